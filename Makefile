@@ -1,0 +1,63 @@
+# Every target sets up what it needs in .venv/; it installs again only when setup.py, pyproject.toml or this file change.
+#   make demo    the library at work on the shipped arm
+#   make test    linters, type checks and the whole test suite
+#   make lint    ruff and mypy alone
+#   make bench   operation counts of the methods beside the paper's
+#   make build   a wheel in dist/
+#   make clean   removes all that the other targets made
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+# An editable install remembers its folder, so a copied or moved tree must install again.
+HERE := $(shell pwd | cksum | cut -d' ' -f1)
+CORE := $(VENV)/core-$(HERE)
+TEST := $(VENV)/test-$(HERE)
+RECIPE := setup.py pyproject.toml Makefile
+
+# Nothing of a sourced ROS 2, of the user's site-packages or of another venv's ROS wheels may leak into ours.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
+export PYTHONNOUSERSITE := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint bench build clean
+
+demo: $(CORE)
+	@mkdir -p build
+	$(BIN)/opspace info arm7 --plot build/arm7.png
+
+test: lint
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(TEST)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(CORE)
+	$(BIN)/opspace tables
+
+build: $(BIN)/python
+	rm -rf build dist
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "opspace_ctrl needs Python 3.10 or newer: make PYTHON=/path/to/python3 ..." >&2; exit 1; }
+	@$(PYTHON) -m venv --clear $(VENV) || \
+	  { echo "no venv module here; on Debian and Ubuntu: sudo apt install python3-venv" >&2; exit 1; }
+
+$(CORE): $(RECIPE) | $(BIN)/python
+	@echo "Installing the library into $(VENV)/ (once, about a minute) ..."
+	@$(BIN)/python -m pip install -qq --editable '.[plot]'
+	@touch $@
+
+$(TEST): $(RECIPE) | $(BIN)/python
+	@echo "Installing the library and what its tests need into $(VENV)/ (once, a few minutes) ..."
+	@$(BIN)/python -m pip install -qq --editable '.[test,ros-kilted]'
+	@touch $@ $(CORE)

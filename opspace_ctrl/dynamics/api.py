@@ -1,0 +1,221 @@
+"""The public functions of rigid-body dynamics: a model and plain arrays in, a new array out."""
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..errors import ConfigurationError, MethodError
+from ..model import Model
+from . import entries
+from . import layout as at
+from .layout import Workspace
+from .pack import pack
+
+__all__ = ["bias_forces", "center_of_mass", "center_of_mass_bias", "center_of_mass_jacobian", "coriolis_matrix",
+           "forward_dynamics", "forward_methods", "frame_acceleration", "frame_jacobian", "frame_pose",
+           "frame_velocity", "gravity_forces", "inverse_dynamics", "kinetic_energy", "mass_matrix", "potential_energy",
+           "workspace"]
+
+Wrenches = Mapping[str, np.ndarray]
+
+
+class _Workspaces(threading.local):
+    """One workspace a model and thread: kernels write into it, so it is never shared."""
+
+    def __init__(self):
+        self.model, self.work = None, None
+        self.all = WeakKeyDictionary()
+
+
+_workspaces = _Workspaces()
+
+
+def workspace(model: Model) -> Workspace:
+    """This thread's workspace for `model`, built when first asked for."""
+    if _workspaces.model is not model:
+        if model not in _workspaces.all:
+            _workspaces.all[model] = pack(model)
+        _workspaces.model, _workspaces.work = model, _workspaces.all[model]
+    return _workspaces.work
+
+
+def _run(model: Model, call, inputs: tuple, names: str, *rest) -> Workspace:
+    """Call a compiled entry on the inputs; what it refuses is converted and checked in words."""
+    work = workspace(model)
+    try:
+        if call(*inputs, *rest, work.address) == 0:
+            return work
+    except TypeError:
+        pass  # not contiguous float64 arrays
+    checked = [model.check_configuration(inputs[0])]
+    checked += [model.check_velocity(x, name) for x, name in zip(inputs[1:], names.split())]
+    if call(*checked, *rest, work.address) != 0:
+        raise ConfigurationError(f"{model.name}: q, {names.replace(' ', ', ')} cannot be used")
+    return work
+
+
+def _apply_external(model: Model, q, external: Wrenches | None) -> None:
+    """Put the wrenches at their frames into the workspace; `None` leaves none."""
+    work = workspace(model)
+    work[at.EXTERNAL][...] = 0.0
+    if not external:
+        return
+    wrenches = {}
+    for frame, wrench in external.items():
+        wrench = np.ascontiguousarray(wrench, dtype=float)
+        if wrench.shape != (6,) or not np.isfinite(wrench).all():
+            raise ConfigurationError(f"external wrench at {frame!r}: want 6 finite numbers (force, torque), "
+                                     f"got shape {wrench.shape}")
+        wrenches[model.frame_index(frame)] = wrench
+    _run(model, entries.at_configuration, (q,), "")
+    for frame, wrench in wrenches.items():
+        entries.add_external(frame, wrench, work.address)
+
+
+def mass_matrix(model: Model, q) -> np.ndarray:
+    """Joint-space inertia H (nv, nv), armature included, by the composite-rigid-body algorithm."""
+    return _run(model, entries.mass_matrix, (q,), "")[at.DENSE][:model.nv].copy()
+
+
+def bias_forces(model: Model, q, v) -> np.ndarray:
+    """h (nv,): Coriolis, centrifugal and gravity forces, C of [Featherstone2010] (1)."""
+    out = np.empty(model.nv)
+    _run(model, entries.bias_forces, (q, v), "v", out)
+    return out
+
+
+def gravity_forces(model: Model, q) -> np.ndarray:
+    """h at rest (nv,): the joint forces that hold the robot against gravity."""
+    return bias_forces(model, q, np.zeros(model.nv))
+
+
+def inverse_dynamics(model: Model, q, v, a, external: Wrenches | None = None) -> np.ndarray:
+    """tau (nv,) = H a + h - sum J^T f, for wrenches f on the robot at named frames (force, torque; world axes)."""
+    _apply_external(model, q, external)
+    out = np.empty(model.nv)
+    _run(model, entries.inverse_dynamics, (q, v, a), "v a", out)
+    return out
+
+
+_FORWARD = {"aba": entries.forward_aba, "crba_ltdl": entries.forward_crba}
+_CARRY_MIMIC = ("crba_ltdl",)
+
+
+def forward_methods(model: Model | None = None) -> tuple[str, ...]:
+    """Names for `forward_dynamics(method=...)`; given a model, those that can carry its joints."""
+    return tuple(name for name in _FORWARD if model is None or not model.is_mimic.any() or name in _CARRY_MIMIC)
+
+
+def forward_dynamics(model: Model, q, v, tau, external: Wrenches | None = None, method: str = "aba",
+                     damping: bool = False, friction: bool = False) -> np.ndarray:
+    """Acceleration dv/dt (nv,) for the joint forces tau and wrenches on the robot.
+
+    Args:
+        damping: Also take the joints' viscous damping off tau.
+        friction: Also take the joints' Coulomb friction, friction * sign(v), off tau.
+
+    Raises:
+        MethodError: The method is unknown or cannot carry the robot's mimic joints.
+    """
+    if method not in forward_methods(model):
+        able = ", ".join(forward_methods(model))
+        why = "cannot carry mimic joints" if method in _FORWARD else "is not a forward-dynamics method"
+        raise MethodError(f"{method!r} {why}; {model.name} can use {able}")
+    if damping or friction:
+        v = model.check_velocity(v)
+        tau = model.check_velocity(tau, "tau") - joint_losses(model, v, damping, friction)
+    _apply_external(model, q, external)
+    out = np.empty(model.nv)
+    _run(model, _FORWARD[method], (q, v, tau), "v tau", out)
+    return out
+
+
+def joint_losses(model: Model, v: np.ndarray, damping: bool = True, friction: bool = True) -> np.ndarray:
+    """Forces (nv,) that the joints' own damping and Coulomb friction hold against the motion."""
+    loss = np.zeros(model.nv)
+    if damping:
+        loss += model.damping * v
+    if friction:
+        loss += model.friction * np.sign(v)
+    return loss
+
+
+def coriolis_matrix(model: Model, q, v) -> np.ndarray:
+    """C (nv, nv) with C v = h - gravity and dH/dt = C + C^T along the motion."""
+    return _run(model, entries.coriolis_matrix, (q, v), "v")[at.DENSE][:model.nv].copy()
+
+
+def _energies(model: Model, q, v) -> np.ndarray:
+    out = np.empty(2)
+    _run(model, entries.energies, (q, v), "v", out)
+    return out
+
+
+def kinetic_energy(model: Model, q, v) -> float:
+    """1/2 v^T H v [J]."""
+    return float(_energies(model, q, v)[0])
+
+
+def potential_energy(model: Model, q) -> float:
+    """Energy in the gravity field [J], zero at the world's origin."""
+    return float(_energies(model, q, np.zeros(model.nv))[1])
+
+
+def frame_pose(model: Model, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
+    """World position (3,) and quaternion xyzw (4,) of a frame."""
+    f, out = model.frame_index(frame), np.empty(12)
+    work = _run(model, entries.at_configuration, (q,), "")
+    entries.frame_pose(f, out, work.address)
+    return out[9:].copy(), Rotation.from_matrix(out[:9].reshape(3, 3)).as_quat()
+
+
+def frame_jacobian(model: Model, q, frame: str) -> np.ndarray:
+    """J (6, nv): velocity of the frame's origin and angular velocity, world axes, from v."""
+    f = model.frame_index(frame)
+    work = _run(model, entries.at_configuration, (q,), "")
+    entries.frame_jacobian(f, work.address)
+    return work[at.DENSE][:6].copy()
+
+
+def _frame_motion(model: Model, q, v, frame: str) -> np.ndarray:
+    f, out = model.frame_index(frame), np.empty(12)
+    work = _run(model, entries.at_motion, (q, v), "v")
+    entries.frame_motion(f, out, work.address)
+    return out
+
+
+def frame_velocity(model: Model, q, v, frame: str) -> np.ndarray:
+    """Velocity (6,) of a frame, linear first, world axes."""
+    return _frame_motion(model, q, v, frame)[:6].copy()
+
+
+def frame_acceleration(model: Model, q, v, a, frame: str) -> np.ndarray:
+    """Classical acceleration (6,) of a frame's origin, J a + Jdot v; with a = 0 this is Jdot v."""
+    a = model.check_velocity(a, "a")
+    return _frame_motion(model, q, v, frame)[6:] + frame_jacobian(model, q, frame) @ a
+
+
+def center_of_mass(model: Model, q) -> np.ndarray:
+    """World position (3,) of the centre of the moving mass."""
+    out = np.empty(4)
+    entries.center_of_mass(out, _run(model, entries.at_configuration, (q,), "").address)
+    return out[:3].copy()
+
+
+def center_of_mass_jacobian(model: Model, q) -> np.ndarray:
+    """J (3, nv) of the centre of mass."""
+    work = _run(model, entries.at_configuration, (q,), "")
+    entries.center_of_mass(np.empty(4), work.address)
+    return work[at.DENSE][:3].copy()
+
+
+def center_of_mass_bias(model: Model, q, v) -> np.ndarray:
+    """Jdot v (3,) of the centre of mass."""
+    out = np.empty(7)
+    out[6] = model.mass.sum()
+    entries.center_of_mass_motion(out, _run(model, entries.at_motion, (q, v), "v").address)
+    return out[3:6].copy()

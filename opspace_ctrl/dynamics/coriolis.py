@@ -1,0 +1,100 @@
+"""A Coriolis matrix C with C v = h - gravity and dH/dt = C + C^T ([Echeandia2021], algorithm 1, in world axes).
+
+For a body with velocity v and inertia I:  B = 1/2 (v x* I - I v x + (I v) xbar*),  so that B + B^T = dI/dt and
+B v = v x* I v. With I_c and B_c summed over the subtree of j:
+    C_ij = S_i^T (I_c dS_j/dt + B_c S_j),   C_ji = (dS_i/dt)^T I_c S_j + S_i^T B_c^T S_j,   i on the support of j.
+"""
+from __future__ import annotations
+
+from ..jit import kernel
+from . import layout as at
+from .layout import FIRST, MEMBER, count, floats, ints
+from .spatial import add, cross, dot, get3, momentum, scale, sub
+
+
+@kernel
+def times_inertia(IC, b, omega, v):
+    """I_c of node b times a motion."""
+    i = (IC[4, b], IC[5, b], IC[6, b], IC[7, b], IC[8, b], IC[9, b])
+    return momentum(IC[0, b], get3(IC, 1, b), i, omega, v)
+
+
+@kernel
+def body_b(w, b):
+    """Write B of body b, column by column: B x = 1/2 (v x* I x - I (v x x) + x x* (I v))."""
+    IW, vel, B = floats(w, at.IW), floats(w, at.VELOCITY), floats(w, at.BC)
+    omega, v = get3(vel, 0, b), get3(vel, 3, b)
+    k, l = times_inertia(IW, b, omega, v)
+    for c in range(6):
+        e = (1.0 if c % 3 == 0 else 0.0, 1.0 if c % 3 == 1 else 0.0, 1.0 if c % 3 == 2 else 0.0)
+        none = (0.0, 0.0, 0.0)
+        x, y = (e, none) if c < 3 else (none, e)
+        n, f = times_inertia(IW, b, x, y)
+        moved_n, moved_f = times_inertia(IW, b, cross(omega, x), add(cross(omega, y), cross(v, x)))
+        angular = sub(add(cross(omega, n), cross(v, f)), moved_n)
+        angular = add(angular, add(cross(x, k), cross(y, l)))
+        linear = add(sub(cross(omega, f), moved_f), cross(x, l))
+        for r in range(3):
+            B[6 * r + c, b] = 0.5 * angular[r]
+            B[6 * (3 + r) + c, b] = 0.5 * linear[r]
+
+
+@kernel
+def subspace_rate(w, b):
+    """dS/dt of node b: S is fixed in the body that its joint moves, whose velocity the joint's last node has."""
+    kind, S, vel = ints(w, at.KIND), floats(w, at.S), floats(w, at.VELOCITY)
+    last = b
+    while kind[last] == FIRST or kind[last] == MEMBER:
+        last += 1
+    omega, v, s, t = get3(vel, 0, last), get3(vel, 3, last), get3(S, 0, b), get3(S, 3, b)
+    return cross(omega, s), add(cross(omega, t), cross(v, s))
+
+
+@kernel
+def times_b(B, b, x, y, transposed):
+    """B_c or B_c^T of node b times (x; y)."""
+    angular, linear = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for c in range(3):
+        if transposed:
+            angular = add(angular, add(scale(x[c], get3(B, 6 * c, b)), scale(y[c], get3(B, 6 * (3 + c), b))))
+            linear = add(linear, add(scale(x[c], get3(B, 6 * c + 3, b)), scale(y[c], get3(B, 6 * (3 + c) + 3, b))))
+        else:
+            angular = add(angular, scale(x[c], (B[c, b], B[6 + c, b], B[12 + c, b])))
+            angular = add(angular, scale(y[c], (B[3 + c, b], B[9 + c, b], B[15 + c, b])))
+            linear = add(linear, scale(x[c], (B[18 + c, b], B[24 + c, b], B[30 + c, b])))
+            linear = add(linear, scale(y[c], (B[21 + c, b], B[27 + c, b], B[33 + c, b])))
+    return angular, linear
+
+
+@kernel
+def coriolis_matrix(w):
+    """C into DENSE; needs kinematics, velocities and composite inertias."""
+    n, nv, parent, coordinate = count(w, at.NODES), count(w, at.NV), ints(w, at.PARENT), ints(w, at.COORDINATE)
+    S, IC, B, C = floats(w, at.S), floats(w, at.IC), floats(w, at.BC), floats(w, at.DENSE)
+    multiplier = floats(w, at.MULTIPLIER)
+    for i in range(nv):
+        for j in range(nv):
+            C[i, j] = 0.0
+    for b in range(n):
+        body_b(w, b)
+    for j in range(n - 1, -1, -1):
+        if parent[j] < n:
+            for k in range(36):
+                B[k, parent[j]] += B[k, j]
+    for j in range(n):
+        s, t = get3(S, 0, j), get3(S, 3, j)
+        rate_s, rate_t = subspace_rate(w, j)
+        f2_n, f2_f = times_inertia(IC, j, s, t)
+        f1_n, f1_f = times_inertia(IC, j, rate_s, rate_t)
+        b_n, b_f = times_b(B, j, s, t, False)
+        f1_n, f1_f = add(f1_n, b_n), add(f1_f, b_f)
+        f3_n, f3_f = times_b(B, j, s, t, True)
+        i = j
+        while i < n:
+            scaled = multiplier[i] * multiplier[j]
+            C[coordinate[i], coordinate[j]] += scaled * (dot(get3(S, 0, i), f1_n) + dot(get3(S, 3, i), f1_f))
+            if i != j:
+                rate_s, rate_t = subspace_rate(w, i)
+                C[coordinate[j], coordinate[i]] += scaled * (
+                    dot(rate_s, f2_n) + dot(rate_t, f2_f) + dot(get3(S, 0, i), f3_n) + dot(get3(S, 3, i), f3_f))
+            i = parent[i]

@@ -1,0 +1,85 @@
+"""Composite-rigid-body algorithm: H_ij = S_i^T I_c S_j along the support of i only ([Featherstone2010] (2))."""
+from __future__ import annotations
+
+from ..jit import kernel
+from ..lanes import WIDTH, load, store
+from . import layout as at
+from .layout import count, floats, ints
+from .spatial import load3, load_inertia, momentum, store3
+
+
+@kernel
+def composite_inertias(w):
+    """I_c of every subtree, tip to base, and F = I_c S of every node."""
+    n, parent = count(w, at.NODES), ints(w, at.PARENT)
+    IW, IC, S, FC = floats(w, at.IW), floats(w, at.IC), floats(w, at.S), floats(w, at.FC)
+    for b in range(0, n + 1, WIDTH):
+        for k in range(10):
+            store(IC, k, b, load(IW, k, b))
+    for b in range(n - 1, -1, -1):
+        p = parent[b]
+        for k in range(10):
+            IC[k, p] += IC[k, b]
+    for b in range(0, n, WIDTH):
+        m, mc, i = load_inertia(IC, b)
+        couple, f = momentum(m, mc, i, load3(S, 0, b), load3(S, 3, b))
+        store3(FC, 0, b, couple)
+        store3(FC, 3, b, f)
+
+
+@kernel
+def subspaces_by_depth(w):
+    """S along the path to every leaf, so that a row of H is a contiguous product."""
+    S, SP = floats(w, at.S), floats(w, at.SP)
+    path, length = ints(w, at.LEAF_PATH), ints(w, at.LEAF_LENGTH)
+    for leaf in range(count(w, at.LEAVES)):
+        for d in range(length[leaf]):
+            b = path[leaf, d]
+            for k in range(6):
+                SP[6 * leaf + k, d] = S[k, b]
+
+
+@kernel
+def mass_matrix(w):
+    """H by depth, lower triangle. Entries right of the diagonal are scratch."""
+    composite_inertias(w)
+    subspaces_by_depth(w)
+    FC, SP, H = floats(w, at.FC), floats(w, at.SP), floats(w, at.HN)
+    leaf, depth = ints(w, at.LEAF), ints(w, at.DEPTH)
+    for b in range(count(w, at.NODES)):
+        s = 6 * leaf[b]
+        for d in range(0, depth[b] + 1, WIDTH):
+            row = FC[0, b] * load(SP, s, d) + FC[1, b] * load(SP, s + 1, d) + FC[2, b] * load(SP, s + 2, d)
+            row = row + FC[3, b] * load(SP, s + 3, d) + FC[4, b] * load(SP, s + 4, d) + FC[5, b] * load(SP, s + 5, d)
+            store(H, b, d, row)
+    if count(w, at.MIMIC) > 0:
+        merge_mimic(w)
+    armature, depth_e, H = floats(w, at.ARMATURE), ints(w, at.DEPTH_E), floats(w, at.H)
+    for i in range(count(w, at.NV)):
+        H[i, depth_e[i]] += armature[i]
+
+
+@kernel
+def merge_mimic(w):
+    """H = G^T H_free G, entry by entry."""
+    HN, H, merge, factor = floats(w, at.HN), floats(w, at.H), ints(w, at.MERGE), floats(w, at.MERGE_FACTOR)
+    depth_e = ints(w, at.DEPTH_E)
+    for i in range(count(w, at.NV)):
+        for d in range(depth_e[i] + 1):
+            H[i, d] = 0.0
+    for k in range(count(w, at.MERGES)):
+        H[merge[k, 2], merge[k, 3]] += factor[k] * HN[merge[k, 0], merge[k, 1]]
+
+
+@kernel
+def dense_mass_matrix(w):
+    """H as a full symmetric matrix, into DENSE."""
+    H, dense, path, depth = floats(w, at.H), floats(w, at.DENSE), ints(w, at.PATH_E), ints(w, at.DEPTH_E)
+    nv = count(w, at.NV)
+    for i in range(nv):
+        for j in range(nv):
+            dense[i, j] = 0.0
+    for i in range(nv):
+        for d in range(depth[i] + 1):
+            dense[i, path[i, d]] = H[i, d]
+            dense[path[i, d], i] = H[i, d]

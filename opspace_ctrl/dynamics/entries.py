@@ -1,0 +1,164 @@
+"""The compiled calls behind the public functions: check, take, compute, copy out. Nothing here allocates."""
+from __future__ import annotations
+
+from ..jit import entry, kernel
+from . import aba, coriolis, crba, energy, frames, kinematics, ltl, rnea
+from . import layout as at
+from .layout import count, floats
+from .state import OK, REFUSED, copy, is_configuration, is_finite, take_configuration
+
+_VECTOR = "float64[::1]"
+_Q = f"int64({_VECTOR},int64)"
+_QV = f"int64({_VECTOR},{_VECTOR},int64)"
+_QVX = f"int64({_VECTOR},{_VECTOR},{_VECTOR},int64)"
+_QVX_OUT = f"int64({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},int64)"
+
+
+@kernel
+def _place(w, q):
+    """Take q: poses, subspaces and inertias. False, and nothing touched, if q is no configuration."""
+    if not is_configuration(w, q):
+        return False
+    take_configuration(w, q)
+    kinematics.kinematics(w)
+    return True
+
+
+@kernel
+def _move(w, q, v):
+    """Take q and v: also velocities, accelerations and body forces of the motion with dv/dt = 0."""
+    if not (is_finite(v, count(w, at.NV)) and _place(w, q)):
+        return False
+    copy(v, floats(w, at.V))
+    rnea.joint_rates(w)
+    rnea.velocities(w)
+    rnea.body_forces(w)
+    return True
+
+
+@entry(_Q)
+def at_configuration(q, w):
+    """Poses, subspaces and inertias at q."""
+    return OK if _place(w, q) else REFUSED
+
+
+@entry(_QV)
+def at_motion(q, v, w):
+    """Everything of `at_configuration`, and velocities, accelerations and forces of the motion with dv/dt = 0."""
+    return OK if _move(w, q, v) else REFUSED
+
+
+@entry(_Q)
+def mass_matrix(q, w):
+    """H into DENSE."""
+    if not _place(w, q):
+        return REFUSED
+    crba.mass_matrix(w)
+    crba.dense_mass_matrix(w)
+    return OK
+
+
+@entry(_QVX)
+def bias_forces(q, v, out, w):
+    """h(q, v)."""
+    if not _move(w, q, v):
+        return REFUSED
+    rnea.joint_forces(w, out)
+    return OK
+
+
+@entry(_QVX_OUT)
+def inverse_dynamics(q, v, a, out, w):
+    """tau = H a + h - sum J^T f for the wrenches in EXTERNAL."""
+    if not (is_finite(a, count(w, at.NV)) and _move(w, q, v)):
+        return REFUSED
+    copy(a, floats(w, at.A))
+    rnea.add_joint_accelerations(w)
+    rnea.body_forces(w)
+    rnea.subtract_external(w)
+    rnea.joint_forces(w, out)
+    rnea.add_armature(w, out)
+    return OK
+
+
+@entry(_QVX_OUT)
+def forward_aba(q, v, tau, out, w):
+    """Accelerations by the articulated-body algorithm."""
+    if not (is_finite(tau, count(w, at.NV)) and _move(w, q, v)):
+        return REFUSED
+    rnea.subtract_external(w)
+    aba.aba(w, tau, out)
+    return OK
+
+
+@entry(_QVX_OUT)
+def forward_crba(q, v, tau, out, w):
+    """Accelerations through H and its LTDL factors: H qdd = tau + sum J^T f - h."""
+    nv = count(w, at.NV)
+    if not (is_finite(tau, nv) and _move(w, q, v)):
+        return REFUSED
+    rnea.subtract_external(w)
+    rnea.joint_forces(w, out)
+    for i in range(nv):
+        out[i] = tau[i] - out[i]
+    crba.mass_matrix(w)
+    ltl.ltdl(w)
+    ltl.solve(w, out)
+    return OK
+
+
+@entry(_QV)
+def coriolis_matrix(q, v, w):
+    """C into DENSE."""
+    if not _move(w, q, v):
+        return REFUSED
+    crba.composite_inertias(w)
+    coriolis.coriolis_matrix(w)
+    return OK
+
+
+@entry(_QVX)
+def energies(q, v, out, w):
+    """Kinetic and potential energy."""
+    if not _move(w, q, v):
+        return REFUSED
+    out[0], out[1] = energy.kinetic_energy(w), energy.potential_energy(w)
+    return OK
+
+
+@entry(f"void(int64,{_VECTOR},int64)")
+def frame_pose(f, out, w):
+    """Orientation (9) and position (3) of frame f, after `at_configuration`."""
+    frames.frame_pose(w, f, out)
+
+
+@entry("void(int64,int64)")
+def frame_jacobian(f, w):
+    """J of frame f into DENSE, after `at_configuration`."""
+    frames.frame_jacobian(w, f)
+
+
+@entry(f"void(int64,{_VECTOR},int64)")
+def frame_motion(f, out, w):
+    """Velocity and acceleration of frame f, after `at_motion`."""
+    frames.frame_motion(w, f, out)
+
+
+@entry(f"void(int64,{_VECTOR},int64)")
+def add_external(f, wrench, w):
+    """Add a wrench at frame f to EXTERNAL, after `at_configuration`."""
+    frames.add_external(w, f, wrench)
+
+
+@entry(f"void({_VECTOR},int64)")
+def center_of_mass(out, w):
+    """Position and mass, and the Jacobian into DENSE, after `at_configuration`."""
+    frames.center_of_mass(w, out)
+    crba.composite_inertias(w)
+    frames.center_of_mass_jacobian(w, out[3])
+
+
+@entry(f"void({_VECTOR},int64)")
+def center_of_mass_motion(out, w):
+    """Velocity and acceleration (out[0:6]) for the mass in out[6], after `at_motion`."""
+    frames.center_of_mass_motion(w, out[6], out)

@@ -1,0 +1,199 @@
+"""What a workspace holds and how: the one place that documents the memory the kernels work on.
+
+A *node* is one degree of freedom of the expanded connectivity graph ([Featherstone2010], figure 3), mimic followers
+included: a floating joint is a chain of six nodes, of which only the last carries inertia. Column `n`, after the last
+node, is the fixed world. A *coordinate* is an entry of v; without mimic joints nodes and coordinates are the same.
+
+Four storage orders are used, and nothing else:
+  by node   (k, n+1)   component by node: eight nodes fill a register, so inertias and forces go eight nodes at a time
+  by depth  (n, D)     row i of a branch-sparse matrix; column d belongs to the ancestor of i at depth d. The ancestors
+                       of a node are a prefix of its path, so parent-chasing loops become contiguous rows
+  by lane   (k, 8)     a 6-vector, or a column of up to 6 task rows, in the lanes of one register
+  flat      (k,)       everything else
+Spatial vectors are angular first, in world axes, at the origin of their tree: the point where the root body is now (a
+world origin would cost six digits to a robot 1 km away).
+"""
+from __future__ import annotations
+
+from itertools import count as count_from
+
+import numpy as np
+
+from ..jit import kernel
+from ..lanes import WIDTH, floats_at, ints_at
+
+__all__ = ["Workspace", "count", "floats", "ints", "padded"]
+
+_slot = count_from(0).__next__
+
+# ---- counts ----
+NODES = _slot()
+NV = _slot()
+NQ = _slot()
+TREES = _slot()
+LEAVES = _slot()
+GROUPS = _slot()
+MIMIC = _slot()
+MERGES = _slot()
+FRAMES = _slot()
+
+# ---- the robot: integers ----
+PARENT = _slot()  # flat: parent node, n for the world
+KIND = _slot()  # flat: SINGLE, or FIRST, MEMBER, LAST node of a joint with several
+BEFORE = _slot()  # flat: the node before the joint of this node (its parent's last node)
+COORDINATE = _slot()  # flat: the entry of v that moves the node
+POSITION = _slot()  # flat: the entry of q that moves a SINGLE node; the row of GROUP of a FIRST one
+TREE = _slot()  # flat (n+1): which tree the node belongs to
+DEPTH = _slot()  # flat: nodes above it
+LEAF = _slot()  # flat: a leaf below or at the node
+LEAF_PATH = _slot()  # (leaves, D): the nodes from the root to each leaf, by depth
+LEAF_LENGTH = _slot()  # flat
+GROUP = _slot()  # (groups, 4): joint type, first node, first entry of q, number of nodes of each multi-node joint
+LAMBDA_E = _slot()  # flat (nv): the parent coordinate; elimination tree when there are mimic joints
+DEPTH_E = _slot()  # flat (nv): coordinates above it
+PATH_E = _slot()  # (nv, D): the coordinates from the root to each, by depth
+MERGE = _slot()  # (k, 4): node i, depth of its ancestor j, row and column of H that H_ij is added to (mimic only)
+FRAME_NODE = _slot()  # flat: the node a frame is fixed to, n for the world
+
+# ---- the robot: numbers ----
+PLACEMENT = _slot()  # by node (12): rotation (row major) and position of the joint frame in the parent; joint axis = z
+INERTIA = _slot()  # by node (10): mass, centre (3), xx xy xz yy yz zz about the centre, in body axes
+REVOLUTE = _slot()  # by node (1): 1 for a rotation about z, 0 for a translation along z
+MULTIPLIER = _slot()
+OFFSET = _slot()  # by node (1): joint position = multiplier q + offset
+ARMATURE = _slot()  # flat (nv)
+MERGE_FACTOR = _slot()  # flat (k): what H_ij is multiplied with on the way
+GRAVITY = _slot()  # flat (3)
+FRAME_PLACEMENT = _slot()  # (frames, 12): rotation and position in the node's body axes
+
+# ---- the state ----
+Q = _slot()
+V = _slot()
+A = _slot()  # flat: configuration, velocity, acceleration as given
+TAU = _slot()  # flat (nv): generalised force as given
+DISPLACEMENT = _slot()  # by node (1): translation along z
+ANGLE = _slot()  # by node (1): rotation about z
+TURNED = _slot()  # by node (6): the first two columns of the placement after the rotation
+R = _slot()  # by node (9): orientation of the body, row major
+P = _slot()  # by node (3): position from the tree's origin
+ORIGIN = _slot()  # (trees + 1, 3): the trees' origins in the world; the last is the world's own
+S = _slot()  # by node (6): motion subspace
+IW = _slot()  # by node (10): m, m c (3), xx xy xz yy yz zz about the tree's origin
+IC = _slot()  # by node (10): the same of the composite body
+RATE = _slot()  # by node (1): joint velocity
+VELOCITY = _slot()  # by node (6)
+ACCELERATION = _slot()  # by node (6), minus gravity
+FORCE = _slot()  # by node (6)
+EXTERNAL = _slot()  # by node (6): external wrench on the body
+FC = _slot()  # by node (6): IC S
+SP = _slot()  # (6 leaves, D): S along the path to each leaf, component by depth
+HN = _slot()  # by depth (n, D): H of the nodes (the same memory as H when there are no mimic joints)
+H = _slot()  # by depth (nv, D): H, then L and D of its factorisation
+DINV = _slot()  # flat (nv): 1 / D
+BIAS = _slot()  # flat (nv): h
+ACC = _slot()  # flat (nv): accelerations found
+W = _slot()  # flat (nv): L^-T tau0
+IA = _slot()  # by lane (6 n, 8): articulated-body inertia, row by row
+U = _slot()  # by lane (n, 8): IA S
+DA = _slot()  # flat (n): 1 / (S^T U + armature)
+PA = _slot()  # by lane (n, 8): articulated bias force
+EPS = _slot()  # flat (n): joint force not yet spent (innovation)
+FA = _slot()  # by lane (n + 1, 8): spatial acceleration
+SL = _slot()  # by lane (n, 8): S
+BC = _slot()  # by node (36): B of the Coriolis factorisation, summed over the subtree
+DENSE = _slot()  # (max(nv, 6), nv): a dense result
+SLOTS = 192          # header length; what osim and the methods add starts at FIRST_FREE
+FIRST_FREE = 80
+SINGLE, FIRST, MEMBER, LAST = 0, 1, 2, 3
+
+
+@kernel
+def floats(w, slot):
+    """The numbers in `slot` of workspace `w`."""
+    header = ints_at(w, 2)
+    return floats_at(header[slot, 0], header[slot, 1])
+
+
+@kernel
+def ints(w, slot):
+    """The integers in `slot` of workspace `w`."""
+    header = ints_at(w, 2)
+    return ints_at(header[slot, 0], header[slot, 1])
+
+
+@kernel
+def count(w, slot):
+    """The count in `slot` of workspace `w`."""
+    return ints_at(w, 2)[slot, 0]
+
+
+def padded(size: int) -> int:
+    """`size` rounded up to whole registers."""
+    return -(-size // WIDTH) * WIDTH
+
+
+class Workspace:
+    """Named arrays in one block of memory, and the header through which kernels find them.
+
+    Attributes:
+        address: What a kernel is called with. Valid as long as the workspace lives.
+    """
+
+    def __init__(self):
+        self._header = _aligned(2 * SLOTS, np.int64).reshape(SLOTS, 2)
+        self._pending: dict[int, np.ndarray] = {}
+        self._arrays: dict[int, np.ndarray] = {}
+        self._blocks = [self._header]
+        self.address = int(self._header.ctypes.data)
+
+    def set_count(self, slot: int, value: int) -> None:
+        """Put a plain integer in `slot`."""
+        self._header[slot, 0] = value
+
+    def put(self, slot: int, array, like=np.float64) -> None:
+        """Ask for a copy of `array` (one or two dimensions) in `slot`; `allocate` makes it."""
+        self._pending[slot] = np.asarray(array, dtype=like)
+
+    def zeros(self, slot: int, *shape: int) -> None:
+        """Ask for zeros in `slot`; `allocate` makes them."""
+        self._pending[slot] = np.zeros(shape)
+
+    def same(self, slot: int, other: int) -> None:
+        """Let `slot` be another name of `other`."""
+        self._header[slot], self._arrays[slot] = self._header[other], self._arrays[other]
+
+    def allocate(self) -> None:
+        """Lay everything asked for side by side: rows start on a register, and a register may overrun the last."""
+        strides = {s: padded(a.shape[-1]) if a.ndim > 1 else 1 for s, a in self._pending.items()}
+        sizes = {s: padded(a.shape[0] * strides[s]) + WIDTH for s, a in self._pending.items()}
+        block = _aligned(sum(sizes.values()) + WIDTH, np.float64)
+        self._blocks.append(block)
+        start = 0
+        for slot, array in self._pending.items():
+            part = block[start:start + sizes[slot]].view(array.dtype)
+            rows = part[:array.shape[0] * strides[slot]].reshape(array.shape[0], strides[slot])
+            view = rows[:, :array.shape[-1]] if array.ndim > 1 else rows[:, 0]
+            view[...] = array
+            self._arrays[slot] = view
+            self._header[slot] = part.ctypes.data, strides[slot]
+            start += sizes[slot]
+        self._pending.clear()
+
+    def header(self, start: int, end: int) -> np.ndarray:
+        """A copy of the header's entries for slots start .. end - 1."""
+        return self._header[start:end].copy()
+
+    def set_header(self, start: int, entries: np.ndarray) -> None:
+        """Point the slots from `start` on to what a copied header says, all at once."""
+        self._header[start:start + len(entries)] = entries
+
+    def __getitem__(self, slot: int) -> np.ndarray:
+        """The array in `slot`, a live view."""
+        return self._arrays[slot]
+
+
+def _aligned(size: int, dtype) -> np.ndarray:
+    """Zeros that start on a cache line."""
+    block = np.zeros(8 * size + 64, np.uint8)
+    start = -block.ctypes.data % 64
+    return block[start:start + 8 * size].view(dtype)

@@ -1,0 +1,81 @@
+"""Every error the package raises on purpose, under one parent.
+
+The message of each names the offending element and what would be valid.
+"""
+
+
+class OpspaceError(Exception):
+    """Parent of all errors of opspace_ctrl."""
+
+
+class UrdfSyntaxError(OpspaceError):
+    """The text is not XML, not a URDF, or a number or attribute in it is malformed."""
+
+
+class UnsafeXmlError(OpspaceError):
+    """The XML declares a document type or entities, or exceeds the size or depth that is parsed."""
+
+
+class TreeError(OpspaceError):
+    """The links and joints are not one tree: no or two roots, a cycle, a missing or repeated name."""
+
+
+class JointError(OpspaceError):
+    """A joint has an unknown type, a zero axis, or lacks a required part."""
+
+
+class InertiaError(OpspaceError):
+    """A mass is negative, or an inertia is impossible and `strict` was asked for."""
+
+
+class LimitError(OpspaceError):
+    """A joint limit is impossible: lower above upper, or negative velocity or effort."""
+
+
+class MimicError(OpspaceError):
+    """A mimic joint follows a missing joint, itself, or a joint with several coordinates."""
+
+
+class SingularInertiaError(OpspaceError):
+    """Some joint moves no inertia, so that the joint-space inertia matrix is singular."""
+
+
+class SourceError(OpspaceError):
+    """A robot description cannot be read: missing file, failed or missing xacro."""
+
+
+class ConfigurationError(OpspaceError):
+    """An argument has the wrong length, is not finite, or is not one of the valid choices."""
+
+
+class UnknownFrameError(OpspaceError):
+    """The model has no frame (link) of that name."""
+
+
+class UnknownJointError(OpspaceError):
+    """The model has no joint of that name."""
+
+
+class UnknownRobotError(OpspaceError):
+    """No robot of that name is shipped with the package."""
+
+
+class MethodError(OpspaceError):
+    """The method does not exist, or cannot carry this model or these tasks."""
+
+
+class InertiaWarning(UserWarning):
+    """A link's inertia is doubtful: not positive semi-definite, or breaking the triangle inequality."""
+
+
+def quoted(value: object) -> str:
+    """The repr of a value from outside, shortened so that a message stays one readable line."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:60]}...{text[-10:]}"
+
+
+def listed(names) -> str:
+    """A list of valid names for a message, cut after forty."""
+    names = list(names)
+    tail = f", ... ({len(names)} in all)" if len(names) > 40 else ""
+    return (", ".join(str(name) for name in names[:40]) or "(none)") + tail

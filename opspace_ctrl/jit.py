@@ -1,0 +1,136 @@
+"""How kernels are compiled: one decorator, one on-disk cache, one way to call a kernel by its address.
+
+Numba's own cache looks at the file of the cached function only, not at the files of the functions it inlines; a stale
+kernel would be loaded after an edit next door. Ours is stamped with all the kernel sources of the package.
+"""
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+
+from numba import njit
+from numba.core.caching import FunctionCache
+
+__all__ = ["kernel", "entry", "address_of", "cache_directory"]
+
+# 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
+OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
+_KERNEL_FOLDERS = ("", "dynamics", "osim", "control", "sim")
+
+
+class CacheWarning(UserWarning):
+    """No folder can be written for compiled kernels: every start compiles again."""
+
+
+@cache
+def _package_stamp() -> str:
+    """Hash of every source file that may be inlined into a kernel."""
+    package, digest = Path(__file__).parent, hashlib.sha256()
+    for folder in _KERNEL_FOLDERS:
+        for source in sorted((package / folder).glob("*.py")):
+            digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+@cache
+def cache_directory() -> Path | None:
+    """Folder of compiled kernels (NUMBA_CACHE_DIR, else the user's cache), None if none is writable."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    path = Path(os.environ.get("NUMBA_CACHE_DIR") or home) / "opspace_ctrl"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=path).close()
+    except OSError as error:
+        warnings.warn(f"compiled kernels are not kept: {path} is not writable ({error.strerror}); every start "
+                      "compiles again. Set NUMBA_CACHE_DIR to a writable folder.", CacheWarning, stacklevel=2)
+        return None
+    return path
+
+
+class _Locator:
+    """Where a kernel is cached and what makes the cached code stale (the interface Numba asks for)."""
+
+    def __init__(self, func, path: str):
+        self._lineno = func.__code__.co_firstlineno
+        self._path = path
+
+    @classmethod
+    def from_function(cls, func, path: str) -> _Locator:
+        return cls(func, path)
+
+    def get_cache_path(self) -> str:
+        place = hashlib.sha256(str(Path(self._path).resolve().parent).encode()).hexdigest()[:16]
+        return str(cache_directory() / place)
+
+    def ensure_cache_path(self) -> None:
+        os.makedirs(self.get_cache_path(), exist_ok=True)
+
+    def get_source_stamp(self):
+        return _package_stamp(), hashlib.sha256(Path(self._path).read_bytes()).hexdigest()
+
+    def get_disambiguator(self) -> str:
+        return str(self._lineno)
+
+
+class _Implementation(FunctionCache._impl_class):
+    _locator_classes = [_Locator]
+
+
+class _Cache(FunctionCache):
+    _impl_class = _Implementation
+
+
+def kernel(func):
+    """Compile `func` on its first call, keep the machine code on disk."""
+    dispatcher = njit(**OPTIONS)(func)
+    if cache_directory() is not None:
+        dispatcher._cache = _Cache(func)
+    return dispatcher
+
+
+def entry(*signatures):
+    """A kernel that Python calls with exactly these signatures; other arguments are a TypeError, never a compilation.
+
+    Compiled when `prepare()` is called on it (or on its first call), not on import.
+    """
+    def decorate(func):
+        return _Entry(kernel(func), signatures)
+    return decorate
+
+
+class _Entry:
+    """A dispatcher that is closed to new signatures once it is compiled."""
+
+    def __init__(self, dispatcher, signatures):
+        self.dispatcher, self._signatures = dispatcher, signatures
+        self.__doc__ = dispatcher.__doc__
+        self.__name__ = dispatcher.__name__
+
+    def prepare(self):
+        """Compile (or load from the cache) and return the bare dispatcher for the hot loop."""
+        if self.dispatcher._can_compile:
+            for signature in self._signatures:
+                self.dispatcher.compile(signature)
+            self.dispatcher.disable_compile()
+        return self.dispatcher
+
+    def __call__(self, *args):
+        return self.prepare()(*args)
+
+
+def address_of(dispatcher, signature: str = "int64(int64)") -> int:
+    """Machine address of a compiled kernel as a C function, for `lanes.call`."""
+    dispatcher = getattr(dispatcher, "dispatcher", dispatcher)
+    dispatcher.compile(signature)
+    (result,) = (r for s, r in dispatcher.overloads.items() if len(s) == signature.count(",") + 1)
+    return result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
+
+
+def source_file(func) -> str:
+    """The file that holds a kernel's source (used to list what is compiled)."""
+    return inspect.getsourcefile(getattr(func, "py_func", func))

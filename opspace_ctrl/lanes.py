@@ -1,0 +1,281 @@
+"""Eight doubles in a register, and bare rows of memory: what the compiled kernels are written in.
+
+`Lanes` lowers to LLVM's <8 x double> (one zmm, two ymm or four xmm registers). `Floats` and `Ints` are a pointer with a
+row stride: `a[i, j]` and `a[i]` neither check nor wrap, `load(a, i, j)` and `store(a, i, j, x)` move eight neighbours.
+They are made inside a kernel from the address of a workspace, so a kernel takes one integer and no array.
+
+    >>> x = load(Y, d, 0)             # doctest: +SKIP
+    >>> store(Y, e, 0, load(Y, e, 0) - L[i, e] * x)    # doctest: +SKIP
+"""
+from __future__ import annotations
+
+import operator
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.extending import intrinsic, models, register_model
+
+WIDTH = 8
+_DOUBLE, _INT, _INT32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+_VECTOR, _INTS = ir.VectorType(_DOUBLE, WIDTH), ir.VectorType(_INT, WIDTH)
+_FLAGS = ("contract", "nsz", "arcp")
+
+
+class LanesType(types.Type):
+    """Numba type of eight doubles."""
+
+    def __init__(self):
+        super().__init__(name="Lanes")
+
+
+class RowsType(types.Type):
+    """Numba type of a pointer to `dtype` with a row stride, in elements."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+        super().__init__(name=f"Rows({dtype})")
+
+
+lanes = LanesType()
+floats_type, ints_type = RowsType(types.float64), RowsType(types.int64)
+
+
+@register_model(LanesType)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, _VECTOR)
+
+
+@register_model(RowsType)
+class _RowsModel(models.StructModel):
+    def __init__(self, dmm, fe_type):
+        members = [("data", types.CPointer(fe_type.dtype)), ("stride", types.int64)]
+        super().__init__(dmm, fe_type, members)
+
+
+# ---- arithmetic -------------------------------------------------------------------------------------------------
+
+def _splat(builder, x):
+    undefined = ir.Constant(_VECTOR, ir.Undefined)
+    first = builder.insert_element(undefined, x, ir.Constant(_INT32, 0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, WIDTH), [0] * WIDTH))
+
+
+def _constant(x, element=_DOUBLE):
+    return ir.Constant(ir.VectorType(element, WIDTH), [ir.Constant(element, x)] * WIDTH)
+
+
+def _binary(op, instruction):
+    cases = [signature(lanes, lanes, lanes), signature(lanes, types.float64, lanes),
+             signature(lanes, lanes, types.float64)]
+    infer_global(op)(type(f"Lanes_{instruction}", (ConcreteTemplate,), {"cases": cases}))
+
+    def lower(context, builder, sig, args):
+        x, y = (a if t == lanes else _splat(builder, a) for a, t in zip(args, sig.args))
+        return getattr(builder, instruction)(x, y, flags=_FLAGS)
+
+    for case in cases:
+        lower_builtin(op, *case.args)(lower)
+
+
+for _op, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"),
+                          (operator.truediv, "fdiv")):
+    _binary(_op, _instruction)
+
+
+@infer_global(operator.neg)
+class _Negation(ConcreteTemplate):
+    cases = [signature(lanes, lanes)]
+
+
+@lower_builtin(operator.neg, lanes)
+def _lower_neg(context, builder, sig, args):
+    return builder.fneg(args[0])
+
+
+@intrinsic
+def splat(typingctx, x):
+    """The same double in every lane."""
+    def codegen(context, builder, sig, args):
+        return _splat(builder, args[0])
+    return lanes(types.float64), codegen
+
+
+@intrinsic
+def total(typingctx, x):
+    """Sum of the eight lanes."""
+    def codegen(context, builder, sig, args):
+        lane = [builder.extract_element(args[0], ir.Constant(_INT32, i)) for i in range(WIDTH)]
+        while len(lane) > 1:  # pairwise: a chain of three additions, not seven
+            half = len(lane) // 2
+            lane = [builder.fadd(lane[i], lane[i + half], flags=_FLAGS) for i in range(half)]
+        return lane[0]
+    return types.float64(lanes), codegen
+
+
+@intrinsic
+def from_lane(typingctx, x, k):
+    """`x` with the lanes before `k` set to zero."""
+    def codegen(context, builder, sig, args):
+        number = ir.Constant(_INTS, [ir.Constant(_INT, i) for i in range(WIDTH)])
+        start = builder.insert_element(ir.Constant(_INTS, ir.Undefined), args[1], ir.Constant(_INT32, 0))
+        start = builder.shuffle_vector(start, ir.Constant(_INTS, ir.Undefined),
+                                       ir.Constant(ir.VectorType(_INT32, WIDTH), [0] * WIDTH))
+        return builder.select(builder.icmp_signed(">=", number, start), args[0], _constant(0.0))
+    return lanes(lanes, types.int64), codegen
+
+
+# Cody-Waite reduction and the fdlibm minimax polynomials: within 1 ulp for |x| < 1e5, which joints never leave.
+_PIO2 = (1.5707963267341256e+00, 6.0771005063039660e-11, 2.0222662487959506e-21)
+_SIN = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+        2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)
+_COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)
+_ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, kept in the low bits
+
+
+def _sin_cos(builder, x):
+    contract = ("contract",)
+
+    def mul(a, b):
+        return builder.fmul(a, b, flags=contract)
+
+    def add(a, b):
+        return builder.fadd(a, b, flags=contract)
+
+    def sub(a, b):
+        return builder.fsub(a, b, flags=contract)
+
+    def polynomial(z, coefficients):
+        value = _constant(coefficients[-1])
+        for c in reversed(coefficients[:-1]):
+            value = add(_constant(c), mul(z, value))
+        return value
+
+    shifted = builder.fadd(mul(x, _constant(0.63661977236758134308)), _constant(_ROUND))
+    quadrant, k = builder.bitcast(shifted, _INTS), builder.fsub(shifted, _constant(_ROUND))
+    r = x
+    for part in _PIO2:
+        r = sub(r, mul(k, _constant(part)))
+    z = mul(r, r)
+    sine = add(r, mul(mul(r, z), polynomial(z, _SIN)))
+    cosine = add(sub(_constant(1.0), mul(_constant(0.5), z)), mul(mul(z, z), polynomial(z, _COS)))
+    one, two, top = _constant(1, _INT), _constant(2, _INT), _constant(62, _INT)
+    odd = builder.icmp_unsigned("!=", builder.and_(quadrant, one), _constant(0, _INT))
+    sign_s = builder.shl(builder.and_(quadrant, two), top)
+    sign_c = builder.shl(builder.and_(builder.add(quadrant, one), two), top)
+
+    def signed(value, sign):
+        return builder.bitcast(builder.xor(builder.bitcast(value, _INTS), sign), _VECTOR)
+
+    return (signed(builder.select(odd, cosine, sine), sign_s), signed(builder.select(odd, sine, cosine), sign_c))
+
+
+@intrinsic
+def sin8(typingctx, x):
+    """Sine of every lane."""
+    def codegen(context, builder, sig, args):
+        return _sin_cos(builder, args[0])[0]
+    return lanes(lanes), codegen
+
+
+@intrinsic
+def cos8(typingctx, x):
+    """Cosine of every lane."""
+    def codegen(context, builder, sig, args):
+        return _sin_cos(builder, args[0])[1]
+    return lanes(lanes), codegen
+
+
+# ---- memory -----------------------------------------------------------------------------------------------------
+
+def _pointer(context, builder, rows_type, rows, index):
+    """Address of element `index` (an integer, or a pair row, column)."""
+    struct = cgutils.create_struct_proxy(rows_type)(context, builder, value=rows)
+    if isinstance(index, tuple):
+        index = builder.add(builder.mul(index[0], struct.stride), index[1])
+    return builder.gep(struct.data, [index])
+
+
+def _unpack(builder, index_type, index):
+    if isinstance(index_type, types.BaseTuple):
+        return tuple(cgutils.unpack_tuple(builder, index, 2))
+    return index
+
+
+_PAIR = types.UniTuple(types.int64, 2)
+
+
+@infer_global(operator.getitem)
+class _GetItem(ConcreteTemplate):
+    cases = [signature(t.dtype, t, i) for t in (floats_type, ints_type) for i in (types.int64, _PAIR)]
+
+
+@infer_global(operator.setitem)
+class _SetItem(ConcreteTemplate):
+    cases = [signature(types.void, t, i, t.dtype) for t in (floats_type, ints_type) for i in (types.int64, _PAIR)]
+
+
+def _lower_get(context, builder, sig, args):
+    return builder.load(_pointer(context, builder, sig.args[0], args[0], _unpack(builder, sig.args[1], args[1])))
+
+
+def _lower_set(context, builder, sig, args):
+    builder.store(args[2], _pointer(context, builder, sig.args[0], args[0], _unpack(builder, sig.args[1], args[1])))
+    return context.get_dummy_value()
+
+
+for _rows in (floats_type, ints_type):
+    for _index in (types.int64, _PAIR):
+        lower_builtin(operator.getitem, _rows, _index)(_lower_get)
+        lower_builtin(operator.setitem, _rows, _index, _rows.dtype)(_lower_set)
+
+
+def _vector_pointer(context, builder, sig, args):
+    return builder.bitcast(_pointer(context, builder, sig.args[0], args[0], (args[1], args[2])), _VECTOR.as_pointer())
+
+
+@intrinsic
+def load(typingctx, rows, i, j):
+    """Eight neighbours of row `i` from column `j` on."""
+    def codegen(context, builder, sig, args):
+        value = builder.load(_vector_pointer(context, builder, sig, args))
+        value.align = 8
+        return value
+    return lanes(rows, types.int64, types.int64), codegen
+
+
+@intrinsic
+def store(typingctx, rows, i, j, x):
+    """Write eight neighbours of row `i` from column `j` on."""
+    def codegen(context, builder, sig, args):
+        builder.store(args[3], _vector_pointer(context, builder, sig, args)).align = 8
+        return context.get_dummy_value()
+    return types.void(rows, types.int64, types.int64, lanes), codegen
+
+
+def _rows_at(result):
+    def maker(typingctx, address, stride):
+        def codegen(context, builder, sig, args):
+            struct = cgutils.create_struct_proxy(result)(context, builder)
+            struct.data = builder.inttoptr(args[0], struct.data.type)
+            struct.stride = args[1]
+            return struct._getvalue()
+        return result(types.int64, types.int64), codegen
+    return maker
+
+
+floats_at = intrinsic(_rows_at(floats_type))
+ints_at = intrinsic(_rows_at(ints_type))
+
+
+@intrinsic
+def call(typingctx, address, argument):
+    """Call the C function `int64 f(int64)` at `address`: how a method is chosen without compiling the caller again."""
+    def codegen(context, builder, sig, args):
+        function = ir.FunctionType(_INT, [_INT])
+        return builder.call(builder.inttoptr(args[0], function.as_pointer()), [args[1]])
+    return types.int64(types.int64, types.int64), codegen

@@ -1,0 +1,112 @@
+"""load_urdf and load_robot: from a source to a Model, or to a named error."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from opspace_ctrl.errors import ConfigurationError, quoted
+from opspace_ctrl.model.assemble import assemble
+from opspace_ctrl.model.configuration import check_vector
+from opspace_ctrl.model.coordinates import armature_by_joint
+from opspace_ctrl.model.mimic import couple
+from opspace_ctrl.model.model import Model
+from opspace_ctrl.model.singular import check_regular
+from opspace_ctrl.model.source import ROBOTS, read_source, robot_text
+from opspace_ctrl.model.tree import Body, Frame, floating_base, grow
+from opspace_ctrl.model.urdf import parse_urdf
+from opspace_ctrl.model.validate import find_root, judge_inertias, unique_across
+
+Source = str | bytes | os.PathLike
+BASES = ("fixed", "floating")
+
+
+def load_urdf(
+    path_or_xml: Source | Sequence[Source],
+    base: str | Sequence[str] = "fixed",
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    armature: float | Mapping[str, float] | None = None,
+    locked: Mapping[str, float] | None = None,
+    strict: bool = False,
+    xacro_args: Mapping[str, object] | None = None,
+    prefixes: Sequence[str] | None = None,
+) -> Model:
+    """Load a robot, or several as a forest.
+
+    Args:
+        path_or_xml: URDF text, the path of a URDF or .xacro file, or a list of these (a forest).
+        base: "fixed" or "floating"; for a forest one for all or one each.
+        gravity: (3,) in world axes [m/s^2].
+        armature: rotor inertia of every joint (floating ones excepted), or {joint: value} [kg m^2 or kg].
+        locked: {joint: position}: frozen there and lumped, with the joints that mimic it [rad or m].
+        strict: make doubtful inertias an error instead of an InertiaWarning.
+        xacro_args: arguments for .xacro files.
+        prefixes: put before all names, one for each robot.
+
+    Raises:
+        SourceError, UrdfSyntaxError, UnsafeXmlError: the text cannot be had, or is no URDF.
+        TreeError, JointError, LimitError, MimicError, InertiaError: an element of it is wrong.
+        SingularInertiaError: a joint moves no inertia and has no armature.
+        UnknownJointError, ConfigurationError: another argument is wrong.
+    """
+    is_forest = isinstance(path_or_xml, (list, tuple))
+    sources: list = list(path_or_xml) if is_forest else [path_or_xml]  # type: ignore[arg-type]
+    bases, prefixes = _bases(base, len(sources)), _one_each(prefixes or "", len(sources), "prefixes")
+    g = check_vector(gravity, 3, "gravity")
+    texts = [read_source(source, xacro_args) for source in sources]
+    robots = [parse_urdf(text, prefix) for text, prefix in zip(texts, prefixes)]
+    roots = [find_root(robot) for robot in robots]
+    unique_across(robots)
+    for robot in robots:
+        judge_inertias(robot, strict)
+    joints = {joint.name: joint for robot in robots for joint in robot.joints}
+    couplings = couple(joints, locked)
+    bodies: list[Body] = []
+    frames: list[Frame] = []
+    with np.errstate(all="ignore"):  # overflow is looked for, and named, in assemble
+        for robot, root, kind, prefix in zip(robots, roots, bases, prefixes):
+            base_joint = floating_base(f"{prefix}root_joint", root) if kind == "floating" else None
+            more_bodies, more_frames = grow(robot, root, base_joint, couplings.frozen, len(bodies))
+            bodies += more_bodies
+            frames += more_frames
+        model = assemble(
+            bodies, frames, couplings.followers, armature_by_joint(armature, joints),
+            name="+".join(robot.name for robot in robots), gravity=g,
+            total_mass=float(sum(link.mass for robot in robots for link in robot.links)),
+            source=tuple(texts) if is_forest else texts[0],
+        )
+    check_regular(model)
+    return model
+
+
+def load_robot(name: str, **options) -> Model:
+    """Load a robot shipped with the package: arm7, asimo or free_flyer.
+
+    Args:
+        name: which one.
+        options: as for load_urdf. By default asimo and free_flyer float, and free_flyer has no gravity.
+
+    Raises:
+        UnknownRobotError: naming the robots there are; and what load_urdf raises.
+    """
+    return load_urdf(robot_text(name), **{**ROBOTS[name], **options})
+
+
+def _bases(base, count: int) -> list[str]:
+    bases = _one_each(base, count, "base")
+    for value in bases:
+        if value not in BASES:
+            raise ConfigurationError(f"base {quoted(value)} is not one of {', '.join(BASES)}")
+    return bases
+
+
+def _one_each(value, count: int, what: str) -> list[str]:
+    """One string for all robots, or a list with one each."""
+    values = [value] * count if isinstance(value, str) else value
+    is_list = isinstance(values, (list, tuple)) and all(isinstance(item, str) for item in values)
+    if not is_list or len(values) != count or count == 0:
+        raise ConfigurationError(f"{what} = {quoted(value)} for {count} robots: one string, or a list with "
+                                 "one for each, is valid")
+    return list(values)

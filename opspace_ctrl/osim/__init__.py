@@ -1,0 +1,7 @@
+"""The inverse operational-space inertia by every published method, and `OperationalSpace` on top."""
+from .method import Method
+from .operational_space import OperationalSpace
+from .registry import methods
+from .tasks import CenterOfMass, Task
+
+__all__ = ["CenterOfMass", "Method", "OperationalSpace", "Task", "methods"]

@@ -1,0 +1,77 @@
+"""Which method is fastest for a robot and its tasks: operation counts first, a short timing of those that are close."""
+from __future__ import annotations
+
+from time import perf_counter_ns
+
+import numpy as np
+
+from . import tick
+
+__all__ = ["choose", "predicted_operations"]
+
+CLOSE = 2.5  # methods within this factor of the fewest operations are timed
+CALLS, ROUNDS = 20, 7
+
+
+def predicted_operations(ospace) -> dict[str, float]:
+    """Multiply-adds of each method: the model of [Featherstone2010] table 1, and its kin for the recursive methods.
+
+    d is the support of a block's rows, `shared` what two blocks share (d_i and d_ij of the paper).
+    """
+    supports, model = ospace._supports, ospace.model
+    depth = np.array([len(p) for p in _paths(model.parent_expanded)])
+    rows = np.array([len(b.selection) for b in ospace._blocks])
+    d = np.array([len(s) for s in supports.slots])
+    shared = np.array([[len(set(a) & set(b)) for b in supports.slots] for a in supports.slots])
+    pairs = float(rows @ shared @ rows) / 2
+    n, m = model.nv, ospace.m
+    factor = float((depth * (depth + 1) / 2).sum() + 6 * depth.sum())
+    articulated, product = 100.0 * n, pairs
+    carried = 12.0 * float(rows @ d)
+    blocks = len(rows) * (len(rows) + 1) / 2
+    sparse = factor + float(rows @ (d * d)) / 2 + product
+    return {"dense": n**3 / 3 + 6.0 * n * n + m * n * n + m * m * n, "sparse_ltl": sparse, "sparse_ltdl": sparse,
+            "pv_osim": articulated + carried + product, "pv_osimr": articulated + 2 * carried + 60 * m * len(rows),
+            "efpa": articulated + 2 * carried + 72 * m + 36 * blocks * 6,
+            "base_invariant": 2 * articulated + carried + 200 * blocks,
+            "rjk": articulated + 144 * float(d.sum()) + 144 * float(blocks * d.max())}
+
+
+def _paths(parent) -> list[list[int]]:
+    paths: list[list[int]] = []
+    for i, p in enumerate(parent):
+        paths.append([*(paths[p] if p >= 0 else []), i])
+    return paths
+
+
+def choose(ospace, able: tuple[str, ...]) -> tuple[str, str]:
+    """The fastest of the able methods, and why."""
+    predicted = predicted_operations(ospace)
+    fewest = min(predicted[name] for name in able if name in predicted)
+    close = [name for name in able if name in predicted and predicted[name] <= CLOSE * fewest]
+    close += [name for name in able if name not in predicted]  # no model of a foreign method: it is timed
+    if len(close) == 1:
+        return close[0], f"{close[0]}: {fewest:.0f} operations, all others more than {CLOSE} times as many"
+    before, times = ospace._method, _timings(ospace, close)
+    ospace._use(before)
+    best = min(times, key=times.get)
+    figures = ", ".join(f"{name} {times[name]:.2f} us" for name in sorted(times, key=times.get))
+    left = [f"{name} {predicted[name]:.0f}" for name in able if name not in close]
+    why = f"{best}: fastest here ({figures})"
+    return best, why + (f"; not timed, operations {', '.join(left)} against {fewest:.0f}" if left else "")
+
+
+def _timings(ospace, names: list[str]) -> dict[str, float]:
+    """Least time [us] of J, Lambda^-1 and J H^-1 tau0 by each method, taken in turns so that noise hits all alike."""
+    state = ospace.model.random_configuration(np.random.default_rng(1)), np.zeros(ospace.model.nv)
+    force, tau0 = np.zeros(ospace.m), np.zeros(ospace.model.nv)
+    call, address = tick.control.prepare(), ospace._address
+    best = dict.fromkeys(names, np.inf)
+    for _ in range(ROUNDS):
+        for name in names:
+            ospace._use(name)
+            start = perf_counter_ns()
+            for _ in range(CALLS):
+                call(*state, force, tau0, False, address)
+            best[name] = min(best[name], (perf_counter_ns() - start) / (1e3 * CALLS))
+    return best

@@ -1,0 +1,66 @@
+"""What a method is: two kernels of one signature, and what they can carry."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ..dynamics.layout import Workspace
+from ..errors import MethodError
+from ..model import JointType, Model
+from .pack import Supports
+from .tasks import Block
+
+__all__ = ["Method"]
+
+_FEATURES = {"mimic": "mimic joints", "relative": "relative tasks", "center_of_mass": "centre-of-mass tasks"}
+
+
+def _no_tables(work: Workspace, supports: Supports) -> None:
+    """A method that needs no tables of its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """A way to compute the inverse operational-space inertia.
+
+    Both kernels are `int64(int64)`, take the address of a workspace in which kinematics and task Jacobian are done, and
+    return 0. They allocate nothing and never raise.
+
+    Attributes:
+        name: What users call it.
+        inertia_inv: Writes Lambda^-1 to LI (upper triangle of blocks at least).
+        project: After `inertia_inv`, writes J H^-1 W to X; may spoil W.
+        factor: "ltdl" or "ltl" if it leaves H so factored, else "".
+        carries: Which of "mimic", "relative", "center_of_mass" it can carry.
+        floating_only: Only for robots whose trees all have floating bases.
+        tables: Called once when the method is built for a robot and tasks, to `put` into the slots METHOD .. + 7.
+    """
+
+    name: str
+    inertia_inv: Callable
+    project: Callable
+    factor: str = ""
+    carries: tuple[str, ...] = ()
+    floating_only: bool = False
+    tables: Callable[[Workspace, Supports], None] = _no_tables
+
+    def missing(self, model: Model, blocks: Iterable[Block]) -> list[str]:
+        """What the model and tasks ask for that this method does not carry."""
+        wanted = {"mimic": bool(model.is_mimic.any()), "relative": any(b.is_relative for b in blocks),
+                  "center_of_mass": any(b.is_center_of_mass for b in blocks)}
+        lacking = [_FEATURES[name] for name, asked in wanted.items() if asked and name not in self.carries]
+        if self.floating_only and not _all_floating(model):
+            lacking.append("a fixed base")
+        return lacking
+
+    def check(self, model: Model, blocks: Iterable[Block], able: Iterable[str]) -> None:
+        """Raise MethodError, naming the methods that are able, if this one cannot carry the model and tasks."""
+        lacking = self.missing(model, blocks)
+        if lacking:
+            raise MethodError(f"method {self.name!r} cannot carry {' or '.join(lacking)} ({model.name}); "
+                              f"able: {', '.join(able) or 'none'}")
+
+
+def _all_floating(model: Model) -> bool:
+    """Does every tree start with a floating joint?"""
+    return bool((model.joint_type[model.parent < 0] == JointType.FLOATING).all())

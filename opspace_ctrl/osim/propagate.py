@@ -1,0 +1,85 @@
+"""Task rows carried from body to body: K_parent = K L, L = 1 - S D^-1 U^T (the force propagator, transposed).
+
+Shared by the recursive methods. L is never formed: X L = X - (X S)(D^-1 U^T) is twelve multiply-adds a row, and X S is
+at once the column of Y_d = B^T psi^T H^T that the innovations factorisation has there ([Featherstone2010] (28)).
+"""
+from __future__ import annotations
+
+from ..dynamics import aba
+from ..dynamics import layout as dyn
+from ..dynamics.layout import count, floats, ints
+from ..jit import kernel
+from ..lanes import load, store
+from . import layout as at
+from .blocks import body_accelerations_to_tasks
+
+
+@kernel
+def load_rows(K, k):
+    """The six columns of the k-th row matrix."""
+    return (load(K, 6 * k, 0), load(K, 6 * k + 1, 0), load(K, 6 * k + 2, 0), load(K, 6 * k + 3, 0),
+            load(K, 6 * k + 4, 0), load(K, 6 * k + 5, 0))
+
+
+@kernel
+def store_rows(K, k, x):
+    """Write the six columns of the k-th row matrix."""
+    store(K, 6 * k, 0, x[0])
+    store(K, 6 * k + 1, 0, x[1])
+    store(K, 6 * k + 2, 0, x[2])
+    store(K, 6 * k + 3, 0, x[3])
+    store(K, 6 * k + 4, 0, x[4])
+    store(K, 6 * k + 5, 0, x[5])
+
+
+@kernel
+def row_sum(x, s, i):
+    """X S_i: six columns times the motion subspace of node i."""
+    return x[0] * s[0, i] + x[1] * s[1, i] + x[2] * s[2, i] + x[3] * s[3, i] + x[4] * s[4, i] + x[5] * s[5, i]
+
+
+@kernel
+def pass_on(x, xs, U, i):
+    """X L_i = X - (X S_i D_i^-1) U_i^T, for xs = X S_i D_i^-1."""
+    return (x[0] - xs * U[i, 0], x[1] - xs * U[i, 1], x[2] - xs * U[i, 2], x[3] - xs * U[i, 3], x[4] - xs * U[i, 4],
+            x[5] - xs * U[i, 5])
+
+
+@kernel
+def carry_rows(w, keep):
+    """Y_d and Y_D of every block on a path, tip to base; K before each node into `keep`, six registers a slot."""
+    block, K = ints(w, at.BLOCK), floats(w, at.K)
+    S, U, dinv, support = floats(w, dyn.S), floats(w, dyn.U), floats(w, dyn.DA), ints(w, at.SUPPORT)
+    Yd, YD = floats(w, at.YD_LOWER), floats(w, at.YD)
+    for b in range(count(w, at.BLOCKS)):
+        first, x = block[b, at.B_FIRST], load_rows(K, block[b, at.B_LEG])
+        for r in range(first + block[b, at.B_SLOTS] - 1, first - 1, -1):
+            i = support[r]
+            store_rows(keep, r, x)
+            y = row_sum(x, S, i)
+            yd = y * dinv[i]
+            store(Yd, r, 0, y)
+            store(YD, r, 0, yd)
+            x = pass_on(x, yd, U, i)
+
+
+@kernel
+def project_articulated(w):
+    """X = J H^-1 W by one O(n) solve with the articulated inertias at hand."""
+    aba.no_bias(w)
+    aba.innovations(w, floats(w, dyn.W))
+    aba.accelerations(w, floats(w, dyn.ACC))
+    body_accelerations_to_tasks(w)
+    return 0
+
+
+@kernel
+def times_rows(W, g, x):
+    """T = W_g X^T for the g-th 6 x 6 matrix (row by lane) and row matrix X: six registers."""
+    return (_combine(W, 6 * g, x), _combine(W, 6 * g + 1, x), _combine(W, 6 * g + 2, x), _combine(W, 6 * g + 3, x),
+            _combine(W, 6 * g + 4, x), _combine(W, 6 * g + 5, x))
+
+
+@kernel
+def _combine(W, r, x):
+    return W[r, 0] * x[0] + W[r, 1] * x[1] + W[r, 2] * x[2] + W[r, 3] * x[3] + W[r, 4] * x[4] + W[r, 5] * x[5]

@@ -1,0 +1,62 @@
+"""The methods by name: ours, and those that other packages offer (entry-point group `opspace_ctrl.osim_methods`)."""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from ..errors import MethodError
+from ..model import Model
+from .method import Method
+from .tasks import Block
+
+__all__ = ["able_methods", "get_method", "methods"]
+
+GROUP = "opspace_ctrl.osim_methods"
+BUILT_IN = ("dense", "sparse_ltl", "sparse_ltdl", "rjk", "efpa", "pv_osim", "pv_osimr", "base_invariant")
+
+
+@lru_cache(maxsize=1)
+def _foreign() -> dict:
+    """Entry points of other packages, not loaded yet; they cannot replace a built-in."""
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in (*BUILT_IN, "auto")}
+
+
+@cache
+def get_method(name: str) -> Method:
+    """The method called `name`.
+
+    Raises:
+        MethodError: There is none, or the package that offers it cannot be loaded.
+    """
+    if name in BUILT_IN:
+        return import_module(f".{name}", __package__).method
+    if name not in _foreign():
+        raise MethodError(f"no method {name!r}; choose auto, {', '.join((*BUILT_IN, *_foreign()))}")
+    try:
+        method = _foreign()[name].load()
+    except Exception as error:  # whatever another package does on import, it is that method which is unusable
+        raise MethodError(f"method {name!r} of {_foreign()[name].value} cannot be loaded: {error}") from error
+    if not isinstance(method, Method):
+        raise MethodError(f"method {name!r}: {_foreign()[name].value} is no opspace_ctrl.osim.Method")
+    return method
+
+
+def methods(model: Model | None = None) -> tuple[str, ...]:
+    """Names of all methods; given a model, of those that can carry it (with tasks on frames)."""
+    names = (*BUILT_IN, *_foreign())
+    return names if model is None else able_methods(model, ())
+
+
+def able_methods(model: Model, blocks: Sequence[Block]) -> tuple[str, ...]:
+    """Names of the methods that can carry a model and its tasks."""
+    able = []
+    for name in (*BUILT_IN, *_foreign()):
+        try:
+            if not get_method(name).missing(model, blocks):
+                able.append(name)
+        except MethodError as error:
+            warnings.warn(str(error), stacklevel=2)
+    return tuple(able)

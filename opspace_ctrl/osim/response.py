@@ -1,0 +1,27 @@
+"""The typical response of a task: how large the diagonal of Lambda^-1 gets over the workspace.
+
+It makes rows of different units, and tasks of light and heavy parts, comparable where singular directions are told from
+regular ones. It is a constant of robot and tasks, so that the thresholds made from it do not move with the robot.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["typical_response"]
+
+SAMPLES = 16
+
+
+def typical_response(ospace) -> np.ndarray:
+    """Largest diagonal of Lambda^-1 (m,) over sampled configurations, shared by rows of one kind of one task."""
+    rng = np.random.default_rng(0)
+    largest = np.zeros(ospace.m)
+    for _ in range(SAMPLES):
+        ospace.update(ospace.model.random_configuration(rng))
+        np.maximum(largest, np.diagonal(ospace.inertia_inv), out=largest)
+    for block in ospace._blocks:
+        kinds = [(row[:3].any(), row[3:].any()) for row in block.selection]
+        for kind in set(kinds):  # sharing keeps the rule independent of how the axes are turned
+            rows = [block.row + i for i, other in enumerate(kinds) if other == kind]
+            largest[rows] = largest[rows].max()
+    return np.maximum(largest, 1e-12 * largest.max() or 1.0)

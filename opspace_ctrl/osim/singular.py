@@ -1,0 +1,76 @@
+"""What Lambda is where Lambda^-1 is singular or nearly so: a stretched arm, a task twice, more rows than joints.
+
+Rows are first measured in their typical response r (a diagonal of Lambda^-1 seen over the workspace), so that metres
+and radians compare: A = r^-1/2 Lambda^-1 r^-1/2 = sum a u u^T. With the threshold e = DAMPING and the cut c = CUT << e,
+    Lambda     = sum g(a) u u^T,   g = 1/a for a >= e,  a/e^2 below      bounded by 1/e; continuous, both are 1/e at e
+    truncated  = sum 1/a u u^T over a > c                                gives N, a projector also here
+    rank       = how many a > c
+The inertia, and with it Jbar and any force made from it, fades out along a lost direction. N keeps protecting a
+direction as long as it can be computed (a > c) and then gives it to the null space: J^T F never jumps, N^T tau0 by no
+more than tau0's own part along that one direction.
+"""
+from __future__ import annotations
+
+import math
+
+from ..dynamics.layout import count, floats
+from ..jit import kernel
+from ..lanes import WIDTH, load, splat, store
+from . import layout as at
+from .blocks import mirror
+from .eigen import diagonalise, tridiagonalise
+
+
+@kernel
+def decompose(w):
+    """Eigenvalues a into VALUES, rows u into VECTORS, divided by sqrt(r) so that u u^T is in the task's own units."""
+    m, LI, A, r = count(w, at.M), floats(w, at.LI), floats(w, at.LAMBDA), floats(w, at.RESPONSE)
+    mirror(LI, m)
+    for i in range(m):
+        for j in range(m):
+            A[i, j] = LI[i, j] / math.sqrt(r[i] * r[j])
+    values, Z = floats(w, at.VALUES), floats(w, at.VECTORS)
+    tridiagonalise(A, m, values, floats(w, at.OFF_DIAGONAL), Z)
+    diagonalise(m, values, floats(w, at.OFF_DIAGONAL), Z)
+    for i in range(m):
+        for j in range(m):
+            Z[i, j] /= math.sqrt(r[j])
+
+
+@kernel
+def damped_and_truncated(w):
+    """LAMBDA, TRUNCATED and the status, from LI."""
+    decompose(w)
+    m, values, Z, threshold = count(w, at.M), floats(w, at.VALUES), floats(w, at.VECTORS), floats(w, at.THRESHOLD)
+    damped, truncated, status = floats(w, at.LAMBDA), floats(w, at.TRUNCATED), floats(w, at.STATUS)
+    for i in range(m):
+        for j in range(0, m, WIDTH):
+            store(damped, i, j, splat(0.0))
+            store(truncated, i, j, splat(0.0))
+    e, cut, rank, is_damped = threshold[at.DAMPING], threshold[at.CUT], 0.0, 0.0
+    for k in range(m):
+        a = values[k]
+        inverse, gain = 0.0, max(a, 0.0) / (e * e)
+        if a > cut:
+            rank += 1.0
+            inverse = 1.0 / a
+        if a >= e:
+            gain = inverse
+        else:
+            is_damped = 1.0
+        for i in range(m):
+            for j in range(0, m, WIDTH):
+                row = Z[k, i] * load(Z, k, j)
+                store(damped, i, j, load(damped, i, j) + gain * row)
+                store(truncated, i, j, load(truncated, i, j) + inverse * row)
+    status[at.RANK], status[at.DAMPED] = rank, is_damped
+
+
+@kernel
+def times(matrix, x, out, m):
+    """out = matrix x."""
+    for i in range(m):
+        found = 0.0
+        for j in range(m):
+            found += matrix[i, j] * x[j]
+        out[i] = found

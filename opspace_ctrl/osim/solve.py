@@ -1,0 +1,163 @@
+"""From Lambda^-1 to Lambda: a factorisation, solves, Jbar and N.
+
+The regular path is Lambda^-1 = U^T D U without pivoting. Its pivots, measured in the typical response of their row,
+never fall below the smallest eigenvalue, so small pivots are what the singularity test looks at first.
+"""
+from __future__ import annotations
+
+import math
+
+from ..dynamics import layout as dyn
+from ..dynamics.layout import count, floats, ints
+from ..jit import kernel
+from ..lanes import WIDTH, from_lane, load, splat, store, total
+from . import layout as at
+
+ITERATIONS = 3
+
+
+@kernel
+def factorise(w):
+    """U^T D U of LI into FACTOR (unit U above the diagonal, 1/D on it); the smallest relative pivot, and its row."""
+    m, LI, U, response = count(w, at.M), floats(w, at.LI), floats(w, at.FACTOR), floats(w, at.RESPONSE)
+    smallest, row = math.inf, 0
+    for i in range(m):
+        for j in range(i - i % WIDTH, m, WIDTH):
+            store(U, i, j, load(LI, i, j))
+    for k in range(m):
+        pivot = U[k, k]
+        if not pivot > smallest * response[k]:
+            smallest, row = pivot / response[k], k
+        inverse = 1.0 / pivot
+        for i in range(k + 1, m):
+            a = U[k, i] * inverse
+            for j in range(i - i % WIDTH, m, WIDTH):
+                store(U, i, j, load(U, i, j) - a * load(U, k, j))
+        start = k - k % WIDTH
+        store(U, k, start, from_lane(load(U, k, start), k - start + 1) * inverse)
+        for j in range(start + WIDTH, m, WIDTH):
+            store(U, k, j, load(U, k, j) * inverse)
+        U[k, k] = inverse
+    return smallest, row
+
+
+@kernel
+def solve(w, x):
+    """x becomes Lambda x, after `factorise`; entries of x past m are scratch."""
+    m, U = count(w, at.M), floats(w, at.FACTOR)
+    for k in range(m):
+        start, x_k = k - k % WIDTH, x[k]
+        store(x, 0, start, load(x, 0, start) - x_k * from_lane(load(U, k, start), k - start + 1))
+        for j in range(start + WIDTH, m, WIDTH):
+            store(x, 0, j, load(x, 0, j) - x_k * load(U, k, j))
+    for k in range(m):
+        x[k] *= U[k, k]
+    for k in range(m - 1, -1, -1):
+        start = k - k % WIDTH
+        found = from_lane(load(U, k, start), k - start + 1) * load(x, 0, start)
+        for j in range(start + WIDTH, m, WIDTH):
+            found = found + load(U, k, j) * load(x, 0, j)
+        x[k] -= total(found)
+
+
+@kernel
+def smallest_eigenvalue(w, row):
+    """An upper estimate of the smallest eigenvalue of r^-1/2 Lambda^-1 r^-1/2, after `factorise`.
+
+    Inverse iteration from the row of the smallest pivot, which the eigenvector cannot be far from orthogonal to.
+    """
+    m, x, r = count(w, at.M), floats(w, at.OFF_DIAGONAL), floats(w, at.RESPONSE)
+    for i in range(m):
+        x[i] = 0.0
+    x[row] = 1.0
+    size = 1.0
+    for _ in range(ITERATIONS):
+        for i in range(m):
+            x[i] *= math.sqrt(r[i]) / size
+        solve(w, x)
+        square = 0.0
+        for i in range(m):
+            x[i] *= math.sqrt(r[i])
+            square += x[i] * x[i]
+        size = math.sqrt(square)
+    return 1.0 / size
+
+
+@kernel
+def invert(w, out):
+    """out = Lambda, column by column in its rows (it is symmetric), after `factorise`."""
+    m = count(w, at.M)
+    x = floats(w, at.OFF_DIAGONAL)
+    for c in range(m):
+        for j in range(0, m, WIDTH):
+            store(x, 0, j, splat(0.0))
+        x[c] = 1.0
+        solve(w, x)
+        for j in range(m):
+            out[c, j] = x[j]
+
+
+@kernel
+def dynamically_consistent_inverse(w, Lambda):
+    """Jbar = L_d^-1 (Y_D^T Lambda), (33), into JBAR; needs Y_D and H factored by LTDL."""
+    m, nv, Jbar, L = count(w, at.M), count(w, dyn.NV), floats(w, at.JBAR), floats(w, dyn.H)
+    _support_times(w, Lambda, Jbar)
+    path, depth = ints(w, dyn.PATH_E), ints(w, dyn.DEPTH_E)
+    for k in range(nv):
+        for c in range(depth[k]):
+            for j in range(0, m, WIDTH):
+                store(Jbar, k, j, load(Jbar, k, j) - L[k, c] * load(Jbar, path[k, c], j))
+
+
+@kernel
+def dynamically_consistent_inverse_ltl(w, Lambda):
+    """Jbar = L^-1 (Y^T Lambda), (32), into JBAR; needs Y and H factored by LTL."""
+    m, nv, Jbar, L = count(w, at.M), count(w, dyn.NV), floats(w, at.JBAR), floats(w, dyn.H)
+    _support_times(w, Lambda, Jbar)
+    path, depth, dinv = ints(w, dyn.PATH_E), ints(w, dyn.DEPTH_E), floats(w, dyn.DINV)
+    for k in range(nv):
+        for c in range(depth[k]):
+            for j in range(0, m, WIDTH):
+                store(Jbar, k, j, load(Jbar, k, j) - L[k, c] * load(Jbar, path[k, c], j))
+        for j in range(0, m, WIDTH):
+            store(Jbar, k, j, load(Jbar, k, j) * dinv[k])
+
+
+@kernel
+def _support_times(w, Lambda, out):
+    """out = Y_D^T Lambda (figure 6 with a matrix)."""
+    m, YD, block, support = count(w, at.M), floats(w, at.YD), ints(w, at.BLOCK), ints(w, at.SUPPORT)
+    for i in range(count(w, dyn.NV)):
+        for j in range(0, m, WIDTH):
+            store(out, i, j, splat(0.0))
+    for b in range(count(w, at.BLOCKS)):
+        row = block[b, at.B_ROW]
+        for r in range(block[b, at.B_FIRST], block[b, at.B_FIRST] + block[b, at.B_SLOTS]):
+            i = support[r]
+            for j in range(0, m, WIDTH):
+                found = load(out, i, j)
+                for c in range(block[b, at.B_ROWS]):
+                    found = found + YD[r, c] * load(Lambda, row + c, j)
+                store(out, i, j, found)
+
+
+@kernel
+def null_space(w):
+    """N^T = 1 - J^T Jbar^T (10) into N_T, for the Jbar in JBAR."""
+    m, nv, Jbar, turned = count(w, at.M), count(w, dyn.NV), floats(w, at.JBAR), floats(w, at.JBAR_T)
+    N_T, J, block, support = floats(w, at.N_T), floats(w, at.J), ints(w, at.BLOCK), ints(w, at.SUPPORT)
+    for i in range(nv):
+        for r in range(m):
+            turned[r, i] = Jbar[i, r]
+        for j in range(nv):
+            N_T[i, j] = 0.0
+        N_T[i, i] = 1.0
+    for b in range(count(w, at.BLOCKS)):
+        row = block[b, at.B_ROW]
+        for r in range(block[b, at.B_FIRST], block[b, at.B_FIRST] + block[b, at.B_SLOTS]):
+            i = support[r]
+            for j in range(0, nv, WIDTH):
+                found = load(N_T, i, j)
+                for c in range(block[b, at.B_ROWS]):
+                    found = found - J[r, c] * load(turned, row + c, j)
+                store(N_T, i, j, found)

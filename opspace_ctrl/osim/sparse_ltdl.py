@@ -1,0 +1,75 @@
+"""Lambda^-1 = Y_D Y_d^T from the LTDL factorisation of H ([Featherstone2010] (22), (23), figures 9 and 10)."""
+from __future__ import annotations
+
+from ..dynamics import crba, ltl
+from ..dynamics import layout as dyn
+from ..dynamics.layout import count, floats, ints
+from ..jit import kernel
+from ..lanes import load, store
+from . import layout as at
+from .blocks import products, times_support
+from .method import Method
+
+
+@kernel
+def y_ltdl(w):
+    """Y_d = J L_d^-1 and Y_D = Y_d D^-1 (figure 9), a whole block of rows at a time."""
+    block = ints(w, at.BLOCK)
+    for b in range(count(w, at.BLOCKS)):
+        if block[b, at.B_PATH] == 1:
+            _along_path(w, block[b, at.B_FIRST], block[b, at.B_SLOTS])
+        else:
+            _along_support(w, block[b, at.B_FIRST], block[b, at.B_SLOTS])
+
+
+@kernel
+def _along_path(w, first, slots):
+    """Slot = depth: row i of L_d lines up with the registers."""
+    J, Yd, YD, L = floats(w, at.J), floats(w, at.YD_LOWER), floats(w, at.YD), floats(w, dyn.H)
+    support, dinv = ints(w, at.SUPPORT), floats(w, dyn.DINV)
+    for r in range(first, first + slots):
+        store(Yd, r, 0, load(J, r, 0))
+    for d in range(slots - 1, -1, -1):
+        i, y = support[first + d], load(Yd, first + d, 0)
+        store(YD, first + d, 0, y * dinv[i])
+        for e in range(d):
+            store(Yd, first + e, 0, load(Yd, first + e, 0) - L[i, e] * y)
+
+
+@kernel
+def _along_support(w, first, slots):
+    """The support is no path: chase parents, as the figure does."""
+    J, Yd, YD, L = floats(w, at.J), floats(w, at.YD_LOWER), floats(w, at.YD), floats(w, dyn.H)
+    support, parent = ints(w, at.SUPPORT), ints(w, at.SLOT_PARENT)
+    dinv, depth = floats(w, dyn.DINV), ints(w, dyn.DEPTH_E)
+    for r in range(first, first + slots):
+        store(Yd, r, 0, load(J, r, 0))
+    for r in range(first + slots - 1, first - 1, -1):
+        i, y = support[r], load(Yd, r, 0)
+        store(YD, r, 0, y * dinv[i])
+        j, e = parent[r], depth[i] - 1
+        while j >= 0:
+            store(Yd, j, 0, load(Yd, j, 0) - L[i, e] * y)
+            j, e = parent[j], e - 1
+
+
+@kernel
+def inertia_inv(w):
+    """Lambda^-1 into LI."""
+    crba.mass_matrix(w)
+    ltl.ltdl(w)
+    y_ltdl(w)
+    products(w)
+    return 0
+
+
+@kernel
+def project(w):
+    """X = J H^-1 W = Y_D L_d^-T W."""
+    x = floats(w, dyn.W)
+    ltl.solve_unit_transposed(w, x)
+    times_support(w, floats(w, at.YD), x, floats(w, at.X))
+    return 0
+
+
+method = Method("sparse_ltdl", inertia_inv, project, factor="ltdl", carries=("mimic", "relative", "center_of_mass"))

@@ -1,0 +1,140 @@
+"""What a task is: which frame, which rows of its motion, relative to what."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ConfigurationError, MethodError
+from ..model import Model
+
+__all__ = ["Block", "CenterOfMass", "Task", "blocks_of", "parse_tasks"]
+
+BLOCK_ROWS = 6  # rows of one block: they share a register
+ROWS = {"pose": np.eye(6), "position": np.eye(6)[:3], "orientation": np.eye(6)[3:]}
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Rows of the motion of a frame, in the world or seen from another frame.
+
+    Attributes:
+        frame: Name of the frame (a link).
+        rows: "pose" (6), "position" (3), "orientation" (3), or a constant (k, 6) matrix that picks combinations of the
+            frame's velocity (linear first; world axes, or the axes of `relative_to`).
+        relative_to: None for the world, or a frame a: then the motion is d/dt of R_a^T (x - x_a), and R_a^T (w - w_a).
+    """
+
+    frame: str
+    rows: str | Sequence | np.ndarray = "pose"
+    relative_to: str | None = None
+
+    def selection(self) -> np.ndarray:
+        """The rows as a (k, 6) matrix."""
+        if isinstance(self.rows, str):
+            if self.rows not in ROWS:
+                raise ConfigurationError(f"task {self.frame!r}: rows {self.rows!r} unknown; choose "
+                                         f"{', '.join(ROWS)} or a (k, 6) matrix")
+            return ROWS[self.rows]
+        try:
+            rows = np.array(self.rows, dtype=float)
+        except (TypeError, ValueError):
+            raise ConfigurationError(f"task {self.frame!r}: rows must be numbers, (k, 6)") from None
+        if rows.ndim != 2 or rows.shape[1] != 6 or len(rows) == 0 or not np.isfinite(rows).all():
+            raise ConfigurationError(f"task {self.frame!r}: rows must be a finite (k, 6) matrix, got {rows.shape}")
+        return rows
+
+
+@dataclass(frozen=True, eq=False)
+class CenterOfMass:
+    """The velocity of the centre of the moving mass, world axes.
+
+    Attributes:
+        rows: "position" (3), or a constant (k, 3) matrix.
+    """
+
+    rows: str | Sequence | np.ndarray = "position"
+
+    def selection(self) -> np.ndarray:
+        """The rows as a (k, 6) matrix, angular columns zero."""
+        rows = np.eye(3) if isinstance(self.rows, str) else np.array(self.rows, dtype=float)
+        if isinstance(self.rows, str) and self.rows != "position":
+            raise ConfigurationError(f"centre of mass: rows {self.rows!r} unknown; choose position or a (k, 3) matrix")
+        if rows.ndim != 2 or rows.shape[1] != 3 or len(rows) == 0 or not np.isfinite(rows).all():
+            raise ConfigurationError(f"centre of mass: rows must be a finite (k, 3) matrix, got {rows.shape}")
+        return np.hstack([rows, np.zeros_like(rows)])
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Up to six rows of one task: what the kernels work on.
+
+    Attributes:
+        frame, reference: Frame numbers; -1 for the centre of mass and for the world.
+        selection: (k, 6), k <= 6.
+        row: Where its rows start among the m rows of all tasks.
+    """
+
+    frame: int
+    reference: int
+    selection: np.ndarray
+    row: int
+
+    @property
+    def is_center_of_mass(self) -> bool:
+        """Is this the centre of mass?"""
+        return self.frame < 0
+
+    @property
+    def is_relative(self) -> bool:
+        """Is the motion seen from another frame?"""
+        return self.reference >= 0
+
+
+def parse_tasks(tasks) -> tuple[Task | CenterOfMass, ...]:
+    """Whatever a user may write for tasks: a name, (name, rows), Task, CenterOfMass, or a list of these."""
+    if isinstance(tasks, (str, Task, CenterOfMass)) or _is_pair(tasks):
+        tasks = [tasks]
+    parsed = []
+    for task in tasks:
+        if isinstance(task, str):
+            task = Task(task)
+        elif _is_pair(task):
+            task = Task(*task)
+        elif not isinstance(task, (Task, CenterOfMass)):
+            raise ConfigurationError(f"a task is a frame name, (name, rows), Task(...) or CenterOfMass(), not {task!r}")
+        parsed.append(task)
+    if not parsed:
+        raise ConfigurationError("at least one task is needed")
+    return tuple(parsed)
+
+
+def _is_pair(task) -> bool:
+    """Is this ("frame", rows), and not two frame names?"""
+    return (isinstance(task, tuple) and len(task) == 2 and isinstance(task[0], str)
+            and (not isinstance(task[1], str) or task[1] in ROWS))
+
+
+def blocks_of(model: Model, tasks: tuple[Task | CenterOfMass, ...]) -> list[Block]:
+    """Cut the tasks into blocks of up to six rows.
+
+    Raises:
+        UnknownFrameError: A frame that the model does not have.
+        MethodError: A task that nothing can move.
+    """
+    blocks, row = [], 0
+    for task in tasks:
+        selection, frame, reference = task.selection(), -1, -1
+        if isinstance(task, Task):
+            frame = model.frame_index(task.frame)
+            reference = -1 if task.relative_to is None else model.frame_index(task.relative_to)
+            ends = {int(model.frame_body[f]) for f in (frame, reference) if f >= 0}
+            if ends == {-1} or (reference >= 0 and len(ends) == 1):
+                where = "the world" if reference < 0 else repr(task.relative_to)
+                raise MethodError(f"task {task.frame!r}: nothing moves it, it is fixed to {where}")
+        for k in range(0, len(selection), BLOCK_ROWS):
+            part = selection[k:k + BLOCK_ROWS]
+            blocks.append(Block(frame, reference, part, row))
+            row += len(part)
+    return blocks

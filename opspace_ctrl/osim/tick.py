@@ -1,0 +1,181 @@
+"""The compiled calls behind `OperationalSpace`, the control tick among them. Nothing here allocates or raises."""
+from __future__ import annotations
+
+from ..dynamics import crba, kinematics, ltl, rnea
+from ..dynamics import layout as dyn
+from ..dynamics.layout import count, floats
+from ..dynamics.state import OK, REFUSED, copy, is_configuration, is_finite, take_configuration
+from ..jit import entry, kernel
+from ..lanes import call
+from . import layout as at
+from .blocks import add_transposed, mirror
+from .jacobian import bias_acceleration, dense_jacobian, task_jacobian
+from .singular import damped_and_truncated, times
+from .solve import (
+    dynamically_consistent_inverse,
+    dynamically_consistent_inverse_ltl,
+    factorise,
+    invert,
+    null_space,
+    smallest_eigenvalue,
+    solve,
+)
+from .sparse_ltdl import y_ltdl
+
+_VECTOR = "float64[::1]"
+MARGIN = 10.0  # how far above the threshold an estimate must be to be believed
+
+
+@kernel
+def bias(w):
+    """h into BIAS, for the V at hand."""
+    rnea.joint_rates(w)
+    rnea.velocities(w)
+    rnea.body_forces(w)
+    rnea.joint_forces(w, floats(w, dyn.BIAS))
+
+
+@kernel
+def jacobian(w):
+    """J by register."""
+    if count(w, at.COMPOSITE) == 1:
+        crba.composite_inertias(w)
+    task_jacobian(w)
+
+
+@kernel
+def factored(w):
+    """Factor Lambda^-1; where it is singular, the damped and truncated inverses. True if it is regular.
+
+    Cheap tests first: the pivots in every tick, the smallest eigenvalue when one is small, all near the threshold.
+    """
+    status, threshold = floats(w, at.STATUS), floats(w, at.THRESHOLD)
+    pivot, row = factorise(w)
+    if pivot > threshold[at.TRIP] or (pivot > 0.0 and smallest_eigenvalue(w, row) > MARGIN * threshold[at.DAMPING]):
+        status[at.RANK], status[at.DAMPED] = float(count(w, at.M)), 0.0
+        return True
+    damped_and_truncated(w)
+    return False
+
+
+@kernel
+def law(w, force, tau0, regular):
+    """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed ([Featherstone2010] (11))."""
+    m, X, F, tau = count(w, at.M), floats(w, at.X), floats(w, at.FORCE), floats(w, at.TORQUE)
+    copy(tau0, floats(w, dyn.W))
+    call(count(w, at.PROJECT), w)
+    copy(force, F)
+    if regular:
+        solve(w, X)
+        for i in range(m):
+            F[i] -= X[i]
+    else:
+        x = floats(w, at.OFF_DIAGONAL)
+        times(floats(w, at.TRUNCATED), X, x, m)
+        for i in range(m):
+            F[i] -= x[i]
+    copy(tau0, tau)
+    add_transposed(w, floats(w, at.J), F, tau)
+
+
+@entry(f"int64({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},boolean,int64)")
+def control(q, v, force, tau0, compensate, w):
+    """The control tick: state in, torque out."""
+    nv = count(w, dyn.NV)
+    if not (is_configuration(w, q) and is_finite(v, nv) and is_finite(force, count(w, at.M)) and is_finite(tau0, nv)):
+        return REFUSED
+    take_configuration(w, q)
+    copy(v, floats(w, dyn.V))
+    kinematics.kinematics(w)
+    jacobian(w)
+    call(count(w, at.INERTIA_INV), w)
+    law(w, force, tau0, factored(w))
+    if compensate:
+        bias(w)
+        h, tau = floats(w, dyn.BIAS), floats(w, at.TORQUE)
+        for i in range(nv):
+            tau[i] += h[i]
+    return OK
+
+
+@entry(f"int64({_VECTOR},{_VECTOR},int64)")
+def update(q, v, w):
+    """Take a state: poses, subspaces and inertias."""
+    if not (is_configuration(w, q) and is_finite(v, count(w, dyn.NV))):
+        return REFUSED
+    take_configuration(w, q)
+    copy(v, floats(w, dyn.V))
+    kinematics.kinematics(w)
+    return OK
+
+
+@entry("void(int64)")
+def find_inertia_inv(w):
+    """J and Lambda^-1 by the method in use."""
+    jacobian(w)
+    call(count(w, at.INERTIA_INV), w)
+    mirror(floats(w, at.LI), count(w, at.M))
+
+
+@entry("void(int64)")
+def find_jacobian(w):
+    """J, also as a matrix."""
+    jacobian(w)
+    dense_jacobian(w)
+
+
+@entry("void(int64)")
+def find_bias(w):
+    """h and Jdot v."""
+    bias(w)
+    bias_acceleration(w)
+
+
+@entry("int64(int64)")
+def find_inertia(w):
+    """Lambda and its pseudo-inverse kin, after `find_inertia_inv`. 1 if regular."""
+    if not factored(w):
+        return 0
+    invert(w, floats(w, at.LAMBDA))
+    invert(w, floats(w, at.TRUNCATED))
+    return 1
+
+
+@entry("void(int64,int64)")
+def find_jbar(w, factor):
+    """Jbar, after `find_inertia`; factor says how the method left H: 1 LTDL, 2 LTL, 0 not at all."""
+    if factor == 2:
+        dynamically_consistent_inverse_ltl(w, floats(w, at.LAMBDA))
+        return
+    if factor == 0:
+        _factor_and_y(w)
+    dynamically_consistent_inverse(w, floats(w, at.LAMBDA))
+
+
+@entry("void(int64,int64)")
+def find_null_space(w, factor):
+    """N^T with the truncated inertia, after `find_inertia`. Jbar is overwritten."""
+    if factor == 2:
+        dynamically_consistent_inverse_ltl(w, floats(w, at.TRUNCATED))
+    else:
+        if factor == 0:
+            _factor_and_y(w)
+        dynamically_consistent_inverse(w, floats(w, at.TRUNCATED))
+    null_space(w)
+
+
+@kernel
+def _factor_and_y(w):
+    """What Jbar needs and a recursive method has not made: H factored, Y_D."""
+    crba.mass_matrix(w)
+    ltl.ltdl(w)
+    y_ltdl(w)
+
+
+@entry(f"int64({_VECTOR},{_VECTOR},int64,int64)")
+def find_torque(force, tau0, regular, w):
+    """TORQUE, after `find_inertia`."""
+    if not (is_finite(force, count(w, at.M)) and is_finite(tau0, count(w, dyn.NV))):
+        return REFUSED
+    law(w, force, tau0, regular == 1)
+    return OK

@@ -1,0 +1,88 @@
+"""Install opspace_ctrl with pip, or with colcon as an ament_python package."""
+import sys
+from glob import glob
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+PACKAGE = "opspace_ctrl"
+
+# Folders at the top of the tree that are package data too, so that an editable install finds them.
+DATA_PACKAGES = {f"{PACKAGE}.config": "config", f"{PACKAGE}.urdf": "urdf"}
+
+EXECUTABLES = {"opspace": f"{PACKAGE}.cli:main"}
+
+# On a robot ROS 2 comes from apt; these wheels bring it into a plain venv.
+ROS_MESSAGES = ("diagnostic", "geometry", "nav", "sensor", "shape", "std", "trajectory", "visualization")
+
+
+def ros_wheels(rclpy: str, messages: str) -> list[str]:
+    """One ROS 2 distribution from PyPI, given the versions of rclpy and of common_interfaces."""
+    versioned = [f"ros-{name}-msgs~={messages}" for name in ROS_MESSAGES] + [f"ros-std-srvs~={messages}"]
+    pinned_by_rclpy = [f"ros-{name}" for name in
+                       ("ament-index-python", "lifecycle-msgs", "rcl-interfaces", "rosgraph-msgs")]
+    return [f"ros-rclpy[fastrtps]=={rclpy}", *versioned, *pinned_by_rclpy]
+
+
+def wheel_launchers() -> list[tuple[str, list[str]]]:
+    """lib/<package>/<name> for a wheel: pip puts executables into bin/, ROS looks in lib/<package>."""
+    if "bdist_wheel" not in sys.argv:
+        return []
+    folder = Path("build", "launchers")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in EXECUTABLES:
+        launcher = folder / name
+        launcher.write_text(f'#!/bin/sh\nexec "$(dirname "$0")/../../bin/{name}" "$@"\n')
+        launcher.chmod(0o755)
+    return [(f"lib/{PACKAGE}", [str(folder / name) for name in EXECUTABLES])]
+
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    description="Operational-space dynamics and control for ROS 2, in Python",
+    # colcon --symlink-install runs a link to this file in its own build folder
+    long_description=(Path(__file__).resolve().parent / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    author="opspace_ctrl contributors",
+    maintainer="opspace_ctrl maintainers",
+    maintainer_email="maintainers@example.com",
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    keywords=["ROS", "robotics", "dynamics", "operational space", "torque control"],
+    python_requires=">=3.10",
+    packages=[*find_packages(include=[PACKAGE, f"{PACKAGE}.*"]), *DATA_PACKAGES],
+    package_dir=DATA_PACKAGES,
+    package_data={PACKAGE: ["py.typed"], f"{PACKAGE}.config": ["*.yaml"], f"{PACKAGE}.urdf": ["*.urdf"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+        (f"share/{PACKAGE}/config", glob("config/*.yaml")),
+        (f"share/{PACKAGE}/launch", glob("launch/*.launch.py")),
+        (f"share/{PACKAGE}/urdf", glob("urdf/*.urdf")),
+        *wheel_launchers(),
+    ],
+    zip_safe=False,
+    install_requires=["numba", "numpy", "pyyaml", "rich", "scipy", "urdf-parser-py"],
+    extras_require={
+        "ros-kilted": ros_wheels(rclpy="9.1.2", messages="5.5.1"),
+        "ros-jazzy": ros_wheels(rclpy="7.1.6", messages="5.3.6"),
+        "xacro": ["xacro"],
+        "plot": ["matplotlib"],
+        "bench": ["mujoco", "pin"],
+        "test": [
+            "colcon-common-extensions",
+            "example-robot-data",
+            "hypothesis",
+            "matplotlib",
+            "mujoco",
+            "mypy",
+            "pin",
+            "pytest",
+            "ruff",
+            "setuptools>=70.1,<80",  # 70.1 can build a wheel; 80 lost what `colcon --symlink-install` needs
+            "xacro",
+        ],
+    },
+    entry_points={"console_scripts": [f"{name} = {target}" for name, target in EXECUTABLES.items()]},
+)
