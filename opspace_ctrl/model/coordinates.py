@@ -126,7 +126,7 @@ def armature_by_joint(armature: float | Mapping[str, float] | None,
         moving_joint(joints, name, "armature")
         try:
             values[name] = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             values[name] = np.nan
         if not 0.0 <= values[name] < np.inf:
             raise InertiaError(f"armature of joint {quoted(name)} is {quoted(value)}: "

@@ -108,7 +108,8 @@ def _refuse_several_coordinates(name: str, *joints: JointSpec) -> None:
 
 def _position(joint: JointSpec, position) -> np.ndarray:
     what = f"locked: the position of joint {quoted(joint.name)}"
-    q = check_vector(np.atleast_1d(position), NQ[joint.joint_type], what)
+    coordinates = position if hasattr(position, "__len__") else [position]
+    q = check_vector(coordinates, NQ[joint.joint_type], what)
     if joint.joint_type == JointType.FLOATING:
         q[3:] = unit_quaternion(q[3:], what)
     return q

@@ -40,9 +40,9 @@ def check_regular(model: Model) -> None:
     i = next(i for i in range(len(model.parent)) if not model.is_mimic[i]
              and model.v_index[i] <= k < model.v_index[i] + NV[model.joint_type[i]])
     raise SingularInertiaError(
-        f"joint {quoted(model.body_joint_names[i])} moves no inertia of its own: the links it carries, "
-        f"from {quoted(model.body_names[i])} on, have no mass or none off its axis; give them "
-        "inertia, give the joint armature, or lock it")
+        f"joint {quoted(model.body_joint_names[i])} moves no inertia of its own: what it carries, from link "
+        f"{quoted(model.body_names[i])} on, has no mass, none off its axis, or joints that move it alike; "
+        "give the links inertia, give the joint armature, or lock it")
 
 
 def _generic_configuration(model: Model) -> np.ndarray:
