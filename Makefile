@@ -1,4 +1,4 @@
-# Every target sets up what it needs in .venv/; it installs again only when setup.py, pyproject.toml or this file change.
+# Every target sets up what it needs in .venv/; it installs again only when setup.py or this file changed.
 #   make demo    the library at work on the shipped arm
 #   make test    linters, type checks and the whole test suite
 #   make lint    ruff and mypy alone
@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 HERE := $(shell pwd | cksum | cut -d' ' -f1)
 CORE := $(VENV)/core-$(HERE)
 TEST := $(VENV)/test-$(HERE)
-RECIPE := setup.py pyproject.toml Makefile
+RECIPE := setup.py Makefile
 
 # Nothing of a sourced ROS 2, of the user's site-packages or of another venv's ROS wheels may leak into ours.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE

@@ -9,7 +9,7 @@ import ament_index_python
 
 SOURCE = Path(__file__).parents[1]
 EXECUTABLES = ("opspace",)
-NOT_SOURCE = (".*", "build", "dist", "install", "log", "__pycache__", "*.egg-info")
+NOT_SOURCE = (".*", "build", "dist", "env", "install", "log", "__pycache__", "*.egg-info")
 
 
 def copy_source(target: Path) -> Path:

@@ -134,18 +134,23 @@ def task_motion(reference, task, v) -> tuple[np.ndarray, np.ndarray]:
     return rows @ seen, rows @ rate
 
 
+def body_of(model: Model, frame: str) -> int:
+    """The body that carries a frame, -1 for the world."""
+    return int(model.frame_body[model.frame_index(frame)])
+
+
 def random_tasks(model: Model, seed: int, most: int = 5, kinds: tuple[str, ...] = ("frame", "relative", "center")):
-    """Any tasks: whole and partial poses, combinations of 1 to 8 rows, several on a link, an ancestor and its descendant."""
-    rng = np.random.default_rng([seed, 7])
+    """Any tasks: poses, parts of them, 1 to 8 combined rows; several on a link, an ancestor and its descendant."""
+    rng, weight = np.random.default_rng([seed, 7]), {"frame": 0.7, "relative": 0.2, "center": 0.1}
     frames = [name for name, body in zip(model.frame_names, model.frame_body) if body >= 0]
     tasks = []
     for _ in range(rng.integers(1, most + 1)):
-        kind = rng.choice(kinds, p=np.array([1.0, 0.25, 0.15])[:len(kinds)] / sum([1.0, 0.25, 0.15][:len(kinds)]))
+        kind = rng.choice(kinds, p=np.array([weight[k] for k in kinds]) / sum(weight[k] for k in kinds))
         rows = ("pose", "position", "orientation", rng.normal(size=(rng.integers(1, 9), 6)))[rng.integers(4)]
-        frame, other = rng.choice(frames), rng.choice(model.frame_names)
+        frame, other = str(rng.choice(frames)), str(rng.choice(model.frame_names))
         if kind == "center":
             tasks.append(CenterOfMass(rng.normal(size=(rng.integers(1, 4), 3)) if rng.random() < 0.3 else "position"))
-        elif kind == "relative" and model.frame_body[model.frame_index(frame)] != model.frame_body[model.frame_index(other)]:
+        elif kind == "relative" and body_of(model, frame) != body_of(model, other):
             tasks.append(Task(frame, rows, relative_to=other))
         else:
             tasks.append(Task(frame, rows))

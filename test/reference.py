@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from numpy.linalg import norm
 from scipy.spatial.transform import Rotation
 
 from opspace_ctrl.model import JointType
@@ -105,6 +106,17 @@ class Reference:
         for _, m, _, J, _, inertia in self._inertias:
             H += m * J[:3].T @ J[:3] + J[3:].T @ inertia @ J[3:]
         return H
+
+    def mass_matrix_scale(self):
+        """Size (nv, nv) of the terms of H where every tree has its root body's origin: the digits it may keep."""
+        root = list(range(len(self.model.parent)))
+        squares = self.model.armature.copy()
+        for b, m, c, J, _, inertia in self._inertias:
+            if self.model.parent[b] >= 0:
+                root[b] = root[self.model.parent[b]]
+            linear, angular = norm(J[:3], axis=0), norm(J[3:], axis=0)
+            squares += m * (linear + angular * norm(c - self.p[root[b]]))**2 + angular**2 * norm(inertia, 2)
+        return np.sqrt(np.outer(squares, squares))
 
     def inverse_dynamics(self, a=None, external=None):
         """tau (nv,) and the size of the largest term it is summed from."""

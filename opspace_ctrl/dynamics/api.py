@@ -8,12 +8,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..errors import ConfigurationError, MethodError
+from ..errors import ConfigurationError, MethodError, SingularInertiaError, quoted
 from ..model import Model
+from ..model.configuration import check_vector
 from . import entries
 from . import layout as at
 from .layout import Workspace
 from .pack import pack
+from .state import LARGEST_POSITION
 
 __all__ = ["bias_forces", "center_of_mass", "center_of_mass_bias", "center_of_mass_jacobian", "coriolis_matrix",
            "forward_dynamics", "forward_methods", "frame_acceleration", "frame_jacobian", "frame_pose",
@@ -49,12 +51,12 @@ def _run(model: Model, call, inputs: tuple, names: str, *rest) -> Workspace:
     try:
         if call(*inputs, *rest, work.address) == 0:
             return work
-    except TypeError:
+    except (TypeError, ValueError):
         pass  # not contiguous float64 arrays
     checked = [model.check_configuration(inputs[0])]
     checked += [model.check_velocity(x, name) for x, name in zip(inputs[1:], names.split())]
     if call(*checked, *rest, work.address) != 0:
-        raise ConfigurationError(f"{model.name}: q, {names.replace(' ', ', ')} cannot be used")
+        raise ConfigurationError(f"{model.name}: an entry of q is beyond {LARGEST_POSITION:g} [rad or m]")
     return work
 
 
@@ -64,13 +66,10 @@ def _apply_external(model: Model, q, external: Wrenches | None) -> None:
     work[at.EXTERNAL][...] = 0.0
     if not external:
         return
-    wrenches = {}
-    for frame, wrench in external.items():
-        wrench = np.ascontiguousarray(wrench, dtype=float)
-        if wrench.shape != (6,) or not np.isfinite(wrench).all():
-            raise ConfigurationError(f"external wrench at {frame!r}: want 6 finite numbers (force, torque), "
-                                     f"got shape {wrench.shape}")
-        wrenches[model.frame_index(frame)] = wrench
+    if not isinstance(external, Mapping):
+        raise ConfigurationError(f"external = {quoted(external)} is not {{frame: wrench}}")
+    wrenches = {model.frame_index(frame): check_vector(wrench, 6, f"external wrench (force, torque) at {frame!r}")
+                for frame, wrench in external.items()}
     _run(model, entries.at_configuration, (q,), "")
     for frame, wrench in wrenches.items():
         entries.add_external(frame, wrench, work.address)
@@ -123,7 +122,7 @@ def forward_dynamics(model: Model, q, v, tau, external: Wrenches | None = None, 
     """
     if method not in forward_methods(model):
         able = ", ".join(forward_methods(model))
-        why = "cannot carry mimic joints" if method in _FORWARD else "is not a forward-dynamics method"
+        why = "cannot carry mimic joints" if method in forward_methods() else "is not a forward-dynamics method"
         raise MethodError(f"{method!r} {why}; {model.name} can use {able}")
     if damping or friction:
         v = model.check_velocity(v)
@@ -199,8 +198,16 @@ def frame_acceleration(model: Model, q, v, a, frame: str) -> np.ndarray:
     return _frame_motion(model, q, v, frame)[6:] + frame_jacobian(model, q, frame) @ a
 
 
+def _moving_mass(model: Model) -> float:
+    mass = float(model.mass.sum())
+    if mass == 0.0:
+        raise SingularInertiaError(f"{model.name}: no mass moves, so there is no centre of it")
+    return mass
+
+
 def center_of_mass(model: Model, q) -> np.ndarray:
-    """World position (3,) of the centre of the moving mass."""
+    """World position (3,) of the centre of the moving mass; SingularInertiaError, here and below, if there is none."""
+    _moving_mass(model)
     out = np.empty(4)
     entries.center_of_mass(out, _run(model, entries.at_configuration, (q,), "").address)
     return out[:3].copy()
@@ -208,6 +215,7 @@ def center_of_mass(model: Model, q) -> np.ndarray:
 
 def center_of_mass_jacobian(model: Model, q) -> np.ndarray:
     """J (3, nv) of the centre of mass."""
+    _moving_mass(model)
     work = _run(model, entries.at_configuration, (q,), "")
     entries.center_of_mass(np.empty(4), work.address)
     return work[at.DENSE][:3].copy()
@@ -216,6 +224,6 @@ def center_of_mass_jacobian(model: Model, q) -> np.ndarray:
 def center_of_mass_bias(model: Model, q, v) -> np.ndarray:
     """Jdot v (3,) of the centre of mass."""
     out = np.empty(7)
-    out[6] = model.mass.sum()
+    out[6] = _moving_mass(model)
     entries.center_of_mass_motion(out, _run(model, entries.at_motion, (q, v), "v").address)
     return out[3:6].copy()

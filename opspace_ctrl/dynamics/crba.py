@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..jit import kernel
-from ..lanes import WIDTH, load, store
+from ..lanes import WIDTH, load, splat, store
 from . import layout as at
 from .layout import count, floats, ints
 from .spatial import load3, load_inertia, momentum, store3
@@ -65,8 +65,8 @@ def merge_mimic(w):
     HN, H, merge, factor = floats(w, at.HN), floats(w, at.H), ints(w, at.MERGE), floats(w, at.MERGE_FACTOR)
     depth_e = ints(w, at.DEPTH_E)
     for i in range(count(w, at.NV)):
-        for d in range(depth_e[i] + 1):
-            H[i, d] = 0.0
+        for d in range(0, depth_e[i] + 1, WIDTH):  # the scratch as well, or factorising again and again inflates it
+            store(H, i, d, splat(0.0))
     for k in range(count(w, at.MERGES)):
         H[merge[k, 2], merge[k, 3]] += factor[k] * HN[merge[k, 0], merge[k, 1]]
 

@@ -10,6 +10,7 @@ from .layout import FIRST, SINGLE, count, floats, ints
 from .spatial import add, cross, dot, get3, load3, rotate, scale, set3, store3
 
 FLOATING = 3  # model.JointType.FLOATING: kernels want a plain number
+FAR_ANGLE = 1e5  # [rad], where `sin8` begins to lose digits
 
 
 @kernel
@@ -33,6 +34,8 @@ def joint_rotations(w):
             x = multiplier[b] * Q[position[b]] + offset[b]
             angle[b] = revolute[b] * x
             displacement[b] = x - angle[b]
+            if abs(angle[b]) > FAR_ANGLE:
+                angle[b] = math.atan2(math.sin(x), math.cos(x))
     X, turned = floats(w, at.PLACEMENT), floats(w, at.TURNED)
     for b in range(0, n, WIDTH):
         theta = load(angle, 0, b)

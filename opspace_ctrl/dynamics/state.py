@@ -9,6 +9,7 @@ from .kinematics import FLOATING
 from .layout import count, floats, ints
 
 OK, REFUSED = 0, 1
+LARGEST_POSITION = 1e100  # [rad or m]; inertias hold squares of positions, which must not overflow
 
 
 @kernel
@@ -24,8 +25,13 @@ def is_finite(x, size):
 
 @kernel
 def is_configuration(w, q):
-    """Is q of the right length and finite, with no zero quaternion?"""
-    if not is_finite(q, count(w, at.NQ)):
+    """Is q of the right length, with no entry beyond LARGEST_POSITION and no zero quaternion?"""
+    if q.size != count(w, at.NQ):
+        return False
+    beyond = 0
+    for i in range(q.size):
+        beyond += not abs(q[i]) <= LARGEST_POSITION  # written so that NaN is beyond, too
+    if beyond > 0:
         return False
     group = ints(w, at.GROUP)
     for g in range(count(w, at.GROUPS)):

@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..dynamics.layout import Workspace
 from ..errors import MethodError
 from ..model import JointType, Model
@@ -32,7 +34,7 @@ class Method:
         project: After `inertia_inv`, writes J H^-1 W to X; may spoil W.
         factor: "ltdl" or "ltl" if it leaves H so factored, else "".
         carries: Which of "mimic", "relative", "center_of_mass" it can carry.
-        floating_only: Only for robots whose trees all have floating bases.
+        floating_only: Only for robots whose trees all have floating bases, free of armature.
         tables: Called once when the method is built for a robot and tasks, to `put` into the slots METHOD .. + 7.
     """
 
@@ -49,8 +51,8 @@ class Method:
         wanted = {"mimic": bool(model.is_mimic.any()), "relative": any(b.is_relative for b in blocks),
                   "center_of_mass": any(b.is_center_of_mass for b in blocks)}
         lacking = [_FEATURES[name] for name, asked in wanted.items() if asked and name not in self.carries]
-        if self.floating_only and not _all_floating(model):
-            lacking.append("a fixed base")
+        if self.floating_only:
+            lacking += _held_bases(model)
         return lacking
 
     def check(self, model: Model, blocks: Iterable[Block], able: Iterable[str]) -> None:
@@ -61,6 +63,10 @@ class Method:
                               f"able: {', '.join(able) or 'none'}")
 
 
-def _all_floating(model: Model) -> bool:
-    """Does every tree start with a floating joint?"""
-    return bool((model.joint_type[model.parent < 0] == JointType.FLOATING).all())
+def _held_bases(model: Model) -> list[str]:
+    """What keeps the base of some tree from floating freely."""
+    roots = np.flatnonzero(model.parent < 0)
+    if (model.joint_type[roots] != JointType.FLOATING).any():
+        return ["a fixed base"]
+    held = any(model.armature[v:v + 6].any() for v in model.v_index[roots])
+    return ["a floating base with armature"] if held else []

@@ -8,6 +8,7 @@ from ..dynamics.pack import pack
 from ..errors import ConfigurationError
 from ..jit import address_of
 from ..model import Model
+from ..model.configuration import check_vector
 from . import layout as at
 from . import tick
 from .auto import choose
@@ -119,11 +120,12 @@ class OperationalSpace:
         given = self._no_velocity if v is None else v
         try:
             refused = tick.update(q, given, self._address)
-        except TypeError:
+        except (TypeError, ValueError):  # not contiguous float64 arrays
             refused = True
         if refused:
             q, given = self.model.check_configuration(q), self.model.check_velocity(given)
-            tick.update(q, given, self._address)
+            if tick.update(q, given, self._address):
+                raise ConfigurationError(f"{self.model.name}: an entry of q is too large")
         self._done.clear()
         self._has_state = True
         return self
@@ -235,27 +237,20 @@ class OperationalSpace:
         """
         try:
             refused = self._control(q, v, force, tau0, compensate, self._address)
-        except TypeError:
+        except (TypeError, ValueError):
             refused = True
         if refused:
-            self._control(self.model.check_configuration(q), self.model.check_velocity(v), self._force(force),
-                          self.model.check_velocity(tau0, "tau0"), bool(compensate), self._address)
+            checked = (self.model.check_configuration(q), self.model.check_velocity(v), self._force(force),
+                       self.model.check_velocity(tau0, "tau0"), bool(compensate))
+            if self._control(*checked, self._address):
+                raise ConfigurationError(f"{self.model.name}: an entry of q is too large")
         self._has_state = True
         self._done.clear()
         return self._views[at.TORQUE]
 
     def _force(self, force) -> np.ndarray:
         """A checked float64 copy of F (m,), zeros for None."""
-        if force is None:
-            return np.zeros(self.m)
-        try:
-            force = np.array(force, dtype=float)
-        except (TypeError, ValueError):
-            raise ConfigurationError(f"force: want {self.m} numbers") from None
-        if force.shape != (self.m,) or not np.isfinite(force).all():
-            raise ConfigurationError(f"force: want {self.m} finite numbers, the rows of the tasks in order, got "
-                                     f"{'a non-finite one' if force.shape == (self.m,) else f'shape {force.shape}'}")
-        return force
+        return np.zeros(self.m) if force is None else check_vector(force, self.m, "force")
 
 
 def _read_only(view: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """What a task is: which frame, which rows of its motion, relative to what."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,13 +37,7 @@ class Task:
                 raise ConfigurationError(f"task {self.frame!r}: rows {self.rows!r} unknown; choose "
                                          f"{', '.join(ROWS)} or a (k, 6) matrix")
             return ROWS[self.rows]
-        try:
-            rows = np.array(self.rows, dtype=float)
-        except (TypeError, ValueError):
-            raise ConfigurationError(f"task {self.frame!r}: rows must be numbers, (k, 6)") from None
-        if rows.ndim != 2 or rows.shape[1] != 6 or len(rows) == 0 or not np.isfinite(rows).all():
-            raise ConfigurationError(f"task {self.frame!r}: rows must be a finite (k, 6) matrix, got {rows.shape}")
-        return rows
+        return _row_matrix(self.rows, 6, f"task {self.frame!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +52,25 @@ class CenterOfMass:
 
     def selection(self) -> np.ndarray:
         """The rows as a (k, 6) matrix, angular columns zero."""
-        rows = np.eye(3) if isinstance(self.rows, str) else np.array(self.rows, dtype=float)
-        if isinstance(self.rows, str) and self.rows != "position":
-            raise ConfigurationError(f"centre of mass: rows {self.rows!r} unknown; choose position or a (k, 3) matrix")
-        if rows.ndim != 2 or rows.shape[1] != 3 or len(rows) == 0 or not np.isfinite(rows).all():
-            raise ConfigurationError(f"centre of mass: rows must be a finite (k, 3) matrix, got {rows.shape}")
+        if isinstance(self.rows, str):
+            if self.rows != "position":
+                raise ConfigurationError(f"centre of mass: rows {self.rows!r} unknown; choose position or a (k, 3) matrix")
+            return ROWS["position"]
+        rows = _row_matrix(self.rows, 3, "centre of mass")
         return np.hstack([rows, np.zeros_like(rows)])
+
+
+def _row_matrix(rows, columns: int, name: str) -> np.ndarray:
+    """Rows as a (k, columns) matrix of finite numbers."""
+    try:
+        matrix = np.array(rows, dtype=float)
+    except (TypeError, ValueError):
+        raise ConfigurationError(f"{name}: rows must be numbers, (k, {columns})") from None
+    if matrix.ndim != 2 or matrix.shape[1] != columns or len(matrix) == 0:
+        raise ConfigurationError(f"{name}: rows must be a (k, {columns}) matrix, got the shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ConfigurationError(f"{name}: rows must be finite")
+    return matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +103,8 @@ def parse_tasks(tasks) -> tuple[Task | CenterOfMass, ...]:
     """Whatever a user may write for tasks: a name, (name, rows), Task, CenterOfMass, or a list of these."""
     if isinstance(tasks, (str, Task, CenterOfMass)) or _is_pair(tasks):
         tasks = [tasks]
+    if not isinstance(tasks, Iterable):
+        raise ConfigurationError(f"tasks are frame names, (name, rows), Task(...) or CenterOfMass(), not {tasks!r}")
     parsed = []
     for task in tasks:
         if isinstance(task, str):
@@ -133,6 +142,8 @@ def blocks_of(model: Model, tasks: tuple[Task | CenterOfMass, ...]) -> list[Bloc
             if ends == {-1} or (reference >= 0 and len(ends) == 1):
                 where = "the world" if reference < 0 else repr(task.relative_to)
                 raise MethodError(f"task {task.frame!r}: nothing moves it, it is fixed to {where}")
+        elif not model.mass.any():
+            raise MethodError("centre of mass: nothing of the robot moves")
         for k in range(0, len(selection), BLOCK_ROWS):
             part = selection[k:k + BLOCK_ROWS]
             blocks.append(Block(frame, reference, part, row))

@@ -1,0 +1,54 @@
+"""States to time at: random ones, regular or singular."""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..osim import OperationalSpace
+
+__all__ = ["State", "random_state", "regular_states", "singular_states"]
+
+PATIENCE = 50  # random states looked at for each one that is wanted
+
+
+class State(NamedTuple):
+    """The arguments of a control tick: q (nq,), v (nv,), F (m,), tau0 (nv,)."""
+
+    q: np.ndarray
+    v: np.ndarray
+    force: np.ndarray
+    tau0: np.ndarray
+
+
+def random_state(ospace: OperationalSpace, rng: np.random.Generator) -> State:
+    """A random configuration within the limits; v, F and tau0 of unit variance."""
+    nv = ospace.model.nv
+    return State(ospace.model.random_configuration(rng), rng.normal(size=nv), rng.normal(size=ospace.m),
+                 rng.normal(size=nv))
+
+
+def regular_states(ospace: OperationalSpace, count: int, rng: np.random.Generator) -> list[State]:
+    """Random states at which no direction of the tasks is damped or lost.
+
+    Raises:
+        ValueError: They are too rare.
+    """
+    found: list[State] = []
+    for _ in range(PATIENCE * count):
+        state = random_state(ospace, rng)
+        ospace.update(state.q)
+        if not ospace.damped and ospace.rank == ospace.m:
+            found.append(state)
+            if len(found) == count:
+                return found
+    raise ValueError(f"{ospace.model.name}: {len(found)} of {PATIENCE * count} random states are regular, "
+                     f"{count} are wanted")
+
+
+def singular_states(ospace: OperationalSpace, count: int, rng: np.random.Generator) -> list[State]:
+    """States with every joint at zero, where limbs are straight; empty if that is not singular on this robot."""
+    neutral, found = ospace.model.neutral(), []
+    for _ in range(count):
+        found.append(random_state(ospace, rng)._replace(q=neutral))
+    return found if ospace.update(neutral).rank < ospace.m else []
