@@ -31,7 +31,7 @@ def _move(w, q, v):
         return False
     copy(v, floats(w, at.V))
     rnea.joint_rates(w)
-    rnea.velocities(w)
+    rnea.velocities(w, False)
     rnea.body_forces(w)
     return True
 
@@ -70,10 +70,13 @@ def bias_forces(q, v, out, w):
 @entry(_QVX_OUT)
 def inverse_dynamics(q, v, a, out, w):
     """tau = H a + h - sum J^T f for the wrenches in EXTERNAL."""
-    if not (is_finite(a, count(w, at.NV)) and _move(w, q, v)):
+    nv = count(w, at.NV)
+    if not (is_finite(v, nv) and is_finite(a, nv) and _place(w, q)):
         return REFUSED
+    copy(v, floats(w, at.V))
     copy(a, floats(w, at.A))
-    rnea.add_joint_accelerations(w)
+    rnea.joint_rates(w)
+    rnea.velocities(w, True)
     rnea.body_forces(w)
     rnea.subtract_external(w)
     rnea.joint_forces(w, out)
@@ -99,11 +102,14 @@ def forward_crba(q, v, tau, out, w):
         return REFUSED
     rnea.subtract_external(w)
     rnea.joint_forces(w, out)
+    x, dinv = floats(w, at.W), floats(w, at.DINV)
     for i in range(nv):
-        out[i] = tau[i] - out[i]
+        x[i] = tau[i] - out[i]
     crba.mass_matrix(w)
     ltl.ltdl(w)
-    ltl.solve(w, out)
+    for i in range(nv):
+        out[i] = x[i] * dinv[i]
+    ltl.solve_unit(w, out)
     return OK
 
 

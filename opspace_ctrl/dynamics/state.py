@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 
 from ..jit import kernel
+from ..lanes import WIDTH, floats_of, load, splat, total
 from . import layout as at
 from .kinematics import FLOATING
 from .layout import count, floats, ints
@@ -16,10 +17,13 @@ def is_finite(x, size):
     """Has x this many entries, all of them finite?"""
     if x.size != size:
         return False
-    spoiled = 0.0
-    for i in range(size):
-        spoiled += 0.0 * x[i]  # 0 for a finite number, NaN otherwise
-    return spoiled == 0.0
+    spoiled, numbers, rest = splat(0.0), floats_of(x), 0.0
+    whole = size - size % WIDTH
+    for i in range(0, whole, WIDTH):
+        spoiled = spoiled + 0.0 * load(numbers, 0, i)  # 0 for a finite number, NaN otherwise
+    for i in range(whole, size):
+        rest += 0.0 * numbers[i]
+    return total(spoiled) + rest == 0.0
 
 
 @kernel
