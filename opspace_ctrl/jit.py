@@ -6,7 +6,6 @@ kernel would be loaded after an edit next door. Ours is stamped with all the ker
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 import tempfile
 import warnings
@@ -96,7 +95,7 @@ def kernel(func):
 def entry(*signatures):
     """A kernel that Python calls with exactly these signatures; other arguments are a TypeError, never a compilation.
 
-    Compiled when `prepare()` is called on it (or on its first call), not on import.
+    Compiled when `prepare()` is called on it (or on its first `call`), not on import.
     """
     def decorate(func):
         return _Entry(kernel(func), signatures)
@@ -104,22 +103,28 @@ def entry(*signatures):
 
 
 class _Entry:
-    """A dispatcher that is closed to new signatures once it is compiled."""
+    """A dispatcher that is closed to new signatures once it is compiled.
+
+    Attributes:
+        call: What Python calls: compiles first, then is the bare dispatcher, which saves the hot loop an indirection.
+    """
 
     def __init__(self, dispatcher, signatures):
         self.dispatcher, self._signatures = dispatcher, signatures
         self.__doc__ = dispatcher.__doc__
         self.__name__ = dispatcher.__name__
+        self.call = self._compile_and_call
 
     def prepare(self):
-        """Compile (or load from the cache) and return the bare dispatcher for the hot loop."""
-        if self.dispatcher._can_compile:
+        """Compile (or load from the cache) and return the bare dispatcher."""
+        if self.call is not self.dispatcher:
             for signature in self._signatures:
                 self.dispatcher.compile(signature)
             self.dispatcher.disable_compile()
+            self.call = self.dispatcher
         return self.dispatcher
 
-    def __call__(self, *args):
+    def _compile_and_call(self, *args):
         return self.prepare()(*args)
 
 
@@ -129,8 +134,3 @@ def address_of(dispatcher, signature: str = "int64(int64)") -> int:
     dispatcher.compile(signature)
     (result,) = (r for s, r in dispatcher.overloads.items() if len(s) == signature.count(",") + 1)
     return result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
-
-
-def source_file(func) -> str:
-    """The file that holds a kernel's source (used to list what is compiled)."""
-    return inspect.getsourcefile(getattr(func, "py_func", func))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from osim_cases import Dense, norm, random_tasks
-from random_trees import random_model, random_motion, seeds, trees
+from random_trees import SCALAR, random_model, random_motion, seeds, trees
 from reference import SIZE, assert_close
 from urdf_text import joint, link, robot
 
@@ -94,23 +94,23 @@ def test_an_arm_bolted_one_kilometre_from_the_origin_loses_no_digits():
 @some
 @given(seeds(), st.integers(1, 30), st.sampled_from(["fixed", "floating"]))
 def test_armature_shrinks_the_inverse_inertia_in_every_direction(seed, bodies, base):
-    bare = random_model(seed, bodies, base, armature=False)
+    bare = random_model(seed, bodies, base, types=SCALAR, armature=False)
     geared = load_urdf(bare.source, base, bare.gravity, armature=0.3)
     q, v, _ = random_motion(bare, seed)
     tasks = random_tasks(bare, seed, kinds=("frame",))
+    dense = Dense(mass_matrix(bare, q), OperationalSpace(bare, tasks, "dense").update(q).jacobian)
     for a, b in zip(each_method(bare, tasks, q, v), each_method(geared, tasks, q, v)):
-        if a.method == b.method:
-            difference = np.linalg.eigvalsh(a.inertia_inv - b.inertia_inv)
-            dense = Dense(mass_matrix(bare, q), a.jacobian)
-            assert difference[0] >= -dense.tolerance * dense.size("inertia_inv")
-            assert difference[-1] > 0.0 or base == "floating" or not a.jacobian.any()
+        shrunk = np.linalg.eigvalsh(a.inertia_inv - b.inertia_inv)
+        assert shrunk[0] >= -dense.tolerance * dense.size("inertia_inv")
+        if base == "fixed":  # a free base may be all that a task feels
+            assert shrunk[-1] > 1e-3 * norm(dense.inertia_inv)
 
 
-PENDULUM = robot(link("base"), link("rod", 2.0, "0 0 -0.4", inertia='ixx="0.05" iyy="0.07" izz="0.01" ixy="0" '
+PENDULUM = robot(link("base"), link("rod", 2.0, "0 0 -0.4", inertia='ixx="0.05" iyy="0.055" izz="0.01" ixy="0" '
                                                                      'ixz="0" iyz="0"'),
                  link("tip", None), joint("hinge", "base", "rod", xyz="0 0 1.5", axis="0 1 0"),
                  joint("end", "rod", "tip", "fixed", xyz="0 0 -0.9"))
-H = 0.07 + 2.0 * 0.4**2 + 0.03  # about the hinge, armature included
+H = 0.055 + 2.0 * 0.4**2 + 0.03  # about the hinge, armature included
 
 
 @pytest.mark.parametrize("method", [m for m in osim.methods() if m != "base_invariant"])

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,7 +16,7 @@ from . import entries
 from . import layout as at
 from .layout import Workspace
 from .pack import pack
-from .state import LARGEST_POSITION
+from .state import OK, TOO_LARGE
 
 __all__ = ["bias_forces", "center_of_mass", "center_of_mass_bias", "center_of_mass_jacobian", "coriolis_matrix",
            "forward_dynamics", "forward_methods", "frame_acceleration", "frame_jacobian", "frame_pose",
@@ -45,34 +46,54 @@ def workspace(model: Model) -> Workspace:
     return _workspaces.work
 
 
-def _run(model: Model, call, inputs: tuple, names: str, *rest) -> Workspace:
+def _run(model: Model, entry, inputs: tuple, names: str, *rest) -> Workspace:
     """Call a compiled entry on the inputs; what it refuses is converted and checked in words."""
     work = workspace(model)
     try:
-        if call(*inputs, *rest, work.address) == 0:
+        if entry.call(*inputs, *rest, work.address) == OK:
             return work
     except (TypeError, ValueError):
         pass  # not contiguous float64 arrays
     checked = [model.check_configuration(inputs[0])]
     checked += [model.check_velocity(x, name) for x, name in zip(inputs[1:], names.split())]
-    if call(*checked, *rest, work.address) != 0:
-        raise ConfigurationError(f"{model.name}: an entry of q is beyond {LARGEST_POSITION:g} [rad or m]")
+    if entry.call(*checked, *rest, work.address) != OK:
+        raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
     return work
 
 
-def _apply_external(model: Model, q, external: Wrenches | None) -> None:
-    """Put the wrenches at their frames into the workspace; `None` leaves none."""
+@contextmanager
+def _external(model: Model, q, wrenches: Wrenches):
+    """The wrenches at their frames, in the workspace while the context lasts."""
+    if not isinstance(wrenches, Mapping):
+        raise ConfigurationError(f"external = {quoted(wrenches)} is not {{frame: wrench}}")
     work = workspace(model)
-    work[at.EXTERNAL][...] = 0.0
-    if not external:
-        return
-    if not isinstance(external, Mapping):
-        raise ConfigurationError(f"external = {quoted(external)} is not {{frame: wrench}}")
-    wrenches = {model.frame_index(frame): check_vector(wrench, 6, f"external wrench (force, torque) at {frame!r}")
-                for frame, wrench in external.items()}
+    checked = {model.frame_index(frame): check_vector(wrench, 6, f"external wrench (force, torque) at {frame!r}")
+               for frame, wrench in wrenches.items()}
     _run(model, entries.at_configuration, (q,), "")
-    for frame, wrench in wrenches.items():
-        entries.add_external(frame, wrench, work.address)
+    for frame, wrench in checked.items():
+        entries.add_external.call(frame, wrench, work.address)
+    work.set_count(at.HAS_EXTERNAL, 1)
+    try:
+        yield
+    finally:
+        work[at.EXTERNAL][...] = 0.0
+        work.set_count(at.HAS_EXTERNAL, 0)
+
+
+def _dynamics(model: Model, entry, q, v, x, name: str, external: Wrenches | None) -> np.ndarray:
+    """Inverse or forward dynamics of x; the first lines are all that happens in a simulator's loop."""
+    out = np.empty(model.nv)
+    if not external:
+        try:
+            if entry.call(q, v, x, out, workspace(model).address) == OK:
+                return out
+        except (TypeError, ValueError):
+            pass
+        _run(model, entry, (q, v, x), f"v {name}", out)
+        return out
+    with _external(model, q, external):
+        _run(model, entry, (q, v, x), f"v {name}", out)
+    return out
 
 
 def mass_matrix(model: Model, q) -> np.ndarray:
@@ -94,10 +115,7 @@ def gravity_forces(model: Model, q) -> np.ndarray:
 
 def inverse_dynamics(model: Model, q, v, a, external: Wrenches | None = None) -> np.ndarray:
     """tau (nv,) = H a + h - sum J^T f, for wrenches f on the robot at named frames (force, torque; world axes)."""
-    _apply_external(model, q, external)
-    out = np.empty(model.nv)
-    _run(model, entries.inverse_dynamics, (q, v, a), "v a", out)
-    return out
+    return _dynamics(model, entries.inverse_dynamics, q, v, a, "a", external)
 
 
 _FORWARD = {"aba": entries.forward_aba, "crba_ltdl": entries.forward_crba}
@@ -120,17 +138,15 @@ def forward_dynamics(model: Model, q, v, tau, external: Wrenches | None = None, 
     Raises:
         MethodError: The method is unknown or cannot carry the robot's mimic joints.
     """
-    if method not in forward_methods(model):
+    entry = _FORWARD.get(method)
+    if entry is None or (method not in _CARRY_MIMIC and workspace(model).has_mimic):
         able = ", ".join(forward_methods(model))
-        why = "cannot carry mimic joints" if method in forward_methods() else "is not a forward-dynamics method"
+        why = "is not a forward-dynamics method" if entry is None else "cannot carry mimic joints"
         raise MethodError(f"{method!r} {why}; {model.name} can use {able}")
     if damping or friction:
         v = model.check_velocity(v)
         tau = model.check_velocity(tau, "tau") - joint_losses(model, v, damping, friction)
-    _apply_external(model, q, external)
-    out = np.empty(model.nv)
-    _run(model, _FORWARD[method], (q, v, tau), "v tau", out)
-    return out
+    return _dynamics(model, entry, q, v, tau, "tau", external)
 
 
 def joint_losses(model: Model, v: np.ndarray, damping: bool = True, friction: bool = True) -> np.ndarray:
@@ -168,7 +184,7 @@ def frame_pose(model: Model, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
     """World position (3,) and quaternion xyzw (4,) of a frame."""
     f, out = model.frame_index(frame), np.empty(12)
     work = _run(model, entries.at_configuration, (q,), "")
-    entries.frame_pose(f, out, work.address)
+    entries.frame_pose.call(f, out, work.address)
     return out[9:].copy(), Rotation.from_matrix(out[:9].reshape(3, 3)).as_quat()
 
 
@@ -176,14 +192,14 @@ def frame_jacobian(model: Model, q, frame: str) -> np.ndarray:
     """J (6, nv): velocity of the frame's origin and angular velocity, world axes, from v."""
     f = model.frame_index(frame)
     work = _run(model, entries.at_configuration, (q,), "")
-    entries.frame_jacobian(f, work.address)
+    entries.frame_jacobian.call(f, work.address)
     return work[at.DENSE][:6].copy()
 
 
 def _frame_motion(model: Model, q, v, frame: str) -> np.ndarray:
     f, out = model.frame_index(frame), np.empty(12)
     work = _run(model, entries.at_motion, (q, v), "v")
-    entries.frame_motion(f, out, work.address)
+    entries.frame_motion.call(f, out, work.address)
     return out
 
 
@@ -209,7 +225,7 @@ def center_of_mass(model: Model, q) -> np.ndarray:
     """World position (3,) of the centre of the moving mass; SingularInertiaError, here and below, if there is none."""
     _moving_mass(model)
     out = np.empty(4)
-    entries.center_of_mass(out, _run(model, entries.at_configuration, (q,), "").address)
+    entries.center_of_mass.call(out, _run(model, entries.at_configuration, (q,), "").address)
     return out[:3].copy()
 
 
@@ -217,7 +233,7 @@ def center_of_mass_jacobian(model: Model, q) -> np.ndarray:
     """J (3, nv) of the centre of mass."""
     _moving_mass(model)
     work = _run(model, entries.at_configuration, (q,), "")
-    entries.center_of_mass(np.empty(4), work.address)
+    entries.center_of_mass.call(np.empty(4), work.address)
     return work[at.DENSE][:3].copy()
 
 
@@ -225,5 +241,5 @@ def center_of_mass_bias(model: Model, q, v) -> np.ndarray:
     """Jdot v (3,) of the centre of mass."""
     out = np.empty(7)
     out[6] = _moving_mass(model)
-    entries.center_of_mass_motion(out, _run(model, entries.at_motion, (q, v), "v").address)
+    entries.center_of_mass_motion.call(out, _run(model, entries.at_motion, (q, v), "v").address)
     return out[3:6].copy()

@@ -29,14 +29,16 @@ def composite_inertias(w):
 
 @kernel
 def subspaces_by_depth(w):
-    """S along the path to every leaf, so that a row of H is a contiguous product."""
-    S, SP = floats(w, at.S), floats(w, at.SP)
-    path, length = ints(w, at.LEAF_PATH), ints(w, at.LEAF_LENGTH)
-    for leaf in range(count(w, at.LEAVES)):
-        for d in range(length[leaf]):
-            b = path[leaf, d]
+    """S along the path to every leaf, so that a row of H is a contiguous product.
+
+    Limbs are numbered in one go, so a path is a few runs of neighbours; what overruns one is overwritten by the next.
+    """
+    S, SP, run = floats(w, at.S), floats(w, at.SP), ints(w, at.RUN)
+    for r in range(count(w, at.RUNS)):
+        leaf, depth, node = run[r, 0], run[r, 1], run[r, 2]
+        for d in range(0, run[r, 3], WIDTH):
             for k in range(6):
-                SP[6 * leaf + k, d] = S[k, b]
+                store(SP, 6 * leaf + k, depth + d, load(S, k, node + d))
 
 
 @kernel

@@ -5,7 +5,7 @@ from ..jit import entry, kernel
 from . import aba, coriolis, crba, energy, frames, kinematics, ltl, rnea
 from . import layout as at
 from .layout import count, floats
-from .state import OK, REFUSED, copy, is_configuration, is_finite, take_configuration
+from .state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
 
 _VECTOR = "float64[::1]"
 _Q = f"int64({_VECTOR},int64)"
@@ -27,11 +27,11 @@ def _place(w, q):
 @kernel
 def _move(w, q, v):
     """Take q and v: also velocities, accelerations and body forces of the motion with dv/dt = 0."""
-    if not (is_finite(v, count(w, at.NV)) and _place(w, q)):
+    if not (is_usable(v, count(w, at.NV)) and _place(w, q)):
         return False
     copy(v, floats(w, at.V))
     rnea.joint_rates(w)
-    rnea.velocities(w)
+    rnea.velocities(w, False)
     rnea.body_forces(w)
     return True
 
@@ -70,10 +70,13 @@ def bias_forces(q, v, out, w):
 @entry(_QVX_OUT)
 def inverse_dynamics(q, v, a, out, w):
     """tau = H a + h - sum J^T f for the wrenches in EXTERNAL."""
-    if not (is_finite(a, count(w, at.NV)) and _move(w, q, v)):
+    nv = count(w, at.NV)
+    if not (is_usable(v, nv) and is_usable(a, nv) and _place(w, q)):
         return REFUSED
+    copy(v, floats(w, at.V))
     copy(a, floats(w, at.A))
-    rnea.add_joint_accelerations(w)
+    rnea.joint_rates(w)
+    rnea.velocities(w, True)
     rnea.body_forces(w)
     rnea.subtract_external(w)
     rnea.joint_forces(w, out)
@@ -84,7 +87,7 @@ def inverse_dynamics(q, v, a, out, w):
 @entry(_QVX_OUT)
 def forward_aba(q, v, tau, out, w):
     """Accelerations by the articulated-body algorithm."""
-    if not (is_finite(tau, count(w, at.NV)) and _move(w, q, v)):
+    if not (is_usable(tau, count(w, at.NV)) and _move(w, q, v)):
         return REFUSED
     rnea.subtract_external(w)
     aba.aba(w, tau, out)
@@ -95,15 +98,18 @@ def forward_aba(q, v, tau, out, w):
 def forward_crba(q, v, tau, out, w):
     """Accelerations through H and its LTDL factors: H qdd = tau + sum J^T f - h."""
     nv = count(w, at.NV)
-    if not (is_finite(tau, nv) and _move(w, q, v)):
+    if not (is_usable(tau, nv) and _move(w, q, v)):
         return REFUSED
     rnea.subtract_external(w)
     rnea.joint_forces(w, out)
+    x, dinv = floats(w, at.W), floats(w, at.DINV)
     for i in range(nv):
-        out[i] = tau[i] - out[i]
+        x[i] = tau[i] - out[i]
     crba.mass_matrix(w)
     ltl.ltdl(w)
-    ltl.solve(w, out)
+    for i in range(nv):
+        out[i] = x[i] * dinv[i]
+    ltl.solve_unit(w, out)
     return OK
 
 

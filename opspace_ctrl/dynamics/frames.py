@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from ..jit import kernel
 from . import layout as at
-from .kinematics import get_row
 from .layout import count, floats, ints
 from .spatial import add, cross, get3, rotate, sub
 
@@ -16,7 +15,7 @@ def frame_point(w, f):
     """Position of frame f from the origin of its tree."""
     node, X, R, P = ints(w, at.FRAME_NODE)[f], floats(w, at.FRAME_PLACEMENT), floats(w, at.R), floats(w, at.P)
     t = (X[f, 9], X[f, 10], X[f, 11])
-    return add(get3(P, 0, node), rotate(get_row(R, 0, node), get_row(R, 1, node), get_row(R, 2, node), t))
+    return add(get3(P, 0, node), rotate(get3(R, 0, node), get3(R, 3, node), get3(R, 6, node), t))
 
 
 @kernel
@@ -24,7 +23,7 @@ def frame_pose(w, f, out):
     """Orientation (9, row major) and world position (3) of frame f."""
     node, X, R = ints(w, at.FRAME_NODE)[f], floats(w, at.FRAME_PLACEMENT), floats(w, at.R)
     for r in range(3):
-        row = get_row(R, r, node)
+        row = get3(R, 3 * r, node)
         for c in range(3):
             out[3 * r + c] = row[0] * X[f, c] + row[1] * X[f, 3 + c] + row[2] * X[f, 6 + c]
     p, origin, tree = frame_point(w, f), floats(w, at.ORIGIN), ints(w, at.TREE)[node]

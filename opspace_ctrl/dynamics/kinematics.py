@@ -6,8 +6,8 @@ import math
 from ..jit import kernel
 from ..lanes import WIDTH, cos8, load, sin8, store
 from . import layout as at
-from .layout import FIRST, SINGLE, count, floats, ints
-from .spatial import add, cross, dot, get3, load3, rotate, scale, set3, store3
+from .layout import FIRST, MEMBER, SINGLE, count, floats, ints
+from .spatial import add, cross, dot, get3, load3, rotate, row_times, scale, set3, store3
 
 FLOATING = 3  # model.JointType.FLOATING: kernels want a plain number
 FAR_ANGLE = 1e5  # [rad], where `sin8` begins to lose digits
@@ -49,51 +49,40 @@ def joint_rotations(w):
 @kernel
 def body_poses(w):
     """R and P of every node, base to tip; a root body is its tree's origin."""
-    n, kind = count(w, at.NODES), ints(w, at.KIND)
+    n, kind, parent, tree = count(w, at.NODES), ints(w, at.KIND), ints(w, at.PARENT), ints(w, at.TREE)
+    X, turned, displacement = floats(w, at.PLACEMENT), floats(w, at.TURNED), floats(w, at.DISPLACEMENT)
+    R, P, origin = floats(w, at.R), floats(w, at.P), floats(w, at.ORIGIN)
     for b in range(n):
+        p = parent[b]
         if kind[b] == SINGLE:
-            _single_pose(w, b, n)
+            x, y = (turned[0, b], turned[2, b], turned[4, b]), (turned[1, b], turned[3, b], turned[5, b])
+            axis = (X[2, b], X[5, b], X[8, b])
+            t = add(get3(X, 9, b), scale(displacement[b], axis))
+            r0, r1, r2 = get3(R, 0, p), get3(R, 3, p), get3(R, 6, p)
+            set3(R, 0, b, (dot(r0, x), dot(r0, y), dot(r0, axis)))
+            set3(R, 3, b, (dot(r1, x), dot(r1, y), dot(r1, axis)))
+            set3(R, 6, b, (dot(r2, x), dot(r2, y), dot(r2, axis)))
+            set3(P, 0, b, add(get3(P, 0, p), rotate(r0, r1, r2, t)))
         elif kind[b] == FIRST:
-            _group_pose(w, b, n)
+            _group_pose(w, b)
+        if p == n:
+            origin[tree[b], 0], origin[tree[b], 1], origin[tree[b], 2] = get3(P, 0, b)
+            _put_at_origin(w, b)
 
 
 @kernel
-def _place(w, b, world, parent, t):
-    """Put node `b` at position `t` in its parent's axes: a root moves its tree's origin instead."""
-    R, P = floats(w, at.R), floats(w, at.P)
-    p = rotate(get_row(R, 0, parent), get_row(R, 1, parent), get_row(R, 2, parent), t)
-    if parent == world:
-        origin = floats(w, at.ORIGIN)
-        tree = ints(w, at.TREE)[b]
-        origin[tree, 0], origin[tree, 1], origin[tree, 2] = p
-        p = (0.0, 0.0, 0.0)
-    else:
-        p = add(get3(P, 0, parent), p)
-    set3(P, 0, b, p)
-    return p
+def _put_at_origin(w, first):
+    """The root body is where its tree's origin is: all nodes of its joint."""
+    P, kind = floats(w, at.P), ints(w, at.KIND)
+    b = first
+    set3(P, 0, b, (0.0, 0.0, 0.0))
+    while kind[b] == FIRST or kind[b] == MEMBER:
+        b += 1
+        set3(P, 0, b, (0.0, 0.0, 0.0))
 
 
 @kernel
-def get_row(R, r, b):
-    """Row r of the orientation of node b."""
-    return get3(R, 3 * r, b)
-
-
-@kernel
-def _single_pose(w, b, world):
-    X, turned, R = floats(w, at.PLACEMENT), floats(w, at.TURNED), floats(w, at.R)
-    parent = ints(w, at.PARENT)[b]
-    axis = (X[2, b], X[5, b], X[8, b])
-    _place(w, b, world, parent, add(get3(X, 9, b), scale(floats(w, at.DISPLACEMENT)[b], axis)))
-    x = (turned[0, b], turned[2, b], turned[4, b])
-    y = (turned[1, b], turned[3, b], turned[5, b])
-    for r in range(3):
-        row = get_row(R, r, parent)
-        set3(R, 3 * r, b, (dot(row, x), dot(row, y), dot(row, axis)))
-
-
-@kernel
-def _group_pose(w, first, world):
+def _group_pose(w, first):
     """A planar or floating joint: every node gets the body's position and, as its z axis, its own direction."""
     X, R, P, Q = floats(w, at.PLACEMENT), floats(w, at.R), floats(w, at.P), floats(w, at.Q)
     parent, group = ints(w, at.PARENT)[first], ints(w, at.GROUP)
@@ -106,20 +95,17 @@ def _group_pose(w, first, world):
         t = (Q[start], Q[start + 1], 0.0)
         s, c = math.sin(Q[start + 2]), math.cos(Q[start + 2])
         r0, r1, r2 = (c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)
-    x0, x1, x2 = get_row(X, 0, first), get_row(X, 1, first), get_row(X, 2, first)
-    p = _place(w, first, world, parent, add(get3(X, 9, first), rotate(x0, x1, x2, t)))
+    x0, x1, x2 = get3(X, 0, first), get3(X, 3, first), get3(X, 6, first)
+    p0, p1, p2 = get3(R, 0, parent), get3(R, 3, parent), get3(R, 6, parent)
+    p = add(get3(P, 0, parent), rotate(p0, p1, p2, add(get3(X, 9, first), rotate(x0, x1, x2, t))))
     last = first + size - 1
-    for r in range(3):
-        row = get_row(R, r, parent)
-        row = (row[0] * x0[0] + row[1] * x1[0] + row[2] * x2[0], row[0] * x0[1] + row[1] * x1[1] + row[2] * x2[1],
-               row[0] * x0[2] + row[1] * x1[2] + row[2] * x2[2])
-        row = (row[0] * r0[0] + row[1] * r1[0] + row[2] * r2[0], row[0] * r0[1] + row[1] * r1[1] + row[2] * r2[1],
-               row[0] * r0[2] + row[1] * r1[2] + row[2] * r2[2])
-        set3(R, 3 * r, last, row)
-        for e in range(size):
-            R[3 * r + 2, first + e] = R[3 * r + e % 3, last]
+    set3(R, 0, last, row_times(row_times(p0, x0, x1, x2), r0, r1, r2))
+    set3(R, 3, last, row_times(row_times(p1, x0, x1, x2), r0, r1, r2))
+    set3(R, 6, last, row_times(row_times(p2, x0, x1, x2), r0, r1, r2))
     for e in range(size):
         set3(P, 0, first + e, p)
+        for r in range(3):
+            R[3 * r + 2, first + e] = R[3 * r + e % 3, last]
 
 
 @kernel

@@ -31,11 +31,12 @@ NODES = _slot()
 NV = _slot()
 NQ = _slot()
 TREES = _slot()
-LEAVES = _slot()
+RUNS = _slot()
 GROUPS = _slot()
 MIMIC = _slot()
 MERGES = _slot()
 FRAMES = _slot()
+HAS_EXTERNAL = _slot()  # 1 if EXTERNAL is not zero
 
 # ---- the robot: integers ----
 PARENT = _slot()  # flat: parent node, n for the world
@@ -46,8 +47,7 @@ POSITION = _slot()  # flat: the entry of q that moves a SINGLE node; the row of 
 TREE = _slot()  # flat (n+1): which tree the node belongs to
 DEPTH = _slot()  # flat: nodes above it
 LEAF = _slot()  # flat: a leaf below or at the node
-LEAF_PATH = _slot()  # (leaves, D): the nodes from the root to each leaf, by depth
-LEAF_LENGTH = _slot()  # flat
+RUN = _slot()  # (runs, 4): leaf, first depth, first node, length of each stretch of neighbours on a path to a leaf
 GROUP = _slot()  # (groups, 4): joint type, first node, first entry of q, number of nodes of each multi-node joint
 LAMBDA_E = _slot()  # flat (nv): the parent coordinate; elimination tree when there are mimic joints
 DEPTH_E = _slot()  # flat (nv): coordinates above it
@@ -85,6 +85,7 @@ VELOCITY = _slot()  # by node (6)
 ACCELERATION = _slot()  # by node (6), minus gravity
 FORCE = _slot()  # by node (6)
 EXTERNAL = _slot()  # by node (6): external wrench on the body
+JOINT_FORCE = _slot()  # by node (1): S^T FORCE
 FC = _slot()  # by node (6): IC S
 SP = _slot()  # (6 leaves, D): S along the path to each leaf, component by depth
 HN = _slot()  # by depth (n, D): H of the nodes (the same memory as H when there are no mimic joints)
@@ -137,6 +138,7 @@ class Workspace:
 
     Attributes:
         address: What a kernel is called with. Valid as long as the workspace lives.
+        has_mimic: Whether the robot has mimic joints, which some methods cannot carry.
     """
 
     def __init__(self):
@@ -145,6 +147,7 @@ class Workspace:
         self._arrays: dict[int, np.ndarray] = {}
         self._blocks = [self._header]
         self.address = int(self._header.ctypes.data)
+        self.has_mimic = False
 
     def set_count(self, slot: int, value: int) -> None:
         """Put a plain integer in `slot`."""

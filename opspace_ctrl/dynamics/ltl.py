@@ -15,65 +15,91 @@ from .layout import count, floats, ints
 
 @kernel
 def ltdl(w):
-    """L_d below the diagonal of H, 1/D into DINV."""
-    H, dinv = floats(w, at.H), floats(w, at.DINV)
-    lam, depth = ints(w, at.LAMBDA_E), ints(w, at.DEPTH_E)
-    for k in range(count(w, at.NV) - 1, -1, -1):
-        d_k = depth[k]
-        inverse = 1.0 / H[k, d_k]
-        dinv[k] = inverse
-        i = lam[k]
-        for c in range(d_k - 1, -1, -1):
-            a = H[k, c] * inverse
-            for e in range(0, c + 1, WIDTH):
-                store(H, i, e, load(H, i, e) - a * load(H, k, e))
-            i = lam[i]
-        for e in range(0, d_k, WIDTH):
-            store(H, k, e, load(H, k, e) * inverse)
+    """L_d below the diagonal of H, 1/D into DINV; the vector W becomes L_d^-T W on the way.
+
+    A coordinate and its parent are eliminated together where they are neighbours, which along a limb they are: their
+    common ancestors are then read and written once.
+    """
+    H, dinv, x = floats(w, at.H), floats(w, at.DINV), floats(w, at.W)
+    path, depth, lam = ints(w, at.PATH_E), ints(w, at.DEPTH_E), ints(w, at.LAMBDA_E)
+    k = count(w, at.NV) - 1
+    while k >= 0:
+        d = depth[k]
+        dinv[k] = 1.0 / H[k, d]
+        if d > 0 and lam[k] == k - 1:
+            _update_parent(H, x, k, d, dinv[k])
+            dinv[k - 1] = 1.0 / H[k - 1, d - 1]
+            _update_ancestors_of_two(H, x, path, k, d - 1, dinv[k], dinv[k - 1])
+            _scale_row(H, k, d, dinv[k])
+            k -= 1
+        else:
+            _update_ancestors(H, x, path, k, d, dinv[k])
+        _scale_row(H, k, depth[k], dinv[k])
+        k -= 1
+
+
+@kernel
+def _scale_row(H, k, end, scale):
+    for e in range(0, end, WIDTH):
+        store(H, k, e, load(H, k, e) * scale)
+
+
+@kernel
+def _update_parent(H, x, k, d, scale):
+    """`_update_ancestors` for the parent k - 1 alone."""
+    a = scale * H[k, d - 1]
+    for e in range(0, d, WIDTH):
+        store(H, k - 1, e, load(H, k - 1, e) - a * load(H, k, e))
+    x[k - 1] -= a * x[k]
+
+
+@kernel
+def _update_ancestors_of_two(H, x, path, k, end, scale, scale_1):
+    """`_update_ancestors` for k and its parent k - 1 at once."""
+    p = k - 1
+    last = end - 1
+    for e in range(last - last % WIDTH, -1, -WIDTH):
+        row, row_1 = scale * load(H, k, e), scale_1 * load(H, p, e)
+        for c in range(last, e - 1, -1):
+            i = path[k, c]
+            store(H, i, e, load(H, i, e) - (H[k, c] * row + H[p, c] * row_1))
+    x_k, x_p = scale * x[k], scale_1 * x[p]
+    for c in range(end):
+        x[path[k, c]] -= H[k, c] * x_k + H[p, c] * x_p
 
 
 @kernel
 def ltl(w):
-    """L on and below the diagonal of H, 1/L_kk into DINV."""
-    H, dinv = floats(w, at.H), floats(w, at.DINV)
-    lam, depth = ints(w, at.LAMBDA_E), ints(w, at.DEPTH_E)
+    """L on and below the diagonal of H, 1/L_kk into DINV; the vector W becomes L^-T W on the way."""
+    H, dinv, x = floats(w, at.H), floats(w, at.DINV), floats(w, at.W)
+    path, depth = ints(w, at.PATH_E), ints(w, at.DEPTH_E)
     for k in range(count(w, at.NV) - 1, -1, -1):
-        d_k = depth[k]
-        root = math.sqrt(H[k, d_k])
+        root = math.sqrt(H[k, depth[k]])
         inverse = 1.0 / root
         dinv[k] = inverse
-        for e in range(0, d_k, WIDTH):
+        for e in range(0, depth[k], WIDTH):
             store(H, k, e, load(H, k, e) * inverse)
-        H[k, d_k] = root
-        i = lam[k]
-        for c in range(d_k - 1, -1, -1):
-            a = H[k, c]
-            for e in range(0, c + 1, WIDTH):
-                store(H, i, e, load(H, i, e) - a * load(H, k, e))
-            i = lam[i]
+        H[k, depth[k]] = root
+        x[k] *= inverse
+        _update_ancestors(H, x, path, k, depth[k], 1.0)
 
 
 @kernel
-def solve_unit_transposed(w, x):
-    """x becomes L_d^-T x."""
-    H, lam, depth = floats(w, at.H), ints(w, at.LAMBDA_E), ints(w, at.DEPTH_E)
-    for k in range(count(w, at.NV) - 1, -1, -1):
-        i = lam[k]
-        for c in range(depth[k] - 1, -1, -1):
-            x[i] -= H[k, c] * x[k]
-            i = lam[i]
+def _update_ancestors(H, x, path, k, end, scale):
+    """Row i -= scale H_ki row k, x_i -= scale H_ki x_k, for the ancestors i = path[k, 0 .. end - 1] of k.
 
-
-@kernel
-def solve_transposed(w, x):
-    """x becomes L^-T x."""
-    H, dinv, lam, depth = floats(w, at.H), floats(w, at.DINV), ints(w, at.LAMBDA_E), ints(w, at.DEPTH_E)
-    for k in range(count(w, at.NV) - 1, -1, -1):
-        x[k] *= dinv[k]
-        i = lam[k]
-        for c in range(depth[k] - 1, -1, -1):
-            x[i] -= H[k, c] * x[k]
-            i = lam[i]
+    A register of row k at a time, for all the rows that reach so far: the long loop is the inner one. The parent comes
+    first, since the next pivot waits for it.
+    """
+    last = end - 1
+    for e in range(last - last % WIDTH, -1, -WIDTH):
+        row = scale * load(H, k, e)
+        for c in range(last, e - 1, -1):
+            i = path[k, c]
+            store(H, i, e, load(H, i, e) - H[k, c] * row)
+    x_k = scale * x[k]
+    for c in range(end):
+        x[path[k, c]] -= H[k, c] * x_k
 
 
 @kernel
@@ -81,15 +107,7 @@ def solve_unit(w, x):
     """x becomes L_d^-1 x."""
     H, path, depth = floats(w, at.H), ints(w, at.PATH_E), ints(w, at.DEPTH_E)
     for k in range(count(w, at.NV)):
+        found = x[k]
         for c in range(depth[k]):
-            x[k] -= H[k, c] * x[path[k, c]]
-
-
-@kernel
-def solve(w, x):
-    """x becomes H^-1 x, after `ltdl`."""
-    dinv = floats(w, at.DINV)
-    solve_unit_transposed(w, x)
-    for i in range(count(w, at.NV)):
-        x[i] *= dinv[i]
-    solve_unit(w, x)
+            found -= H[k, c] * x[path[k, c]]
+        x[k] = found

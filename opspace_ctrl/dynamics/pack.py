@@ -67,7 +67,8 @@ def pack(model: Model) -> Workspace:
     _frames(work, model, nodes)
     _state(work, model, nodes)
     work.allocate()
-    if not model.is_mimic.any():
+    work.has_mimic = bool(model.is_mimic.any())
+    if not work.has_mimic:
         work.same(at.H, at.HN)
     work[at.R][[0, 4, 8], nodes.n] = 1.0                # the world's orientation
     work[at.ACCELERATION][3:, nodes.n] = -model.gravity  # gravity as an upward acceleration of the world
@@ -103,9 +104,9 @@ def _connectivity(work: Workspace, model: Model, nodes: Nodes) -> None:
     for k, path in enumerate(paths):
         leaf_of[path] = k
     work.put(at.LEAF, leaf_of, int)
-    work.put(at.LEAF_PATH, _ragged(paths), int)
-    work.put(at.LEAF_LENGTH, [len(p) for p in paths] or [0], int)
-    work.set_count(at.LEAVES, len(leaves))
+    runs = [(k, *run) for k, path in enumerate(paths) for run in _runs(path)]
+    work.put(at.RUN, runs or [(0, 0, 0, 0)], int)
+    work.set_count(at.RUNS, len(runs))
     _coordinates(work, model, nodes)
 
 
@@ -171,14 +172,15 @@ def _frames(work: Workspace, model: Model, nodes: Nodes) -> None:
 
 def _state(work: Workspace, model: Model, nodes: Nodes) -> None:
     n, depth = nodes.n, int(max(nodes.depth, default=0)) + 1
-    rows = {at.DISPLACEMENT: 1, at.ANGLE: 1, at.TURNED: 6, at.R: 9, at.P: 3, at.S: 6, at.IW: 10, at.IC: 10,
-            at.RATE: 1, at.VELOCITY: 6, at.ACCELERATION: 6, at.FORCE: 6, at.EXTERNAL: 6, at.FC: 6, at.BC: 36}
+    rows = {at.DISPLACEMENT: 1, at.ANGLE: 1, at.RATE: 1, at.JOINT_FORCE: 1, at.P: 3, at.TURNED: 6, at.S: 6,
+            at.VELOCITY: 6, at.ACCELERATION: 6, at.FORCE: 6, at.EXTERNAL: 6, at.FC: 6, at.R: 9, at.IW: 10, at.IC: 10,
+            at.BC: 36}
     for slot, k in rows.items():
         work.zeros(slot, k, n + 1)
     trees = sum(1 for p in nodes.parent if p < 0)
     leaves = len(set(range(n)) - set(nodes.parent.tolist()))
     work.zeros(at.ORIGIN, trees + 1, 3)
-    work.zeros(at.SP, 6 * max(leaves, 1), depth)
+    work.zeros(at.SP, 6 * max(leaves, 1), depth + 8)  # a run may overrun the path
     work.zeros(at.HN, n, depth)
     work.zeros(at.Q, model.nq)
     for slot in (at.V, at.A, at.TAU, at.DINV, at.BIAS, at.ACC, at.W):
@@ -191,6 +193,12 @@ def _state(work: Workspace, model: Model, nodes: Nodes) -> None:
     work.zeros(at.EPS, n)
     work.zeros(at.SL, n, 8)
     work.zeros(at.DENSE, max(model.nv, 6), model.nv)
+
+
+def _runs(path: list[int]) -> list[tuple[int, int, int]]:
+    """Stretches of neighbours in a path: place in it, first node, length."""
+    starts = [d for d in range(len(path)) if d == 0 or path[d] != path[d - 1] + 1]
+    return [(d, path[d], end - d) for d, end in zip(starts, [*starts[1:], len(path)])]
 
 
 def _ragged(paths: list[list[int]]) -> np.ndarray:

@@ -4,34 +4,34 @@ from __future__ import annotations
 import math
 
 from ..jit import kernel
+from ..lanes import WIDTH, floats_of, load, splat, total
 from . import layout as at
 from .kinematics import FLOATING
 from .layout import count, floats, ints
 
 OK, REFUSED = 0, 1
-LARGEST_POSITION = 1e100  # [rad or m]; inertias hold squares of positions, which must not overflow
+LARGE = 1e200  # what times this overflows is no number we compute with: inertias hold squares
+TOO_LARGE = "an entry of q, v, a force or an acceleration is beyond 1e108"
 
 
 @kernel
-def is_finite(x, size):
-    """Has x this many entries, all of them finite?"""
+def is_usable(x, size):
+    """Has x this many entries, all of them finite and not absurdly large?"""
     if x.size != size:
         return False
-    spoiled = 0.0
-    for i in range(size):
-        spoiled += 0.0 * x[i]  # 0 for a finite number, NaN otherwise
-    return spoiled == 0.0
+    spoiled, numbers, rest = splat(0.0), floats_of(x), 0.0
+    whole = size - size % WIDTH
+    for i in range(0, whole, WIDTH):
+        spoiled = spoiled + 0.0 * (LARGE * load(numbers, 0, i))  # 0, or NaN for what is not finite
+    for i in range(whole, size):
+        rest += 0.0 * (LARGE * numbers[i])
+    return total(spoiled) + rest == 0.0
 
 
 @kernel
 def is_configuration(w, q):
-    """Is q of the right length, with no entry beyond LARGEST_POSITION and no zero quaternion?"""
-    if q.size != count(w, at.NQ):
-        return False
-    beyond = 0
-    for i in range(q.size):
-        beyond += not abs(q[i]) <= LARGEST_POSITION  # written so that NaN is beyond, too
-    if beyond > 0:
+    """Is q of the right length and usable, with no zero quaternion?"""
+    if not is_usable(q, count(w, at.NQ)):
         return False
     group = ints(w, at.GROUP)
     for g in range(count(w, at.GROUPS)):

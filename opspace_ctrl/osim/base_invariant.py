@@ -97,7 +97,7 @@ def link_inertias(w):
 
 @kernel
 def inertia_inv(w):
-    """Lambda^-1 into LI."""
+    """Lambda^-1 into LI, J H^-1 W into X."""
     link_inertias(w)
     carry_rows(w, floats(w, CARRIED))
     inverse, K, block = floats(w, INVERSE), floats(w, CARRIED), ints(w, at.BLOCK)
@@ -112,6 +112,7 @@ def inertia_inv(w):
             else:
                 t = times_rows(inverse, place[a, b], load_rows(K, block[b, at.B_FIRST] + g))
                 store_product(w, a, b, K, block[a, at.B_FIRST] + g, t[0], t[1], t[2], t[3], t[4], t[5])
+    project_articulated(w)
     return 0
 
 
@@ -137,4 +138,4 @@ def tables(work: Workspace, supports: Supports) -> None:
     work.zeros(CARRIED, 6 * int(supports.first[-1]), 8)
 
 
-method = Method("base_invariant", inertia_inv, project_articulated, floating_only=True, tables=tables)
+method = Method("base_invariant", inertia_inv, floating_only=True, tables=tables)

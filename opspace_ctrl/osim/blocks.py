@@ -13,36 +13,54 @@ def products(w):
     """Lambda^-1 = Y_D Y_d^T over the common support of every pair of blocks (figure 10), upper triangle of blocks."""
     for a in range(count(w, at.BLOCKS)):
         for b in range(a, count(w, at.BLOCKS)):
-            for r in range(0, ints(w, at.BLOCK)[a, at.B_ROWS], 3):
-                _three_rows(w, a, b, r)
+            if ints(w, at.COMMON)[a, b] >= 0:
+                _common_path(w, a, b)
+            else:
+                _common_slots(w, a, b)
 
 
 @kernel
-def _three_rows(w, a, b, r):
-    """Rows r, r+1, r+2 of block (a, b): three accumulators keep the adders busy."""
-    Ya, Yb, LI, block = floats(w, at.YD), floats(w, at.YD_LOWER), floats(w, at.LI), ints(w, at.BLOCK)
-    common = ints(w, at.COMMON)[a, b]
-    x, y, z = splat(0.0), splat(0.0), splat(0.0)
-    if common >= 0:
-        i, j = block[a, at.B_FIRST], block[b, at.B_FIRST]
-        for d in range(common):
-            column = load(Yb, j + d, 0)
-            x = x + Ya[i + d, r] * column
-            y = y + Ya[i + d, r + 1] * column
-            z = z + Ya[i + d, r + 2] * column
-    else:
-        pair = ints(w, at.PAIR)
-        for p in range(-1 - common, -1 - common + ints(w, at.PAIRS)[a, b]):
-            column, i = load(Yb, pair[p, 1], 0), pair[p, 0]
-            x = x + Ya[i, r] * column
-            y = y + Ya[i, r + 1] * column
-            z = z + Ya[i, r + 2] * column
-    row, column = block[a, at.B_ROW] + r, block[b, at.B_ROW]
-    store(LI, row, column, x)
-    if r + 1 < block[a, at.B_ROWS]:
-        store(LI, row + 1, column, y)
-    if r + 2 < block[a, at.B_ROWS]:
-        store(LI, row + 2, column, z)
+def _common_path(w, a, b):
+    """Block (a, b) of two tasks on paths: the supports share a prefix."""
+    Ya, Yb, block = floats(w, at.YD), floats(w, at.YD_LOWER), ints(w, at.BLOCK)
+    s0, s1, s2, s3, s4, s5 = splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0)
+    i, j = block[a, at.B_FIRST], block[b, at.B_FIRST]
+    for d in range(ints(w, at.COMMON)[a, b]):
+        y = load(Yb, j + d, 0)
+        s0, s1, s2 = s0 + Ya[i + d, 0] * y, s1 + Ya[i + d, 1] * y, s2 + Ya[i + d, 2] * y
+        s3, s4, s5 = s3 + Ya[i + d, 3] * y, s4 + Ya[i + d, 4] * y, s5 + Ya[i + d, 5] * y
+    _store_block(w, a, b, s0, s1, s2, s3, s4, s5)
+
+
+@kernel
+def _common_slots(w, a, b):
+    """Block (a, b) when a support is no path: the shared slots are listed."""
+    Ya, Yb, pair = floats(w, at.YD), floats(w, at.YD_LOWER), ints(w, at.PAIR)
+    s0, s1, s2, s3, s4, s5 = splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0)
+    first = -1 - ints(w, at.COMMON)[a, b]
+    for p in range(first, first + ints(w, at.PAIRS)[a, b]):
+        i, y = pair[p, 0], load(Yb, pair[p, 1], 0)
+        s0, s1, s2 = s0 + Ya[i, 0] * y, s1 + Ya[i, 1] * y, s2 + Ya[i, 2] * y
+        s3, s4, s5 = s3 + Ya[i, 3] * y, s4 + Ya[i, 4] * y, s5 + Ya[i, 5] * y
+    _store_block(w, a, b, s0, s1, s2, s3, s4, s5)
+
+
+@kernel
+def _store_block(w, a, b, s0, s1, s2, s3, s4, s5):
+    """Write block (a, b) of LI. A register may overrun into the columns of block b + 1, which is written later."""
+    LI, block = floats(w, at.LI), ints(w, at.BLOCK)
+    row, column, rows = block[a, at.B_ROW], block[b, at.B_ROW], block[a, at.B_ROWS]
+    store(LI, row, column, s0)
+    if rows > 1:
+        store(LI, row + 1, column, s1)
+    if rows > 2:
+        store(LI, row + 2, column, s2)
+    if rows > 3:
+        store(LI, row + 3, column, s3)
+    if rows > 4:
+        store(LI, row + 4, column, s4)
+    if rows > 5:
+        store(LI, row + 5, column, s5)
 
 
 @kernel

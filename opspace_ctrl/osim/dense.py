@@ -31,7 +31,7 @@ def cholesky(A, n):
 
 @kernel
 def inertia_inv(w):
-    """Lambda^-1 into LI."""
+    """Lambda^-1 into LI, J H^-1 W into X."""
     crba.mass_matrix(w)
     crba.dense_mass_matrix(w)
     dense_jacobian(w)
@@ -52,11 +52,12 @@ def inertia_inv(w):
         for i in range(n):
             for c in range(0, m, WIDTH):
                 store(LI, r, c, load(LI, r, c) + Z[i, r] * load(Z, i, c))
+    _project(w)
     return 0
 
 
 @kernel
-def project(w):
+def _project(w):
     """X = J H^-1 W = (L^-1 J^T)^T L^-1 W."""
     n, m, L, Z = count(w, dyn.NV), count(w, at.M), floats(w, dyn.DENSE), floats(w, SOLVED)
     x, X = floats(w, dyn.W), floats(w, at.X)
@@ -68,7 +69,6 @@ def project(w):
         x[i] /= L[i, i]
         for r in range(m):
             X[r] += Z[i, r] * x[i]
-    return 0
 
 
 def tables(work: Workspace, supports: Supports) -> None:
@@ -77,4 +77,4 @@ def tables(work: Workspace, supports: Supports) -> None:
     work.zeros(SOLVED, supports.model.nv, last.row + len(last.selection))
 
 
-method = Method("dense", inertia_inv, project, carries=("mimic", "relative", "center_of_mass"), tables=tables)
+method = Method("dense", inertia_inv, carries=("mimic", "relative", "center_of_mass"), tables=tables)

@@ -40,7 +40,7 @@ def responses(w):
 
 @kernel
 def inertia_inv(w):
-    """Lambda^-1 into LI."""
+    """Lambda^-1 into LI, J H^-1 W into X."""
     aba.articulated_inertias(w)
     carry_rows(w, floats(w, CARRIED))
     responses(w)
@@ -54,6 +54,7 @@ def inertia_inv(w):
             else:
                 t = load_rows(V, block[b, at.B_FIRST] + g)
                 store_product(w, a, b, K, block[a, at.B_FIRST] + g, t[0], t[1], t[2], t[3], t[4], t[5])
+    project_articulated(w)
     return 0
 
 
@@ -64,4 +65,4 @@ def tables(work: Workspace, supports: Supports) -> None:
     work.zeros(RESPONSE, 6 * registers, 8)
 
 
-method = Method("efpa", inertia_inv, project_articulated, tables=tables)
+method = Method("efpa", inertia_inv, tables=tables)

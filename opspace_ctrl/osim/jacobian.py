@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from ..dynamics import layout as dyn
 from ..dynamics.frames import point_acceleration, point_velocity
-from ..dynamics.kinematics import get_row
 from ..dynamics.layout import count, floats, ints
 from ..dynamics.spatial import add, cross, get3, rotate, scale, sub
 from ..jit import kernel
@@ -17,7 +16,7 @@ def task_point(w, b):
     node = ints(w, at.LEG)[ints(w, at.BLOCK)[b, at.B_LEG], at.L_NODE]
     R, P, point = floats(w, dyn.R), floats(w, dyn.P), floats(w, at.POINT)
     t = (point[b, 0], point[b, 1], point[b, 2])
-    return add(get3(P, 0, node), rotate(get_row(R, 0, node), get_row(R, 1, node), get_row(R, 2, node), t))
+    return add(get3(P, 0, node), rotate(get3(R, 0, node), get3(R, 3, node), get3(R, 6, node), t))
 
 
 @kernel
@@ -32,7 +31,7 @@ def seen_from(w, node, other, p):
 @kernel
 def reference_row(w, b, node, r):
     """Row r of the world orientation of block b's reference frame."""
-    row, Q = get_row(floats(w, dyn.R), r, node), floats(w, at.POINT)
+    row, Q = get3(floats(w, dyn.R), 3 * r, node), floats(w, at.POINT)
     return (row[0] * Q[b, 3] + row[1] * Q[b, 6] + row[2] * Q[b, 9],
             row[0] * Q[b, 4] + row[1] * Q[b, 7] + row[2] * Q[b, 10],
             row[0] * Q[b, 5] + row[1] * Q[b, 8] + row[2] * Q[b, 11])

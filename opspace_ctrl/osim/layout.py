@@ -1,8 +1,8 @@
 """What tasks add to a workspace (see `dynamics.layout` for the storage orders).
 
 A *block* is up to six rows of one task; its rows are lanes. The *support* of a block is the coordinates it depends on
-and their ancestors, in rising order; the place of one in that list is its *slot*. For a task on one frame the support is
-a path of lambda_e, so slot = depth, and L's rows by depth line up with it. J, Y_d and Y_D hold one register a slot,
+and their ancestors, in rising order; the place of one in that list is its *slot*. For a task on one frame the support
+is a path of lambda_e, so slot = depth, and L's rows by depth line up with it. J, Y_d and Y_D hold one register a slot,
 block after block. A *leg* is a body that a block depends on: one for a frame, two for a relative task, none for the
 centre of mass.
 """
@@ -50,6 +50,7 @@ YD = _slot()  # by lane (registers, 8): Y_D
 LI = _slot()  # (m, m): Lambda^-1, upper triangle of blocks
 FACTOR = _slot()  # (m, m): U of Lambda^-1 = U^T D U, 1/D on the diagonal
 X = _slot()  # flat (m): J H^-1 tau0
+SOLUTION = _slot()  # flat (m): Lambda J H^-1 tau0
 FORCE = _slot()  # flat (m): F as given
 TORQUE = _slot()  # flat (nv): the result
 JDOT_V = _slot()  # flat (m): bias acceleration
@@ -65,8 +66,7 @@ OFF_DIAGONAL = _slot()  # flat (m): scratch of the eigenvalue iteration
 STATUS = _slot()  # flat (2): columns below
 RANK, DAMPED = range(2)
 
-# ---- the method in use: its two kernels and its own tables, side by side so that it changes in one write ----
-INERTIA_INV = _slot()  # address of the method's Lambda^-1
-PROJECT = _slot()  # address of the method's J H^-1 tau0
+# ---- the method in use: its kernel and its own tables, side by side so that it changes in one write ----
+INERTIA_INV = _slot()  # address of the method's kernel
 METHOD = _slot()  # METHOD .. METHOD + 7
 END = METHOD + 8

@@ -1,4 +1,4 @@
-"""What a method is: two kernels of one signature, and what they can carry."""
+"""What a method is: a kernel, and what it can carry."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -25,13 +25,11 @@ def _no_tables(work: Workspace, supports: Supports) -> None:
 class Method:
     """A way to compute the inverse operational-space inertia.
 
-    Both kernels are `int64(int64)`, take the address of a workspace in which kinematics and task Jacobian are done, and
-    return 0. They allocate nothing and never raise.
-
     Attributes:
         name: What users call it.
-        inertia_inv: Writes Lambda^-1 to LI (upper triangle of blocks at least).
-        project: After `inertia_inv`, writes J H^-1 W to X; may spoil W.
+        inertia_inv: A kernel `int64(int64)` (see `jit.kernel`): takes the address of a workspace in which kinematics
+            and task Jacobian are done, writes Lambda^-1 to LI (upper triangle of blocks at least) and J H^-1 W to X,
+            may spoil W, returns 0. It allocates nothing and never raises.
         factor: "ltdl" or "ltl" if it leaves H so factored, else "".
         carries: Which of "mimic", "relative", "center_of_mass" it can carry.
         floating_only: Only for robots whose trees all have floating bases, free of armature.
@@ -40,7 +38,6 @@ class Method:
 
     name: str
     inertia_inv: Callable
-    project: Callable
     factor: str = ""
     carries: tuple[str, ...] = ()
     floating_only: bool = False

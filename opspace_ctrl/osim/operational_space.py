@@ -5,6 +5,7 @@ import numpy as np
 
 from ..dynamics import layout as dyn
 from ..dynamics.pack import pack
+from ..dynamics.state import TOO_LARGE
 from ..errors import ConfigurationError
 from ..jit import address_of
 from ..model import Model
@@ -57,7 +58,7 @@ class OperationalSpace:
             (at.JBAR, np.s_[:, :self.m]), (at.N_T, ...), (at.JDOT_V, np.s_[:self.m]), (dyn.BIAS, ...),
             (at.TORQUE, ...))}
         self._done: set[str] = set()
-        self._has_state, self._regular = False, 1
+        self._has_state = False
         self._use("sparse_ltdl")
         self._work[at.RESPONSE][:self.m] = typical_response(self)
         self._has_state = False
@@ -93,12 +94,11 @@ class OperationalSpace:
         """Compile a method and lay out its tables, once; returns what the header says when it is in use."""
         if name not in self._built:
             method = get_method(name)
-            addresses = address_of(method.inertia_inv), address_of(method.project)
+            address = address_of(method.inertia_inv)
             before = self._work.header(at.INERTIA_INV, at.END)
             method.tables(self._work, self._supports)
             self._work.allocate()
-            self._work.set_count(at.INERTIA_INV, addresses[0])
-            self._work.set_count(at.PROJECT, addresses[1])
+            self._work.set_count(at.INERTIA_INV, address)
             self._built[name] = self._work.header(at.INERTIA_INV, at.END)
             self._work.set_header(at.INERTIA_INV, before)
         return self._built[name]
@@ -119,13 +119,13 @@ class OperationalSpace:
         """
         given = self._no_velocity if v is None else v
         try:
-            refused = tick.update(q, given, self._address)
+            refused = tick.update.call(q, given, self._address)
         except (TypeError, ValueError):  # not contiguous float64 arrays
             refused = True
         if refused:
             q, given = self.model.check_configuration(q), self.model.check_velocity(given)
-            if tick.update(q, given, self._address):
-                raise ConfigurationError(f"{self.model.name}: an entry of q is too large")
+            if tick.update.call(q, given, self._address):
+                raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         self._done.clear()
         self._has_state = True
         return self
@@ -141,17 +141,17 @@ class OperationalSpace:
 
     def _compute(self, stage: str) -> None:
         if stage == "jacobian":
-            tick.find_jacobian(self._address)
+            tick.find_jacobian.call(self._address)
         elif stage == "inertia_inv":
-            tick.find_inertia_inv(self._address)
+            tick.find_inertia_inv.call(self._no_velocity, self._address)
         elif stage == "bias":
-            tick.find_bias(self._address)
+            tick.find_bias.call(self._address)
         elif stage == "inertia":
-            self._regular = tick.find_inertia(self._address)
+            tick.find_inertia.call(self._address)
         elif stage == "jbar":
-            tick.find_jbar(self._address, self._factor)
+            tick.find_jbar.call(self._address, self._factor)
         elif stage == "null_space":
-            tick.find_null_space(self._address, self._factor)
+            tick.find_null_space.call(self._address, self._factor)
             self._done.discard("jbar")
 
     # ---- the results ----
@@ -223,10 +223,10 @@ class OperationalSpace:
         Raises:
             ConfigurationError: Wrong size or non-finite.
         """
-        self._need("inertia_inv", "inertia")
+        self._need()
         force = self._force(force)
         tau0 = self._no_velocity if tau0 is None else self.model.check_velocity(tau0, "tau0")
-        tick.find_torque(force, tau0, self._regular, self._address)
+        tick.find_torque.call(force, tau0, self._address)
         return self._views[at.TORQUE]
 
     def control(self, q, v, force, tau0, compensate: bool = True) -> np.ndarray:
@@ -243,7 +243,7 @@ class OperationalSpace:
             checked = (self.model.check_configuration(q), self.model.check_velocity(v), self._force(force),
                        self.model.check_velocity(tau0, "tau0"), bool(compensate))
             if self._control(*checked, self._address):
-                raise ConfigurationError(f"{self.model.name}: an entry of q is too large")
+                raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         self._has_state = True
         self._done.clear()
         return self._views[at.TORQUE]

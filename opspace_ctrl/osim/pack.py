@@ -80,7 +80,7 @@ def pack_tasks(work: Workspace, model: Model, blocks: list[Block]) -> Supports:
     work.zeros(at.K, 6 * max(len(supports.legs), 1), 8)
     for slot in (at.LI, at.FACTOR, at.LAMBDA, at.TRUNCATED, at.VECTORS):
         work.zeros(slot, m + 8, m + 8)  # a block's register may overrun both ends
-    for slot in (at.X, at.FORCE, at.JDOT_V, at.VALUES, at.OFF_DIAGONAL):
+    for slot in (at.X, at.SOLUTION, at.FORCE, at.JDOT_V, at.VALUES, at.OFF_DIAGONAL):
         work.zeros(slot, m + 8)
     work.put(at.RESPONSE, np.ones(m + 8))
     work.zeros(at.THRESHOLD, 3)

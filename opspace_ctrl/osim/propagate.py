@@ -70,7 +70,6 @@ def project_articulated(w):
     aba.innovations(w, floats(w, dyn.W))
     aba.accelerations(w, floats(w, dyn.ACC))
     body_accelerations_to_tasks(w)
-    return 0
 
 
 @kernel

@@ -75,7 +75,7 @@ def _seed(w, b):
 
 @kernel
 def inertia_inv(w):
-    """Lambda^-1 into LI."""
+    """Lambda^-1 into LI, J H^-1 W = Y_D eps into X, eps the innovations of W."""
     aba.articulated_inertias(w)
     block = ints(w, at.BLOCK)
     for b in range(count(w, at.BLOCKS)):
@@ -84,12 +84,6 @@ def inertia_inv(w):
         else:
             _tree_rows(w, b)
     products(w)
-    return 0
-
-
-@kernel
-def project(w):
-    """X = J H^-1 W = Y_D eps, eps the innovations of W."""
     aba.no_bias(w)
     aba.innovations(w, floats(w, dyn.W))
     times_support(w, floats(w, at.YD), floats(w, dyn.EPS), floats(w, at.X))
@@ -101,4 +95,4 @@ def tables(work: Workspace, supports: Supports) -> None:
     work.zeros(CARRIED, 6 * (supports.nodes.n + 1), 8)
 
 
-method = Method("pv_osim", inertia_inv, project, carries=("relative", "center_of_mass"), tables=tables)
+method = Method("pv_osim", inertia_inv, carries=("relative", "center_of_mass"), tables=tables)

@@ -75,7 +75,7 @@ def pass_down(w, c):
 
 @kernel
 def inertia_inv(w):
-    """Lambda^-1 into LI. Spans are numbered tasks first, then branching bodies from the base up."""
+    """Lambda^-1 into LI, J H^-1 W into X. Spans are numbered tasks first, then branching bodies from the base up."""
     aba.articulated_inertias(w)
     span, P, O, blocks = ints(w, SPAN), floats(w, ROWS), floats(w, RESPONSE), count(w, at.BLOCKS)
     for k in range(count(w, SPANS)):
@@ -100,6 +100,7 @@ def inertia_inv(w):
                 g = span[g, 2]
             t = times_rows(O, g, load_rows(passed, chain[b, 0] + meeting[a, 2 * b + 1]))
             store_product(w, a, b, passed, chain[a, 0] + e, t[0], t[1], t[2], t[3], t[4], t[5])
+    project_articulated(w)
     return 0
 
 
@@ -149,4 +150,4 @@ def tables(work: Workspace, supports: Supports) -> None:
     work.put(MEETING, meeting, int)
 
 
-method = Method("pv_osimr", inertia_inv, project_articulated, tables=tables)
+method = Method("pv_osimr", inertia_inv, tables=tables)

@@ -88,7 +88,7 @@ def transpose_block(Omega, source, target):
 
 @kernel
 def inertia_inv(w):
-    """Lambda^-1 = B^T Omega B into LI, B^T the task rows K."""
+    """Lambda^-1 = B^T Omega B into LI, B^T the task rows K; J H^-1 W into X."""
     aba.articulated_inertias(w)
     diagonal_blocks(w)
     off_diagonal_blocks(w)
@@ -106,6 +106,7 @@ def inertia_inv(w):
                 place = scratch
             t = times_rows(Omega, place, load_rows(K, block[b, at.B_LEG]))
             store_product(w, a, b, K, block[a, at.B_LEG], t[0], t[1], t[2], t[3], t[4], t[5])
+    project_articulated(w)
     return 0
 
 
@@ -133,4 +134,4 @@ def tables(work: Workspace, supports: Supports) -> None:
     work.put(TRANSPOSED, [[int(i > j) for j in ends] for i in ends], int)
 
 
-method = Method("rjk", inertia_inv, project_articulated, tables=tables)
+method = Method("rjk", inertia_inv, tables=tables)

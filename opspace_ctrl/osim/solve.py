@@ -18,27 +18,84 @@ ITERATIONS = 3
 
 @kernel
 def factorise(w):
-    """U^T D U of LI into FACTOR (unit U above the diagonal, 1/D on it); the smallest relative pivot, and its row."""
-    m, LI, U, response = count(w, at.M), floats(w, at.LI), floats(w, at.FACTOR), floats(w, at.RESPONSE)
-    smallest, row = math.inf, 0
+    """U^T D U of LI into FACTOR (unit U above the diagonal, 1/D on it); the smallest relative pivot, and its row.
+
+    SOLUTION becomes D^-1 U^-T X on the way; `back_substitute` makes Lambda X of it. Eight pivots at a time: their rows
+    first, then all eight at once on the rows below, which are so read and written once.
+    """
+    m, LI, U, x = count(w, at.M), floats(w, at.LI), floats(w, at.FACTOR), floats(w, at.SOLUTION)
+    X, response, smallest, row = floats(w, at.X), floats(w, at.RESPONSE), math.inf, 0
     for i in range(m):
+        x[i] = X[i]
         for j in range(i - i % WIDTH, m, WIDTH):
             store(U, i, j, load(LI, i, j))
-    for k in range(m):
-        pivot = U[k, k]
-        if not pivot > smallest * response[k]:
-            smallest, row = pivot / response[k], k
-        inverse = 1.0 / pivot
-        for i in range(k + 1, m):
-            a = U[k, i] * inverse
-            for j in range(i - i % WIDTH, m, WIDTH):
-                store(U, i, j, load(U, i, j) - a * load(U, k, j))
-        start = k - k % WIDTH
-        store(U, k, start, from_lane(load(U, k, start), k - start + 1) * inverse)
-        for j in range(start + WIDTH, m, WIDTH):
-            store(U, k, j, load(U, k, j) * inverse)
-        U[k, k] = inverse
+    for start in range(0, m, WIDTH):
+        end = min(start + WIDTH, m)
+        for k in range(start, end):
+            pivot = U[k, k]
+            if not pivot > smallest * response[k]:
+                smallest, row = pivot / response[k], k
+            _eliminate_within(U, x, k, start, end, m, 1.0 / pivot)
+        if end < m:
+            _eliminate_beyond(U, start, m)
+        for k in range(start, end):
+            inverse = U[k, k]
+            store(U, k, start, inverse * from_lane(load(U, k, start), k - start + 1))
+            U[k, k] = inverse
+            for j in range(end, m, WIDTH):
+                store(U, k, j, inverse * load(U, k, j))
     return smallest, row
+
+
+@kernel
+def _eliminate_within(U, x, k, start, end, m, inverse):
+    """Row i -= (U_ki / U_kk) row k for the rows i of the same eight, and x likewise; 1/U_kk onto the diagonal."""
+    for j in range(start, m, WIDTH):
+        row = inverse * load(U, k, j)
+        for i in range(k + 1, end):
+            store(U, i, j, load(U, i, j) - U[k, i] * row)
+    x_k = x[k] * inverse
+    store(x, 0, start, load(x, 0, start) - x_k * from_lane(load(U, k, start), k - start + 1))
+    for j in range(start + WIDTH, m, WIDTH):
+        store(x, 0, j, load(x, 0, j) - x_k * load(U, k, j))
+    x[k], U[k, k] = x_k, inverse
+
+
+@kernel
+def _eliminate_beyond(U, k, m):
+    """Row i -= sum (U_ki / U_kk) row k over the eight k, for all later rows i."""
+    d0, d1, d2, d3 = U[k, k], U[k + 1, k + 1], U[k + 2, k + 2], U[k + 3, k + 3]
+    d4, d5, d6, d7 = U[k + 4, k + 4], U[k + 5, k + 5], U[k + 6, k + 6], U[k + 7, k + 7]
+    for j in range(k + WIDTH, m, WIDTH):
+        r0, r1, r2, r3 = d0 * load(U, k, j), d1 * load(U, k + 1, j), d2 * load(U, k + 2, j), d3 * load(U, k + 3, j)
+        r4, r5, r6, r7 = d4 * load(U, k + 4, j), d5 * load(U, k + 5, j), d6 * load(U, k + 6, j), d7 * load(U, k + 7, j)
+        for i in range(k + WIDTH, min(j + WIDTH, m)):
+            change = U[k, i] * r0 + U[k + 1, i] * r1 + U[k + 2, i] * r2 + U[k + 3, i] * r3
+            more = U[k + 4, i] * r4 + U[k + 5, i] * r5 + U[k + 6, i] * r6 + U[k + 7, i] * r7
+            store(U, i, j, load(U, i, j) - (change + more))
+
+
+@kernel
+def back_substitute(w, x):
+    """x becomes U^-1 x, a register of rows at a time.
+
+    What a whole register still needs from later ones is summed first; the rest goes number by number, since a vector
+    read just after a number written into it would wait for the memory.
+    """
+    m, U = count(w, at.M), floats(w, at.FACTOR)
+    for start in range((m - 1) - (m - 1) % WIDTH, -1, -WIDTH):
+        end = min(start + WIDTH, m)
+        for i in range(start, end):
+            if end < m:
+                found = splat(0.0)
+                for j in range(start + WIDTH, m, WIDTH):
+                    found = found + load(U, i, j) * load(x, 0, j)
+                x[i] -= total(found)
+        for i in range(end - 1, start - 1, -1):
+            found_i = x[i]
+            for j in range(end - 1, i, -1):  # what was found last comes last: only that has to be waited for
+                found_i -= U[i, j] * x[j]
+            x[i] = found_i
 
 
 @kernel
@@ -52,12 +109,7 @@ def solve(w, x):
             store(x, 0, j, load(x, 0, j) - x_k * load(U, k, j))
     for k in range(m):
         x[k] *= U[k, k]
-    for k in range(m - 1, -1, -1):
-        start = k - k % WIDTH
-        found = from_lane(load(U, k, start), k - start + 1) * load(x, 0, start)
-        for j in range(start + WIDTH, m, WIDTH):
-            found = found + load(U, k, j) * load(x, 0, j)
-        x[k] -= total(found)
+    back_substitute(w, x)
 
 
 @kernel

@@ -33,7 +33,7 @@ def y_ltl(w):
 
 @kernel
 def inertia_inv(w):
-    """Lambda^-1 into LI."""
+    """Lambda^-1 into LI, J H^-1 W = Y L^-T W into X."""
     crba.mass_matrix(w)
     ltl.ltl(w)
     y_ltl(w)
@@ -42,16 +42,8 @@ def inertia_inv(w):
     for r in range(block[last, at.B_FIRST] + block[last, at.B_SLOTS]):
         store(other, r, 0, load(Y, r, 0))
     products(w)
+    times_support(w, floats(w, at.YD), floats(w, dyn.W), floats(w, at.X))
     return 0
 
 
-@kernel
-def project(w):
-    """X = J H^-1 W = Y L^-T W."""
-    x = floats(w, dyn.W)
-    ltl.solve_transposed(w, x)
-    times_support(w, floats(w, at.YD), x, floats(w, at.X))
-    return 0
-
-
-method = Method("sparse_ltl", inertia_inv, project, factor="ltl", carries=("mimic", "relative", "center_of_mass"))
+method = Method("sparse_ltl", inertia_inv, factor="ltl", carries=("mimic", "relative", "center_of_mass"))

@@ -54,7 +54,8 @@ class CenterOfMass:
         """The rows as a (k, 6) matrix, angular columns zero."""
         if isinstance(self.rows, str):
             if self.rows != "position":
-                raise ConfigurationError(f"centre of mass: rows {self.rows!r} unknown; choose position or a (k, 3) matrix")
+                raise ConfigurationError(f"centre of mass: rows {self.rows!r} unknown; choose position or a (k, 3) "
+                                         "matrix")
             return ROWS["position"]
         rows = _row_matrix(self.rows, 3, "centre of mass")
         return np.hstack([rows, np.zeros_like(rows)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 from ..dynamics import crba, kinematics, ltl, rnea
 from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats
-from ..dynamics.state import OK, REFUSED, copy, is_configuration, is_finite, take_configuration
+from ..dynamics.state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
 from ..jit import entry, kernel
 from ..lanes import call
 from . import layout as at
@@ -12,13 +12,13 @@ from .blocks import add_transposed, mirror
 from .jacobian import bias_acceleration, dense_jacobian, task_jacobian
 from .singular import damped_and_truncated, times
 from .solve import (
+    back_substitute,
     dynamically_consistent_inverse,
     dynamically_consistent_inverse_ltl,
     factorise,
     invert,
     null_space,
     smallest_eigenvalue,
-    solve,
 )
 from .sparse_ltdl import y_ltdl
 
@@ -30,7 +30,7 @@ MARGIN = 10.0  # how far above the threshold an estimate must be to be believed
 def bias(w):
     """h into BIAS, for the V at hand."""
     rnea.joint_rates(w)
-    rnea.velocities(w)
+    rnea.velocities(w, False)
     rnea.body_forces(w)
     rnea.joint_forces(w, floats(w, dyn.BIAS))
 
@@ -59,21 +59,23 @@ def factored(w):
 
 
 @kernel
-def law(w, force, tau0, regular):
-    """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed ([Featherstone2010] (11))."""
-    m, X, F, tau = count(w, at.M), floats(w, at.X), floats(w, at.FORCE), floats(w, at.TORQUE)
+def inertia_inv(w, tau0):
+    """J, Lambda^-1 and J H^-1 tau0 by the method in use."""
+    jacobian(w)
     copy(tau0, floats(w, dyn.W))
-    call(count(w, at.PROJECT), w)
-    copy(force, F)
-    if regular:
-        solve(w, X)
-        for i in range(m):
-            F[i] -= X[i]
+    call(count(w, at.INERTIA_INV), w)
+
+
+@kernel
+def law(w, force, tau0):
+    """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed ([Featherstone2010] (11))."""
+    F, x, tau = floats(w, at.FORCE), floats(w, at.SOLUTION), floats(w, at.TORQUE)
+    if factored(w):
+        back_substitute(w, x)
     else:
-        x = floats(w, at.OFF_DIAGONAL)
-        times(floats(w, at.TRUNCATED), X, x, m)
-        for i in range(m):
-            F[i] -= x[i]
+        times(floats(w, at.TRUNCATED), floats(w, at.X), x, count(w, at.M))
+    for i in range(count(w, at.M)):
+        F[i] = force[i] - x[i]
     copy(tau0, tau)
     add_transposed(w, floats(w, at.J), F, tau)
 
@@ -82,14 +84,13 @@ def law(w, force, tau0, regular):
 def control(q, v, force, tau0, compensate, w):
     """The control tick: state in, torque out."""
     nv = count(w, dyn.NV)
-    if not (is_configuration(w, q) and is_finite(v, nv) and is_finite(force, count(w, at.M)) and is_finite(tau0, nv)):
+    if not (is_configuration(w, q) and is_usable(v, nv) and is_usable(force, count(w, at.M)) and is_usable(tau0, nv)):
         return REFUSED
     take_configuration(w, q)
     copy(v, floats(w, dyn.V))
     kinematics.kinematics(w)
-    jacobian(w)
-    call(count(w, at.INERTIA_INV), w)
-    law(w, force, tau0, factored(w))
+    inertia_inv(w, tau0)
+    law(w, force, tau0)
     if compensate:
         bias(w)
         h, tau = floats(w, dyn.BIAS), floats(w, at.TORQUE)
@@ -101,7 +102,7 @@ def control(q, v, force, tau0, compensate, w):
 @entry(f"int64({_VECTOR},{_VECTOR},int64)")
 def update(q, v, w):
     """Take a state: poses, subspaces and inertias."""
-    if not (is_configuration(w, q) and is_finite(v, count(w, dyn.NV))):
+    if not (is_configuration(w, q) and is_usable(v, count(w, dyn.NV))):
         return REFUSED
     take_configuration(w, q)
     copy(v, floats(w, dyn.V))
@@ -109,11 +110,10 @@ def update(q, v, w):
     return OK
 
 
-@entry("void(int64)")
-def find_inertia_inv(w):
+@entry(f"void({_VECTOR},int64)")
+def find_inertia_inv(tau0, w):
     """J and Lambda^-1 by the method in use."""
-    jacobian(w)
-    call(count(w, at.INERTIA_INV), w)
+    inertia_inv(w, tau0)
     mirror(floats(w, at.LI), count(w, at.M))
 
 
@@ -131,14 +131,12 @@ def find_bias(w):
     bias_acceleration(w)
 
 
-@entry("int64(int64)")
+@entry("void(int64)")
 def find_inertia(w):
-    """Lambda and its pseudo-inverse kin, after `find_inertia_inv`. 1 if regular."""
-    if not factored(w):
-        return 0
-    invert(w, floats(w, at.LAMBDA))
-    invert(w, floats(w, at.TRUNCATED))
-    return 1
+    """Lambda, and its truncated kin that N is made of, after `find_inertia_inv`."""
+    if factored(w):
+        invert(w, floats(w, at.LAMBDA))
+        invert(w, floats(w, at.TRUNCATED))
 
 
 @entry("void(int64,int64)")
@@ -172,10 +170,11 @@ def _factor_and_y(w):
     y_ltdl(w)
 
 
-@entry(f"int64({_VECTOR},{_VECTOR},int64,int64)")
-def find_torque(force, tau0, regular, w):
-    """TORQUE, after `find_inertia`."""
-    if not (is_finite(force, count(w, at.M)) and is_finite(tau0, count(w, dyn.NV))):
+@entry(f"int64({_VECTOR},{_VECTOR},int64)")
+def find_torque(force, tau0, w):
+    """TORQUE at the state that was taken."""
+    if not (is_usable(force, count(w, at.M)) and is_usable(tau0, count(w, dyn.NV))):
         return REFUSED
-    law(w, force, tau0, regular == 1)
+    inertia_inv(w, tau0)
+    law(w, force, tau0)
     return OK
