@@ -37,9 +37,9 @@ def random_model(seed: int, bodies: int = 10, base: str = "fixed", mimic: float 
     kinds = [_joint_types(rng, bodies, types) for _ in names]
     texts = [_text(rng, kind, mimic, shape) for kind in kinds]
     bases = [rng.choice(["fixed", "floating"]).item() if base == "any" else base for _ in names]
+    gravity = rng.normal(0.0, 5.0, 3)
     moving = [f"{name}j{i}" for name, kind in zip(names, kinds) for i, k in enumerate(kind, 1) if k != "fixed"]
     extra = {name: rng.uniform(0.01, 0.5) for name in moving if rng.random() < 0.5} if armature else None
-    gravity = rng.normal(0.0, 5.0, 3)
     return load_urdf(texts if forest > 1 else texts[0], bases if forest > 1 else bases[0], gravity, extra,
                      prefixes=names if forest > 1 else None)
 

@@ -6,6 +6,7 @@ import tracemalloc
 from collections.abc import Callable
 from itertools import repeat
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numba.core.runtime import _nrt_python, rtsys
@@ -26,42 +27,50 @@ INTERRUPTS = Path("/proc/interrupts")
 
 
 def allocations(space: OperationalSpace, state: State, ticks: int = 1000) -> dict[str, float]:
-    """Memory that ticks ask for.
+    """Memory that the tick asks for beyond what handing six arguments to any compiled function takes.
+
+    That is measured by the same call with an empty q, which is refused before anything is computed. NumPy reports its
+    arrays to tracemalloc, compiled code counts its own.
 
     Returns:
-        python_bytes: Most that Python and NumPy (which reports its arrays to tracemalloc) held beyond the start.
-        compiled: Allocations a tick by compiled code: Numba makes a small record for each array it is handed.
+        kept_bytes: What is still held after all ticks.
+        transient_bytes: The most that was held at once, beyond the call.
+        compiled: Allocations a tick by compiled code, beyond the call.
+        call_bytes, call_compiled: What the call itself takes, for a while.
     """
     q, v, force, tau0 = state
-    control, turns = space.control, repeat(None, ticks)
-    control(q, v, force, tau0)
+    empty, raw, address = np.empty(0), space._control, space._address
+    call = _held(lambda: raw(empty, v, force, tau0, True, address), ticks)
+    tick = _held(lambda: space.control(q, v, force, tau0), ticks)
+    return {"ticks": ticks, "kept_bytes": tick.kept, "transient_bytes": tick.most - call.most,
+            "compiled": tick.compiled - call.compiled, "call_bytes": call.most, "call_compiled": call.compiled}
+
+
+class _Held(NamedTuple):
+    """Bytes held after calls, the most held during them, and allocations a call by compiled code."""
+
+    kept: int
+    most: int
+    compiled: float
+
+
+def _held(call: Callable[[], object], ticks: int) -> _Held:
+    turns = repeat(None, ticks)
+    call()
     _nrt_python.memsys_enable_stats()
     compiled = rtsys.get_allocation_stats().alloc
     tracemalloc.start()
     try:
+        before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
-        before = tracemalloc.get_traced_memory()
         for _ in turns:
-            control(q, v, force, tau0)
-        after = tracemalloc.get_traced_memory()
+            call()
+        after, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     compiled = rtsys.get_allocation_stats().alloc - compiled
     _nrt_python.memsys_disable_stats()
-    own = _cost_of_looking()
-    return {"ticks": ticks, "python_bytes": max(0, after[1] - before[0] - own), "compiled": compiled / ticks}
-
-
-def _cost_of_looking() -> int:
-    """Bytes that tracemalloc's own answer takes."""
-    tracemalloc.start()
-    try:
-        tracemalloc.reset_peak()
-        before = tracemalloc.get_traced_memory()
-        after = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    return after[1] - before[0]
+    return _Held(after - before, most - before, compiled / ticks)
 
 
 def tail(space: OperationalSpace, states: list[State], calls: int,

@@ -138,7 +138,7 @@ def forward_dynamics(model: Model, q, v, tau, external: Wrenches | None = None, 
     Raises:
         MethodError: The method is unknown or cannot carry the robot's mimic joints.
     """
-    entry = _FORWARD.get(method)
+    entry = _FORWARD.get(method) if isinstance(method, str) else None
     if entry is None or (method not in _CARRY_MIMIC and workspace(model).has_mimic):
         able = ", ".join(forward_methods(model))
         why = "is not a forward-dynamics method" if entry is None else "cannot carry mimic joints"
