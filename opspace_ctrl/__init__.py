@@ -1,15 +1,40 @@
 """Operational-space dynamics and control for ROS 2."""
-from opspace_ctrl.dynamics import (
-    bias_forces,
-    forward_dynamics,
-    frame_jacobian,
-    frame_pose,
-    inverse_dynamics,
-    mass_matrix,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from opspace_ctrl.errors import OpspaceError
 from opspace_ctrl.model import Model, load_robot, load_urdf
-from opspace_ctrl.osim import CenterOfMass, OperationalSpace, Task
+
+if TYPE_CHECKING:
+    from opspace_ctrl.dynamics import (
+        bias_forces,
+        forward_dynamics,
+        frame_jacobian,
+        frame_pose,
+        inverse_dynamics,
+        mass_matrix,
+    )
+    from opspace_ctrl.osim import CenterOfMass, OperationalSpace, Task
 
 __all__ = ["CenterOfMass", "Model", "OperationalSpace", "OpspaceError", "Task", "bias_forces", "forward_dynamics",
            "frame_jacobian", "frame_pose", "inverse_dynamics", "load_robot", "load_urdf", "mass_matrix"]
+
+# Numba takes a third of a second to import: whoever only loads a model does not wait for it.
+_COMPILED = {"dynamics": {"bias_forces", "forward_dynamics", "frame_jacobian", "frame_pose", "inverse_dynamics",
+                          "mass_matrix"},
+             "osim": {"CenterOfMass", "OperationalSpace", "Task"}}
+
+
+def __getattr__(name: str):
+    """The compiled layers, imported when first asked for."""
+    for layer, names in _COMPILED.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"{__name__}.{layer}"), name)
+            return value
+        if name == layer:
+            return import_module(f"{__name__}.{layer}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_COMPILED]

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..errors import ConfigurationError, MethodError, SingularInertiaError, quoted
 from ..model import Model
@@ -182,6 +181,7 @@ def potential_energy(model: Model, q) -> float:
 
 def frame_pose(model: Model, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
     """World position (3,) and quaternion xyzw (4,) of a frame."""
+    from scipy.spatial.transform import Rotation  # here: it would triple the time to import the package
     f, out = model.frame_index(frame), np.empty(12)
     work = _run(model, entries.at_configuration, (q,), "")
     entries.frame_pose.call(f, out, work.address)

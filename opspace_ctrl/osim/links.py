@@ -1,0 +1,48 @@
+"""The operational-space inertia of every link of a free flyer at once ([Jain1991], algorithm 8)."""
+from __future__ import annotations
+
+import numpy as np
+
+from ..dynamics import entries
+from ..dynamics import layout as dyn
+from ..dynamics.pack import Nodes, pack
+from ..dynamics.state import OK, TOO_LARGE
+from ..errors import ConfigurationError
+from ..jit import entry
+from ..model import Model
+from ..model.rotations import skew
+from . import base_invariant
+from .registry import methods
+
+__all__ = ["link_inertias"]
+
+
+@entry("void(int64)")
+def _find(w):
+    base_invariant.link_inertias(w)
+
+
+def link_inertias(model: Model, q) -> np.ndarray:
+    """Lambda(k) (N, 6, 6) of every link: wrench at its origin from acceleration, linear first, world axes.
+
+    Lambda(k) = P(k) + S(k), two recursions over the tree for all links together; independent of which link is the base.
+
+    Raises:
+        MethodError: The base is fixed, or there are mimic joints.
+        ConfigurationError: q is no configuration.
+    """
+    base_invariant.method.check(model, (), methods(model))
+    nodes, work = Nodes(model), pack(model)
+    base_invariant.link_tables(work, nodes, nodes.last.tolist())
+    work.allocate()
+    if entries.at_configuration.call(model.check_configuration(q), work.address) != OK:
+        raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
+    _find.call(work.address)
+    at_origin = work[base_invariant.INVERSE].reshape(-1, 6, 8)[:, :, :6]
+    return np.array([_moved(inertia, work[dyn.P][:, node]) for inertia, node in zip(at_origin, nodes.last)])
+
+
+def _moved(inertia: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """A spatial inertia (angular first) at the tree's origin, seen at the point p, linear first."""
+    motion = np.block([[np.zeros((3, 3)), np.eye(3)], [np.eye(3), skew(p)]])  # [w; v_O] from [v_p; w]
+    return motion.T @ inertia @ motion
