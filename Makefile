@@ -26,7 +26,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 demo: $(CORE)
 	@mkdir -p build
-	$(BIN)/opspace info arm7 --plot build/arm7.png
+	$(BIN)/opspace demo --plot build/demo.png
 
 test: lint
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -12,6 +12,7 @@ import numpy as np
 import yaml
 
 from ..data import read_shipped
+from ..dynamics import frame_jacobian
 from ..errors import InertiaWarning, SourceError
 from ..model import Model, load_robot, load_urdf
 from ..model.source import ROBOTS as SHIPPED
@@ -127,26 +128,35 @@ def load_quietly(path: Path, base: str, **options) -> Model:
 
 
 def default_tasks(model: Model) -> tuple[Task, ...]:
-    """Tasks for a robot of which nothing is known: its longest limbs, all six rows or the position, as it can.
+    """Tasks for a robot of which nothing is known: its longest limbs, in as many directions as it can move them.
 
     Raises:
-        NoRegularStates: Even the position of one tip is singular everywhere.
+        NoRegularStates: Nothing moves.
     """
-    for frames, rows in _proposals(model):
-        tasks = tuple(Task(frame, rows) for frame in frames)
+    for tasks in _proposals(model):
         try:
             regular_states(OperationalSpace(model, tasks, method="sparse_ltdl"), 4, np.random.default_rng(0))
         except ValueError:
             continue
         return tasks
-    raise NoRegularStates(f"{model.name}: no tip of its tree can be moved in three directions; there is no regular "
-                          "tick to time")
+    raise NoRegularStates(f"{model.name}: nothing moves, there is no tick to time")
 
 
-def _proposals(model: Model) -> list[tuple[Sequence[str], str]]:
-    """Frames and rows to try, the most demanding first."""
+def _proposals(model: Model) -> Iterator[tuple[Task, ...]]:
+    """Tasks to try, the most demanding first; at last the one direction in which the longest limb moves most."""
     tips = [i for i in range(len(model.parent)) if not model.children(i)]
     longest = sorted(tips, key=lambda i: -len(model.support(i)))[:MAX_TIPS]
-    names = [model.body_names[i] for i in sorted(longest)]
-    deepest = [model.body_names[longest[0]]] if longest else []
-    return [(frames, rows) for frames in (names, deepest) for rows in ("pose", "position") if frames]
+    if not longest:
+        return
+    frames = [_farthest_frame(model, i) for i in longest]
+    for chosen in (sorted(frames), frames[:1]):
+        for rows in ("pose", "position"):
+            yield tuple(Task(frame, rows) for frame in chosen)
+    J = frame_jacobian(model, model.random_configuration(np.random.default_rng(0)), frames[0])
+    yield (Task(frames[0], np.eye(6)[[np.argmax(np.abs(J).max(axis=1))]]),)
+
+
+def _farthest_frame(model: Model, body: int) -> str:
+    """The frame on a body that is farthest from its joint: a foot, rather than the knee above it."""
+    own = np.flatnonzero(model.frame_body == body)
+    return model.frame_names[own[np.argmax(np.linalg.norm(model.frame_translation[own], axis=1))]]

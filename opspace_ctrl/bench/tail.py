@@ -73,8 +73,7 @@ def _held(call: Callable[[], object], ticks: int) -> _Held:
     return _Held(after - before, most - before, compiled / ticks)
 
 
-def tail(space: OperationalSpace, states: list[State], calls: int,
-         after_chunk: Callable[[], None] = lambda: None) -> dict[str, float]:
+def tail(space: OperationalSpace, states: list[State], calls: int) -> dict[str, float]:
     """Median, 99.9th percentile and maximum of the tick [us], of all calls and of the undisturbed ones.
 
     Undisturbed: without the chunks in which this core served an interrupt or this thread was switched off it, as far
@@ -87,7 +86,6 @@ def tail(space: OperationalSpace, states: list[State], calls: int,
             before = _disturbances()
             chunks.append(time_warm_block(space.control, inputs))
             disturbed.append(_disturbances() > before)
-            after_chunk()
     times = np.array(chunks) / 1e3
     calm = times[~np.array(disturbed)] if not all(disturbed) else times
     return {**_percentiles(times, ""), **_percentiles(calm, "undisturbed_")}

@@ -10,7 +10,7 @@ from time import perf_counter_ns
 
 import numpy as np
 
-__all__ = ["Contestant", "Timing", "clock_cost", "pinned", "quiet", "time_in_turns"]
+__all__ = ["Contestant", "Timing", "clock_cost", "pinned", "quiet", "time_in_turns", "time_warm_block"]
 
 WARM = 4  # untimed calls before each block: the others have been using the caches
 
@@ -73,21 +73,18 @@ def quiet() -> Iterator[None]:
             gc.enable()
 
 
-def time_in_turns(contestants: Mapping[str, Contestant], calls: int,
-                  after_round: Callable[[], None] = lambda: None) -> dict[str, Timing]:
+def time_in_turns(contestants: Mapping[str, Contestant], calls: int) -> dict[str, Timing]:
     """Time contestants round after round, each through all its states, so that noise hits all alike.
 
     Args:
         contestants: By name.
         calls: At least so many timed calls of each.
-        after_round: Called between rounds, for a progress bar: nothing else may run while the clock does.
     """
     times: dict[str, list[int]] = {name: [] for name in contestants}
     with quiet():
         while any(len(taken) < calls for taken in times.values()):
             for name, contestant in contestants.items():
                 times[name] += time_warm_block(contestant.call, contestant.inputs)
-            after_round()
     return {name: Timing.of(np.array(taken)) for name, taken in times.items()}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from opspace_ctrl.commands import CommandError
+from opspace_ctrl.commands._figure import new_figure, save
 from opspace_ctrl.commands._patterns import Patterns, coordinate_body
 from opspace_ctrl.model import Model
 from opspace_ctrl.model.connectivity import depths
@@ -31,23 +31,16 @@ def draw(model: Model, frames: Sequence[str], patterns: Patterns, path: str) -> 
     Raises:
         CommandError: matplotlib is missing, or the file cannot be written.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise CommandError("--plot needs matplotlib: pip install 'opspace_ctrl[plot]'") from None
     tips = sum(not model.children(i) for i in range(len(model.parent)))
     widths = [min(2.6 + 0.45 * tips, 7.0), 4.6, 4.6, 4.6]
-    figure = Figure(figsize=(sum(widths) + 1.5, 5.6), dpi=150, layout="constrained")
+    figure = new_figure(sum(widths) + 1.5, 5.6)
     graph, *matrices = figure.subplots(1, 4, width_ratios=widths)
     size = f"N = {len(model.parent)} bodies, n = {model.nv} coordinates, depth d = {model.depth}"
     figure.suptitle(f"{model.name}: {size}")
     colours = _limb_colours(model)
     _draw_graph(graph, model, frames, colours)
     _draw_patterns(matrices, model, frames, patterns, colours)
-    try:
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise CommandError(f"cannot write {path!r}: {error}") from None
+    save(figure, path)
 
 
 def _limb_colours(model: Model) -> list[str]:
