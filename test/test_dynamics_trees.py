@@ -68,7 +68,9 @@ def check_accelerations(c):
         found = dynamics.forward_dynamics(c.model, c.q, c.v, tau, c.external, method)
         assert_close(found, c.a, np.abs(c.a).max(initial=1.0), derived_tolerance(H))
         again, _ = c.reference.inverse_dynamics(found, c.external)
-        assert_close(again, tau, size + np.abs(H).max(initial=0.0) * np.abs(found).max(initial=0.0))
+        # Algorithm 6 solves every link by itself, so that the errors of neighbours do not cancel in H qdd.
+        tolerance = derived_tolerance(H) if method == "decoupled" else 1e-12
+        assert_close(again, tau, size + np.abs(H).max(initial=0.0) * np.abs(found).max(initial=0.0), tolerance)
 
 
 def check_frames(c):

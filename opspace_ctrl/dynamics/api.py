@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..errors import ConfigurationError, MethodError, SingularInertiaError, quoted
+from ..errors import ConfigurationError, SingularInertiaError, quoted
 from ..model import Model
 from ..model.configuration import check_vector
 from . import entries
@@ -18,9 +18,8 @@ from .pack import pack
 from .state import OK, TOO_LARGE
 
 __all__ = ["bias_forces", "center_of_mass", "center_of_mass_bias", "center_of_mass_jacobian", "coriolis_matrix",
-           "forward_dynamics", "forward_methods", "frame_acceleration", "frame_jacobian", "frame_pose",
-           "frame_velocity", "gravity_forces", "inverse_dynamics", "kinetic_energy", "mass_matrix", "potential_energy",
-           "workspace"]
+           "frame_acceleration", "frame_jacobian", "frame_pose", "frame_velocity", "gravity_forces",
+           "inverse_dynamics", "kinetic_energy", "mass_matrix", "potential_energy", "workspace"]
 
 Wrenches = Mapping[str, np.ndarray]
 
@@ -79,7 +78,7 @@ def _external(model: Model, q, wrenches: Wrenches):
         work.set_count(at.HAS_EXTERNAL, 0)
 
 
-def _dynamics(model: Model, entry, q, v, x, name: str, external: Wrenches | None) -> np.ndarray:
+def dynamics_of(model: Model, entry, q, v, x, name: str, external: Wrenches | None) -> np.ndarray:
     """Inverse or forward dynamics of x; the first lines are all that happens in a simulator's loop."""
     out = np.empty(model.nv)
     if not external:
@@ -114,48 +113,7 @@ def gravity_forces(model: Model, q) -> np.ndarray:
 
 def inverse_dynamics(model: Model, q, v, a, external: Wrenches | None = None) -> np.ndarray:
     """tau (nv,) = H a + h - sum J^T f, for wrenches f on the robot at named frames (force, torque; world axes)."""
-    return _dynamics(model, entries.inverse_dynamics, q, v, a, "a", external)
-
-
-_FORWARD = {"aba": entries.forward_aba, "crba_ltdl": entries.forward_crba}
-_CARRY_MIMIC = ("crba_ltdl",)
-
-
-def forward_methods(model: Model | None = None) -> tuple[str, ...]:
-    """Names for `forward_dynamics(method=...)`; given a model, those that can carry its joints."""
-    return tuple(name for name in _FORWARD if model is None or not model.is_mimic.any() or name in _CARRY_MIMIC)
-
-
-def forward_dynamics(model: Model, q, v, tau, external: Wrenches | None = None, method: str = "aba",
-                     damping: bool = False, friction: bool = False) -> np.ndarray:
-    """Acceleration dv/dt (nv,) for the joint forces tau and wrenches on the robot.
-
-    Args:
-        damping: Also take the joints' viscous damping off tau.
-        friction: Also take the joints' Coulomb friction, friction * sign(v), off tau.
-
-    Raises:
-        MethodError: The method is unknown or cannot carry the robot's mimic joints.
-    """
-    entry = _FORWARD.get(method) if isinstance(method, str) else None
-    if entry is None or (method not in _CARRY_MIMIC and workspace(model).has_mimic):
-        able = ", ".join(forward_methods(model))
-        why = "is not a forward-dynamics method" if entry is None else "cannot carry mimic joints"
-        raise MethodError(f"{method!r} {why}; {model.name} can use {able}")
-    if damping or friction:
-        v = model.check_velocity(v)
-        tau = model.check_velocity(tau, "tau") - joint_losses(model, v, damping, friction)
-    return _dynamics(model, entry, q, v, tau, "tau", external)
-
-
-def joint_losses(model: Model, v: np.ndarray, damping: bool = True, friction: bool = True) -> np.ndarray:
-    """Forces (nv,) that the joints' own damping and Coulomb friction hold against the motion."""
-    loss = np.zeros(model.nv)
-    if damping:
-        loss += model.damping * v
-    if friction:
-        loss += model.friction * np.sign(v)
-    return loss
+    return dynamics_of(model, entries.inverse_dynamics, q, v, a, "a", external)
 
 
 def coriolis_matrix(model: Model, q, v) -> np.ndarray:

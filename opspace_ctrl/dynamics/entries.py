@@ -15,7 +15,7 @@ _QVX_OUT = f"int64({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},int64)"
 
 
 @kernel
-def _place(w, q):
+def place(w, q):
     """Take q: poses, subspaces and inertias. False, and nothing touched, if q is no configuration."""
     if not is_configuration(w, q):
         return False
@@ -25,9 +25,9 @@ def _place(w, q):
 
 
 @kernel
-def _move(w, q, v):
+def move(w, q, v):
     """Take q and v: also velocities, accelerations and body forces of the motion with dv/dt = 0."""
-    if not (is_usable(v, count(w, at.NV)) and _place(w, q)):
+    if not (is_usable(v, count(w, at.NV)) and place(w, q)):
         return False
     copy(v, floats(w, at.V))
     rnea.joint_rates(w)
@@ -39,19 +39,19 @@ def _move(w, q, v):
 @entry(_Q)
 def at_configuration(q, w):
     """Poses, subspaces and inertias at q."""
-    return OK if _place(w, q) else REFUSED
+    return OK if place(w, q) else REFUSED
 
 
 @entry(_QV)
 def at_motion(q, v, w):
     """Everything of `at_configuration`, and velocities, accelerations and forces of the motion with dv/dt = 0."""
-    return OK if _move(w, q, v) else REFUSED
+    return OK if move(w, q, v) else REFUSED
 
 
 @entry(_Q)
 def mass_matrix(q, w):
     """H into DENSE."""
-    if not _place(w, q):
+    if not place(w, q):
         return REFUSED
     crba.mass_matrix(w)
     crba.dense_mass_matrix(w)
@@ -61,7 +61,7 @@ def mass_matrix(q, w):
 @entry(_QVX)
 def bias_forces(q, v, out, w):
     """h(q, v)."""
-    if not _move(w, q, v):
+    if not move(w, q, v):
         return REFUSED
     rnea.joint_forces(w, out)
     return OK
@@ -71,7 +71,7 @@ def bias_forces(q, v, out, w):
 def inverse_dynamics(q, v, a, out, w):
     """tau = H a + h - sum J^T f for the wrenches in EXTERNAL."""
     nv = count(w, at.NV)
-    if not (is_usable(v, nv) and is_usable(a, nv) and _place(w, q)):
+    if not (is_usable(v, nv) and is_usable(a, nv) and place(w, q)):
         return REFUSED
     copy(v, floats(w, at.V))
     copy(a, floats(w, at.A))
@@ -87,7 +87,7 @@ def inverse_dynamics(q, v, a, out, w):
 @entry(_QVX_OUT)
 def forward_aba(q, v, tau, out, w):
     """Accelerations by the articulated-body algorithm."""
-    if not (is_usable(tau, count(w, at.NV)) and _move(w, q, v)):
+    if not (is_usable(tau, count(w, at.NV)) and move(w, q, v)):
         return REFUSED
     rnea.subtract_external(w)
     aba.aba(w, tau, out)
@@ -98,7 +98,7 @@ def forward_aba(q, v, tau, out, w):
 def forward_crba(q, v, tau, out, w):
     """Accelerations through H and its LTDL factors: H qdd = tau + sum J^T f - h."""
     nv = count(w, at.NV)
-    if not (is_usable(tau, nv) and _move(w, q, v)):
+    if not (is_usable(tau, nv) and move(w, q, v)):
         return REFUSED
     rnea.subtract_external(w)
     rnea.joint_forces(w, out)
@@ -116,7 +116,7 @@ def forward_crba(q, v, tau, out, w):
 @entry(_QV)
 def coriolis_matrix(q, v, w):
     """C into DENSE."""
-    if not _move(w, q, v):
+    if not move(w, q, v):
         return REFUSED
     crba.composite_inertias(w)
     coriolis.coriolis_matrix(w)
@@ -126,7 +126,7 @@ def coriolis_matrix(q, v, w):
 @entry(_QVX)
 def energies(q, v, out, w):
     """Kinetic and potential energy."""
-    if not _move(w, q, v):
+    if not move(w, q, v):
         return REFUSED
     out[0], out[1] = energy.kinetic_energy(w), energy.potential_energy(w)
     return OK

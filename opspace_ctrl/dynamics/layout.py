@@ -103,6 +103,17 @@ FA = _slot()  # by lane (n + 1, 8): spatial acceleration
 SL = _slot()  # by lane (n, 8): S
 BC = _slot()  # by node (36): B of the Coriolis factorisation, summed over the subtree
 DENSE = _slot()  # (max(nv, 6), nv): a dense result
+HINGE = _slot()  # by node (6): a(k), the acceleration that the velocities alone cause across a joint
+
+# ---- the dual recursions of a free flyer, laid out when first asked for ([Jain1991]) ----
+DUAL = _slot()  # by lane (6 (n + 1), 8): S(k), the rest of the robot felt through the hinge of k
+DUAL_FORCE = _slot()  # by lane (n + 1, 8): z_s(k)
+SUM = _slot()  # by lane (6 (n + 1), 8): inertias gathered at a node so far
+SUM_FORCE = _slot()  # by lane (n + 1, 8): residual forces gathered at a node so far
+DUAL_U = _slot()  # by lane (n + 1, 8): S+ S
+DUAL_DINV = _slot()  # flat (n): 1 / D_s
+DUAL_EPS = _slot()  # flat (n): eps_s
+LINK = _slot()  # by lane (6, 8): [P + S | -(z + z_s)] of one link
 SLOTS = 192          # header length; what osim and the methods add starts at FIRST_FREE
 FIRST_FREE = 80
 SINGLE, FIRST, MEMBER, LAST = 0, 1, 2, 3
@@ -189,6 +200,10 @@ class Workspace:
     def set_header(self, start: int, entries: np.ndarray) -> None:
         """Point the slots from `start` on to what a copied header says, all at once."""
         self._header[start:start + len(entries)] = entries
+
+    def __contains__(self, slot: int) -> bool:
+        """Whether `slot` holds an array."""
+        return slot in self._arrays
 
     def __getitem__(self, slot: int) -> np.ndarray:
         """The array in `slot`, a live view."""

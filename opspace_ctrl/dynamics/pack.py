@@ -173,8 +173,8 @@ def _frames(work: Workspace, model: Model, nodes: Nodes) -> None:
 def _state(work: Workspace, model: Model, nodes: Nodes) -> None:
     n, depth = nodes.n, int(max(nodes.depth, default=0)) + 1
     rows = {at.DISPLACEMENT: 1, at.ANGLE: 1, at.RATE: 1, at.JOINT_FORCE: 1, at.P: 3, at.TURNED: 6, at.S: 6,
-            at.VELOCITY: 6, at.ACCELERATION: 6, at.FORCE: 6, at.EXTERNAL: 6, at.FC: 6, at.R: 9, at.IW: 10, at.IC: 10,
-            at.BC: 36}
+            at.VELOCITY: 6, at.ACCELERATION: 6, at.HINGE: 6, at.FORCE: 6, at.EXTERNAL: 6, at.FC: 6, at.R: 9, at.IW: 10,
+            at.IC: 10, at.BC: 36}
     for slot, k in rows.items():
         work.zeros(slot, k, n + 1)
     trees = sum(1 for p in nodes.parent if p < 0)

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from ..dynamics import aba
 from ..dynamics import layout as dyn
+from ..dynamics.dual import through_hinge
 from ..dynamics.layout import Workspace, count, floats, ints
 from ..dynamics.pack import Nodes
+from ..dynamics.rows import add_rows, invert, load_rows, store_rows, subtract_square
 from ..jit import kernel
-from ..lanes import load, splat, store
+from ..lanes import load, splat
 from ..model.connectivity import ancestor
 from . import layout as at
 from .blocks import store_product
 from .method import Method
 from .pack import Supports
-from .propagate import carry_rows, load_rows, project_articulated, row_sum, store_rows, times_rows
+from .propagate import carry_rows, project_articulated, times_rows
 
 DUAL = at.METHOD  # by lane (6 (n + 1), 8): S(k)
 CARRIED = at.METHOD + 1  # by lane (6 registers, 8): K of each slot
@@ -31,26 +33,10 @@ WANTEDS = at.METHOD + 7
 
 
 @kernel
-def add_rows(out, k, x):
-    """Add to the k-th 6 x 6 block of `out`."""
-    z = load_rows(out, k)
-    store_rows(out, k, (z[0] + x[0], z[1] + x[1], z[2] + x[2], z[3] + x[3], z[4] + x[4], z[5] + x[5]))
-
-
-@kernel
-def subtract_square(x, u, U, i, scale):
-    """X - scale u u^T, with u also as row i of U."""
-    s = scale * u
-    return (x[0] - U[i, 0] * s, x[1] - U[i, 1] * s, x[2] - U[i, 2] * s, x[3] - U[i, 3] * s, x[4] - U[i, 4] * s,
-            x[5] - U[i, 5] * s)
-
-
-@kernel
 def dual_inertias(w):
     """S of every wanted node, base to tips."""
-    n, parent, coordinate = count(w, dyn.NODES), ints(w, dyn.PARENT), ints(w, dyn.COORDINATE)
-    IA, IW, U, S = floats(w, dyn.IA), floats(w, dyn.IW), floats(w, dyn.U), floats(w, dyn.S)
-    dinv, armature, dual, wanted = floats(w, dyn.DA), floats(w, dyn.ARMATURE), floats(w, DUAL), ints(w, WANTED)
+    n, parent, dual, wanted = count(w, dyn.NODES), ints(w, dyn.PARENT), floats(w, DUAL), ints(w, WANTED)
+    IA, IW, U, dinv = floats(w, dyn.IA), floats(w, dyn.IW), floats(w, dyn.U), floats(w, dyn.DA)
     for k in range(count(w, WANTEDS)):
         i = wanted[k]
         p = parent[i]
@@ -59,28 +45,7 @@ def dual_inertias(w):
         for j in range(p + 1, n):
             if parent[j] == p and j != i:
                 add_rows(dual, i, subtract_square(load_rows(IA, j), load(U, j, 0), U, j, dinv[j]))
-        x = load_rows(dual, i)
-        u = row_sum(x, S, i)
-        store(dual, 6 * n, 0, u)  # the world's place serves as the way from lanes to numbers
-        d = armature[coordinate[i]]
-        for c in range(6):
-            d += S[c, i] * dual[6 * n, c]
-        store_rows(dual, i, subtract_square(x, u, dual, 6 * n, 1.0 / d))
-
-
-@kernel
-def invert(A, k):
-    """The k-th block of A, symmetric positive definite, becomes its inverse (Gauss-Jordan)."""
-    for c in range(6):
-        pivot = 1.0 / A[6 * k + c, c]
-        row = load(A, 6 * k + c, 0) * pivot
-        for r in range(6):
-            if r != c:
-                factor = A[6 * k + r, c]
-                store(A, 6 * k + r, 0, load(A, 6 * k + r, 0) - factor * row)
-                A[6 * k + r, c] = -factor * pivot
-        store(A, 6 * k + c, 0, row)
-        A[6 * k + c, c] = pivot
+        through_hinge(w, dual, i, dual, 6 * n)  # the world's place serves as the way from lanes to numbers
 
 
 @kernel

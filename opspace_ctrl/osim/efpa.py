@@ -9,13 +9,14 @@ from __future__ import annotations
 from ..dynamics import aba
 from ..dynamics import layout as dyn
 from ..dynamics.layout import Workspace, count, floats, ints
+from ..dynamics.rows import load_rows, store_rows
 from ..jit import kernel
 from ..lanes import load, splat
 from . import layout as at
 from .blocks import store_product
 from .method import Method
 from .pack import Supports
-from .propagate import carry_rows, load_rows, project_articulated, store_rows
+from .propagate import carry_rows, project_articulated
 
 CARRIED = at.METHOD  # by lane (6 registers, 8): K of each slot
 RESPONSE = at.METHOD + 1  # by lane (6 registers, 8): V of each slot

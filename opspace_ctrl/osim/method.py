@@ -4,11 +4,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
+from ..dynamics.dual import held_bases
 from ..dynamics.layout import Workspace
 from ..errors import MethodError
-from ..model import JointType, Model
+from ..model import Model
 from .pack import Supports
 from .tasks import Block
 
@@ -49,7 +48,7 @@ class Method:
                   "center_of_mass": any(b.is_center_of_mass for b in blocks)}
         lacking = [_FEATURES[name] for name, asked in wanted.items() if asked and name not in self.carries]
         if self.floating_only:
-            lacking += _held_bases(model)
+            lacking += held_bases(model)
         return lacking
 
     def check(self, model: Model, blocks: Iterable[Block], able: Iterable[str]) -> None:
@@ -58,12 +57,3 @@ class Method:
         if lacking:
             raise MethodError(f"method {self.name!r} cannot carry {' or '.join(lacking)} ({model.name}); "
                               f"able: {', '.join(able) or 'none'}")
-
-
-def _held_bases(model: Model) -> list[str]:
-    """What keeps the base of some tree from floating freely."""
-    roots = np.flatnonzero(model.parent < 0)
-    if (model.joint_type[roots] != JointType.FLOATING).any():
-        return ["a fixed base"]
-    held = any(model.armature[v:v + 6].any() for v in model.v_index[roots])
-    return ["a floating base with armature"] if held else []

@@ -8,34 +8,11 @@ from __future__ import annotations
 from ..dynamics import aba
 from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, ints
+from ..dynamics.rows import load_rows, row_sum, store_rows
 from ..jit import kernel
-from ..lanes import load, store
+from ..lanes import store
 from . import layout as at
 from .blocks import body_accelerations_to_tasks
-
-
-@kernel
-def load_rows(K, k):
-    """The six columns of the k-th row matrix."""
-    return (load(K, 6 * k, 0), load(K, 6 * k + 1, 0), load(K, 6 * k + 2, 0), load(K, 6 * k + 3, 0),
-            load(K, 6 * k + 4, 0), load(K, 6 * k + 5, 0))
-
-
-@kernel
-def store_rows(K, k, x):
-    """Write the six columns of the k-th row matrix."""
-    store(K, 6 * k, 0, x[0])
-    store(K, 6 * k + 1, 0, x[1])
-    store(K, 6 * k + 2, 0, x[2])
-    store(K, 6 * k + 3, 0, x[3])
-    store(K, 6 * k + 4, 0, x[4])
-    store(K, 6 * k + 5, 0, x[5])
-
-
-@kernel
-def row_sum(x, s, i):
-    """X S_i: six columns times the motion subspace of node i."""
-    return x[0] * s[0, i] + x[1] * s[1, i] + x[2] * s[2, i] + x[3] * s[3, i] + x[4] * s[4, i] + x[5] * s[5, i]
 
 
 @kernel

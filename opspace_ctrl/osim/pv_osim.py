@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..dynamics import aba
 from ..dynamics import layout as dyn
 from ..dynamics.layout import Workspace, count, floats, ints
+from ..dynamics.rows import load_rows, row_sum, store_rows
 from ..jit import kernel
 from ..lanes import splat, store
 from . import layout as at
@@ -15,7 +16,7 @@ from .blocks import products, times_support
 from .jacobian import moving_mass, task_rows
 from .method import Method
 from .pack import Supports
-from .propagate import load_rows, pass_on, row_sum, store_rows
+from .propagate import pass_on
 
 CARRIED = at.METHOD  # by lane (6 (n + 1), 8): rows carried by each node, for blocks whose support is no path
 

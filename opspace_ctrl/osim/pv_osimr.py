@@ -13,13 +13,14 @@ import numpy as np
 from ..dynamics import aba
 from ..dynamics import layout as dyn
 from ..dynamics.layout import Workspace, count, floats, ints
+from ..dynamics.rows import load_rows, row_sum, store_rows
 from ..jit import kernel
 from ..lanes import load, splat, store
 from . import layout as at
 from .blocks import store_product
 from .method import Method
 from .pack import Supports
-from .propagate import load_rows, pass_on, project_articulated, row_sum, store_rows, times_rows
+from .propagate import pass_on, project_articulated, times_rows
 
 SPAN = at.METHOD  # (spans, 4): first of SPAN_NODE, how many, span of the branching body below (-1: world), leg or -1
 SPAN_NODE = at.METHOD + 1  # flat: nodes of each span, tip first

@@ -14,6 +14,7 @@ import numpy as np
 from ..dynamics import aba
 from ..dynamics import layout as dyn
 from ..dynamics.layout import Workspace, count, floats, ints
+from ..dynamics.rows import load_rows, store_rows
 from ..jit import kernel
 from ..lanes import load, splat, store, total
 from ..model.connectivity import ancestor
@@ -22,7 +23,7 @@ from .blocks import store_product
 from .method import Method
 from .need import need_table
 from .pack import Supports
-from .propagate import load_rows, project_articulated, store_rows, times_rows
+from .propagate import project_articulated, times_rows
 
 OMEGA = at.METHOD  # by lane (6 blocks of Omega, 8)
 DIAGONAL = at.METHOD + 1  # (k, 3): node i, its place in OMEGA, its parent's place (-1: world)

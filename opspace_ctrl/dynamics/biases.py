@@ -1,0 +1,56 @@
+"""Velocities V(k), hinge accelerations a(k) and body forces b(k), link by link ([Rodriguez1992] (6), (8), (10)).
+
+No accelerations are summed along the tree and no D'Alembert forces M phi* a are formed: what the three-sweep
+algorithms start from.
+"""
+from __future__ import annotations
+
+from ..jit import kernel
+from ..lanes import WIDTH
+from . import layout as at
+from .layout import LAST, SINGLE, count, floats, ints
+from .spatial import add, cross, get3, load3, load_inertia, momentum, scale, set3, store3
+
+
+@kernel
+def velocities(w):
+    """V(k) = V(parent) + S rate, and a(k) = V(before the joint) x V(k) into HINGE, base to tips.
+
+    The joint's own term is V x V_joint with V_joint = V(k) - V(before): due once, at the last node of the joint.
+    """
+    parent, kind, before = ints(w, at.PARENT), ints(w, at.KIND), ints(w, at.BEFORE)
+    S, rate, vel, hinge = floats(w, at.S), floats(w, at.RATE), floats(w, at.VELOCITY), floats(w, at.HINGE)
+    for b in range(count(w, at.NODES)):
+        p = parent[b]
+        omega = add(get3(vel, 0, p), scale(rate[b], get3(S, 0, b)))
+        v = add(get3(vel, 3, p), scale(rate[b], get3(S, 3, b)))
+        set3(vel, 0, b, omega)
+        set3(vel, 3, b, v)
+        if kind[b] == SINGLE or kind[b] == LAST:
+            omega_before, v_before = get3(vel, 0, before[b]), get3(vel, 3, before[b])
+            set3(hinge, 0, b, cross(omega_before, omega))
+            set3(hinge, 3, b, add(cross(omega_before, v), cross(v_before, omega)))
+
+
+@kernel
+def gyroscopic_forces(w):
+    """FORCE = b(k) = V x* M V of every body by itself, eight at a time."""
+    vel, IW, force = floats(w, at.VELOCITY), floats(w, at.IW), floats(w, at.FORCE)
+    for b in range(0, count(w, at.NODES) + 1, WIDTH):
+        m, mc, i = load_inertia(IW, b)
+        omega, v = load3(vel, 0, b), load3(vel, 3, b)
+        k, l = momentum(m, mc, i, omega, v)
+        store3(force, 0, b, add(cross(omega, k), cross(v, l)))
+        store3(force, 3, b, cross(omega, l))
+
+
+@kernel
+def subtract_weight(w):
+    """FORCE -= the weight of every body at its centre: (m c x g, m g)."""
+    IW, force, gravity = floats(w, at.IW), floats(w, at.FORCE), floats(w, at.GRAVITY)
+    g = (gravity[0], gravity[1], gravity[2])
+    for b in range(count(w, at.NODES)):
+        couple = cross(get3(IW, 1, b), g)
+        for k in range(3):
+            force[k, b] -= couple[k]
+            force[3 + k, b] -= IW[0, b] * g[k]
