@@ -64,6 +64,10 @@ class MethodError(OpspaceError):
     """The method does not exist, or cannot carry this model or these tasks."""
 
 
+class IllPosedError(OpspaceError):
+    """Constraint rows of a closed chain or grasp depend on each other, so that their forces are not unique."""
+
+
 class InertiaWarning(UserWarning):
     """A link's inertia is doubtful: not positive semi-definite, or breaking the triangle inequality."""
 

@@ -60,14 +60,14 @@ def _run(model: Model, entry, inputs: tuple, names: str, *rest) -> Workspace:
 
 
 @contextmanager
-def _external(model: Model, q, wrenches: Wrenches):
-    """The wrenches at their frames, in the workspace while the context lasts."""
+def external_wrenches(model: Model, work: Workspace, q, wrenches: Wrenches):
+    """The wrenches at their frames, in a workspace of the model while the context lasts."""
     if not isinstance(wrenches, Mapping):
         raise ConfigurationError(f"external = {quoted(wrenches)} is not {{frame: wrench}}")
-    work = workspace(model)
     checked = {model.frame_index(frame): check_vector(wrench, 6, f"external wrench (force, torque) at {frame!r}")
                for frame, wrench in wrenches.items()}
-    _run(model, entries.at_configuration, (q,), "")
+    if entries.at_configuration.call(model.check_configuration(q), work.address) != OK:
+        raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
     for frame, wrench in checked.items():
         entries.add_external.call(frame, wrench, work.address)
     work.set_count(at.HAS_EXTERNAL, 1)
@@ -89,7 +89,7 @@ def dynamics_of(model: Model, entry, q, v, x, name: str, external: Wrenches | No
             pass
         _run(model, entry, (q, v, x), f"v {name}", out)
         return out
-    with _external(model, q, external):
+    with external_wrenches(model, workspace(model), q, external):
         _run(model, entry, (q, v, x), f"v {name}", out)
     return out
 
