@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dynamics import entries
+from ..dynamics import aba, dual, entries
 from ..dynamics import layout as dyn
 from ..dynamics.pack import Nodes, pack
 from ..dynamics.state import OK, TOO_LARGE
@@ -19,7 +19,8 @@ __all__ = ["link_inertias"]
 
 @entry("void(int64)")
 def _find(w):
-    base_invariant.link_inertias(w)
+    aba.articulated_inertias(w)
+    dual.dual_inertias(w)
 
 
 def link_inertias(model: Model, q) -> np.ndarray:
@@ -33,13 +34,12 @@ def link_inertias(model: Model, q) -> np.ndarray:
     """
     base_invariant.method.check(model, (), methods(model))
     nodes, work = Nodes(model), pack(model)
-    base_invariant.link_tables(work, nodes, nodes.last.tolist())
-    work.allocate()
+    dual.lay_out(work)
     if entries.at_configuration.call(model.check_configuration(q), work.address) != OK:
         raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
     _find.call(work.address)
-    at_origin = work[base_invariant.INVERSE].reshape(-1, 6, 8)[:, :, :6]
-    return np.array([_moved(inertia, work[dyn.P][:, node]) for inertia, node in zip(at_origin, nodes.last)])
+    P, S = (work[slot].reshape(-1, 6, 8)[nodes.last, :, :6] for slot in (dyn.IA, dyn.DUAL))
+    return np.array([_moved(inertia, work[dyn.P][:, node]) for inertia, node in zip(P + S, nodes.last)])
 
 
 def _moved(inertia: np.ndarray, p: np.ndarray) -> np.ndarray:
