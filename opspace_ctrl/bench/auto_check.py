@@ -1,7 +1,7 @@
 """Is `auto` right? Its choice against every able method, on every robot of the example-robot-data wheel."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -17,9 +17,9 @@ __all__ = ["auto_check", "wheel_cases"]
 STATES, CALLS = 16, 320
 
 
-def auto_check(cases: Iterator[tuple[str, Case | str]], after_robot: Callable[[], None] = lambda: None
+def auto_check(cases: Iterable[tuple[str, Case | str]], tell: Callable[[str], None] = lambda text: None
                ) -> list[dict]:
-    """Time the tick by every method beside auto's choice.
+    """Time the tick by every method beside auto's choice; `tell` hears what comes next.
 
     Returns:
         For each robot its name, n, m, `choice`, `fastest`, their times [us], and `excess`, the choice's over the
@@ -27,8 +27,8 @@ def auto_check(cases: Iterator[tuple[str, Case | str]], after_robot: Callable[[]
     """
     found = []
     for name, case in cases:
+        tell(f"auto: {name}")
         found.append({"robot": name, "left_out": case} if isinstance(case, str) else _compare(name, case))
-        after_robot()
     return found
 
 
