@@ -39,6 +39,7 @@ class Kernels:
         for row, count, slots in self._blocks():
             self.b_e[row:row + count] = slots[-1]
         self.dense = Dense(self.H, self.J)
+        assert all(self.ospace._supports.is_path)
 
     def _blocks(self):
         block, support = self.work[at.BLOCK], self.work[at.SUPPORT]

@@ -59,5 +59,5 @@ def check_agreement(what: str, contestants: Mapping[str, Contestant], condition:
                 if not difference <= allowed:
                     raise DisagreementError(f"{what}: {name} and {reference} differ by {difference:.1e} of the largest "
                                             f"entry at state {k}, part {part}; rounding explains {allowed:.1e}")
-                worst[name] = max(worst[name], difference / allowed)
+                worst[name] = max(worst[name], float(difference / allowed))
     return worst

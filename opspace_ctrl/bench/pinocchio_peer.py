@@ -9,8 +9,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pinocchio as pin
+from scipy.linalg import block_diag
 from scipy.linalg.lapack import dposv, dtrtrs
+from scipy.spatial.transform import Rotation
 
+from ..dynamics import frame_pose
 from ..model import JointType
 from .peers import Field, PeerAbsent
 from .robots import Case
@@ -41,12 +44,16 @@ def contestants(case: Case, states: Sequence[State]) -> Field:
         Lambda, Jbar, N, tau = found
         return Lambda, Jbar[twin.order], N[np.ix_(twin.order, twin.order)], tau[twin.order]
 
+    def in_world_axes(D, k: int) -> tuple[np.ndarray]:
+        turn = block_diag(*[R for frame in case.frames for R in 2 * [_rotation(case, states[k], frame)]])
+        return (turn @ D @ turn.T,)
+
     model = twin.model
     return {
         "tick": {"Pinocchio smart": Contestant(smart_tick(twin), ticks, vector),
                  "Pinocchio best": Contestant(best_tick(twin), ticks, vector)},
         "explicit": {"Pinocchio": Contestant(explicit_set(twin), ticks, explicit)},
-        "inertia_inv": {"Pinocchio": Contestant(delassus(twin), [(q,) for q, *_ in ticks], lambda x, k: (x,))},
+        "inertia_inv": {"Pinocchio": Contestant(delassus(twin), [(q,) for q, *_ in ticks], in_world_axes)},
         "forward": {"Pinocchio": Contestant(forward_dynamics(twin), motions, vector)},
         "inverse": {"Pinocchio": Contestant(pin.rnea, [(model, twin.data, *motion) for motion in motions], vector)},
     }
@@ -186,7 +193,7 @@ def explicit_set(twin: Twin) -> Callable[..., tuple[np.ndarray, ...]]:
 
 
 def delassus(twin: Twin) -> Callable[..., np.ndarray]:
-    """Lambda^-1 by `computeDelassusMatrix`."""
+    """Lambda^-1 by `computeDelassusMatrix`, which answers in the axes of the frames whatever it is asked for."""
     model, data = twin.model, twin.data
     models, datas = twin.constraints()
     return lambda q: pin.computeDelassusMatrix(model, data, q, models, datas)
@@ -201,3 +208,8 @@ def forward_dynamics(twin: Twin) -> Callable[..., np.ndarray]:
 def _blocks(rows: np.ndarray, twin: Twin) -> list[tuple]:
     """Six rows of J for each task frame, with its joint and placement."""
     return [(rows[6 * k:6 * k + 6], *hung) for k, hung in enumerate(twin.joints)]
+
+
+def _rotation(case: Case, state: State, frame: str) -> np.ndarray:
+    """World axes from those of a frame."""
+    return Rotation.from_quat(frame_pose(case.model, state.q, frame)[1]).as_matrix()

@@ -22,7 +22,7 @@ from .timing import clock_cost, pinned, time_in_turns
 __all__ = ["FORMAT", "Plan", "run"]
 
 FORMAT = 1
-EXPLICIT_STEPS = 3  # agreement and timing of all quantities, the tail, the singular tick
+STEPS = 3  # of each robot: the comparison, the tail, the singular tick
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Plan:
     @property
     def steps(self) -> int:
         """How often `run` tells what it does next."""
-        steps = EXPLICIT_STEPS * len(self.robots or DEFAULT)
+        steps = STEPS * len(self.robots or DEFAULT)
         steps += len(growth.SHAPES) * len(growth.SIZES) if self.growth else 0
         steps += 1 + start_up.LATER if self.start_up else 0
         return steps + (2 * len(wheel_urdfs()) if self.auto else 0)
@@ -67,10 +67,11 @@ def run(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> dict:
         DisagreementError: Two contestants do not compute the same.
         OpspaceError: A robot of the plan cannot be loaded.
     """
+    report: dict = {"format": FORMAT, "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                    "machine": machine(), "versions": versions(), "plan": asdict(plan), "robots": {}, "left_out": {},
+                    "verdicts": []}
     with pinned() as core:
-        report: dict = {"format": FORMAT, "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                        "machine": machine(), "versions": versions(), "core": core, "clock_us": clock_cost(),
-                        "plan": asdict(plan), "robots": {}, "left_out": {}, "verdicts": []}
+        report.update(core=core, clock_us=clock_cost())
         for name in plan.robots or DEFAULT:
             _add_robot(report, name, plan, tell)
         if plan.growth:
@@ -137,7 +138,8 @@ def _add_growth(report: dict, tell: Callable[[str], None]) -> None:
     times = growth.growth(growth.SIZES, tell)
     slopes = {shape: growth.exponents(by_name) for shape, by_name in times.items()}
     crossings = {shape: growth.crossover(by_name) for shape, by_name in times.items()}
-    report["growth"] = {shape: {"least_us": times[shape], "exponents": slopes[shape],
-                                "crossover": asdict(crossings[shape]) if crossings[shape] else None}
-                        for shape in times}
+    report["growth"] = {shape: {"joints": list(growth.SIZES), "exponents": slopes[shape],
+                                "least_us": {name: list(by_size.values()) for name, by_size in times[shape].items()},
+                                "crossover": asdict(crossing) if crossing else None}
+                        for shape, crossing in crossings.items()}
     report["verdicts"] += targets.growth_verdicts(slopes)

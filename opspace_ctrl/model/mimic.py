@@ -13,7 +13,6 @@ from opspace_ctrl.model.configuration import check_vector, unit_quaternion
 from opspace_ctrl.model.joints import NQ, NV, JointType
 from opspace_ctrl.model.specs import JointSpec, MimicSpec
 
-
 SAME = 1e-9  # [rad or m]: locked positions of a leader and a follower closer than this agree
 
 

@@ -1,4 +1,4 @@
-"""Operational-space inertia of the links of a free flyer, Lambda(k) = P(k) + S(k) ([Jain1991], lemma 4.1, algorithm 8).
+"""Operational-space inertia of the links of a free flyer, Lambda(k) = P(k) + S(k) ([Jain1995], lemma 4.1, algorithm 8).
 
 P(k) is the articulated inertia of the tree above link k, S(k) its dual: that of the rest of the robot, felt through the
 hinge of k. With X = M(p) + S(p) + sum of P+ over the brothers of k, p the parent (summed up, never subtracted):
