@@ -148,8 +148,8 @@ def smart_tick(twin: Twin) -> Callable[..., np.ndarray]:
 def best_tick(twin: Twin) -> Callable[..., np.ndarray]:
     """The fastest we found: one call factors H bordered by J and leaves h; one solves [0; tau0] for Lambda J H^-1 tau0.
 
-    Slower on every robot tried: crba in Convention.WORLD with ContactCholeskyDecomposition, LAPACK (dtrtrs, dposv) on
-    the factor of `pin.cholesky`, and `constraintDynamics` at rest without gravity followed by rnea.
+    Faster on no robot tried: crba in Convention.WORLD with ContactCholeskyDecomposition, LAPACK (dtrtrs, dposv) on the
+    factor of `pin.cholesky`, and `constraintDynamics` at rest without gravity followed by rnea.
     """
     model, data, m = twin.model, twin.data, twin.m
     models, datas = twin.constraints()

@@ -39,7 +39,7 @@ def draw(report: dict[str, Any], path: str) -> None:
     if robots:
         part = parts.pop(0)
         part.suptitle("One control tick [µs]: joint state and forces in, torque out (least of "
-                      f"{report['plan']['calls']} calls, one core); × {OURS}", fontsize=13, color=INK)
+                      f"{report['plan']['calls']} calls, one core); ×: of what {OURS} takes", fontsize=13, color=INK)
         for k, (axes, name) in enumerate(zip(part.subplots(1, len(robots), squeeze=False)[0], robots)):
             _bars(axes, report, name, is_first=k == 0)
     if shapes:
@@ -97,7 +97,7 @@ def _lines(axes: Axes, grown: dict[str, Any], title: str) -> None:
         axes.loglog(joints, grown["least_us"][method], color=colour, linestyle=dash, linewidth=1.8, marker="o",
                     markersize=3, label=FORWARD.get(method, method))
     if crossing := grown["crossover"]:
-        axes.axvline(crossing["joints"], ymax=0.6, color=INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
+        axes.axvline(crossing["joints"], ymax=0.35, color=INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
         axes.plot(crossing["joints"], crossing["cost"], marker="o", markersize=10, markerfacecolor="none",
                   markeredgecolor=INK, linestyle="none")
         axes.annotate(f"recursive methods win from {crossing['joints']:.0f} joints on", (crossing["joints"], 0.0),

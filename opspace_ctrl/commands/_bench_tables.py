@@ -8,19 +8,17 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-QUANTITIES = {"tick": "control tick: q, v, F, tau0 -> J^T F + N^T tau0 + h",
-              "explicit": "explicit set: Lambda, Jbar, N and the torque as matrices",
-              "inertia_inv": "Lambda^-1 alone, from q",
+QUANTITIES = {"tick": "control tick", "explicit": "Lambda, Jbar, N and torque", "inertia_inv": "Lambda^-1 alone",
               "forward": "forward dynamics", "inverse": "inverse dynamics"}
 MARKS = {True: ("ok", "green"), False: ("short", "red"), None: ("", "")}
 
 
-def tables(report: dict[str, Any], markdown: bool = False) -> Iterator[Table | str]:
-    """The report, part by part."""
+def tables(report: dict[str, Any], width: int, markdown: bool = False) -> Iterator[Table | str]:
+    """The report, part by part; robots side by side as far as `width` characters allow."""
     yield head(report)
-    if report["robots"]:
-        yield times(report, markdown)
-        yield by_robot(report, markdown)
+    for build, label, cell in ((times, 28, 15), (by_robot, 46, 18)):
+        for robots in _side_by_side(list(report["robots"]), (width - label) // cell):
+            yield build(report, robots, markdown)
     for notes in (absences(report), singular_notes(report)):
         if notes:
             yield notes
@@ -31,6 +29,10 @@ def tables(report: dict[str, Any], markdown: bool = False) -> Iterator[Table | s
     if any(not verdict["robot"] for verdict in report["verdicts"]):
         yield in_general(report, markdown)
     yield summary(report)
+
+
+def _side_by_side(names: list[str], most: int) -> list[list[str]]:
+    return [names[k:k + max(most, 1)] for k in range(0, len(names), max(most, 1))]
 
 
 def head(report: dict[str, Any]) -> str:
@@ -44,18 +46,19 @@ def head(report: dict[str, Any]) -> str:
             f"regular states, in turns; every time includes {report['clock_us']:.2f} us of the clock")
 
 
-def times(report: dict[str, Any], markdown: bool) -> Table:
+def times(report: dict[str, Any], names: list[str], markdown: bool) -> Table:
     """Least and median time of every contestant, a robot a column."""
-    robots = report["robots"]
+    robots = [report["robots"][name] for name in names]
     table = _table("microseconds: least, median", markdown)
-    table.add_column("")
-    for name, robot in robots.items():
+    table.add_column("", no_wrap=True)
+    for name, robot in zip(names, robots):
         table.add_column(f"{name} n{robot['nv']} m{robot['m']}", justify="right", no_wrap=True)
     for quantity, title in QUANTITIES.items():
         table.add_row(Text(title, style="bold"))
-        for name in contestants(report, quantity):
-            cells = [robot["times"][quantity].get(name) for robot in robots.values()]
-            table.add_row(f"  {name}", *[f"{cell['least']:.2f} {cell['median']:6.2f}" if cell else "" for cell in cells])
+        for contestant in contestants(report, quantity):
+            cells = [robot["times"][quantity].get(contestant) for robot in robots]
+            table.add_row(f"  {contestant}", *[f"{cell['least']:.2f} {cell['median']:6.2f}" if cell else ""
+                                               for cell in cells])
     return table
 
 
@@ -67,17 +70,16 @@ def contestants(report: dict[str, Any], quantity: str) -> list[str]:
     return sorted(names, key=lambda name: name in peers)
 
 
-def by_robot(report: dict[str, Any], markdown: bool) -> Table:
+def by_robot(report: dict[str, Any], names: list[str], markdown: bool) -> Table:
     """Ratios and the tick's other figures beside their targets, a robot a column."""
-    robots = list(report["robots"])
     table = _table("measured [target]", markdown)
     table.add_column("", no_wrap=True)
-    for name in robots:
+    for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     cells = {(verdict["claim"], verdict["robot"]): _judged(verdict) for verdict in report["verdicts"]}
-    claims = {name: [claim for claim, robot in cells if robot == name] for name in robots}
-    for claim in dict.fromkeys(sum(sorted(claims.values(), key=len, reverse=True), [])):
-        table.add_row(claim, *[cells.get((claim, name), Text("")) for name in robots])
+    claims = [[claim for claim, robot in cells if robot == name] for name in names]
+    for claim in dict.fromkeys(sum(sorted(claims, key=len, reverse=True), [])):
+        table.add_row(claim, *[cells.get((claim, name), Text("")) for name in names])
     return table
 
 

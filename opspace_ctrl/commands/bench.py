@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
     report = _read(args.earlier) if args.earlier else _measure(args)
     out = console()
-    for part in tables(report, args.markdown):
+    for part in tables(report, out.width, args.markdown):
         out.print(part)
     if args.json and not args.earlier:
         _write(args.json, report)
@@ -74,8 +74,10 @@ def _progress(plan: Plan) -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True, markup=False), auto_refresh=False, transient=True) as bar:
+    console = Console(stderr=True, markup=False)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console, auto_refresh=False, transient=True,
+                  disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=plan.steps)
 
         def tell(text: str) -> None:
@@ -106,7 +108,6 @@ def _write(path: str, report: dict) -> None:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of calls, 1 or more")
+    return int(text)

@@ -225,7 +225,8 @@ class OperationalSpace:
         self._need()
         force = self._force(force)
         tau0 = self._no_velocity if tau0 is None else self.model.check_velocity(tau0, "tau0")
-        tick.find_torque.call(force, tau0, self._address)
+        if tick.find_torque.call(force, tau0, self._address):
+            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         return self._views[at.TORQUE]
 
     def control(self, q, v, force, tau0, compensate: bool = True) -> np.ndarray:
