@@ -19,8 +19,8 @@ from .state import OK, TOO_LARGE
 
 __all__ = ["bias_forces", "center_of_mass", "center_of_mass_bias", "center_of_mass_jacobian", "coriolis_matrix",
            "forward_dynamics", "forward_methods", "frame_acceleration", "frame_jacobian", "frame_pose",
-           "frame_velocity", "gravity_forces", "inverse_dynamics", "joint_losses", "kinetic_energy", "mass_matrix", "potential_energy",
-           "workspace"]
+           "frame_velocity", "gravity_forces", "inverse_dynamics", "joint_losses", "kinetic_energy", "mass_matrix",
+           "potential_energy", "workspace"]
 
 Wrenches = Mapping[str, np.ndarray]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from ..jit import kernel
 from ..lanes import WIDTH, load, splat, store
 from . import layout as at
-from .layout import count, floats, ints
+from .layout import clear, count, floats, ints
 from .spatial import load3, load_inertia, momentum, store3
 
 
@@ -78,9 +78,7 @@ def dense_mass_matrix(w):
     """H as a full symmetric matrix, into DENSE."""
     H, dense, path, depth = floats(w, at.H), floats(w, at.DENSE), ints(w, at.PATH_E), ints(w, at.DEPTH_E)
     nv = count(w, at.NV)
-    for i in range(nv):
-        for j in range(nv):
-            dense[i, j] = 0.0
+    clear(dense, nv, nv)
     for i in range(nv):
         for d in range(depth[i] + 1):
             dense[i, path[i, d]] = H[i, d]

@@ -22,7 +22,7 @@ import numpy as np
 from ..jit import kernel
 from ..lanes import WIDTH, floats_at, ints_at
 
-__all__ = ["Workspace", "count", "floats", "ints", "padded"]
+__all__ = ["Workspace", "clear", "count", "floats", "ints", "padded"]
 
 _slot = count_from(0).__next__
 
@@ -126,6 +126,14 @@ def ints(w, slot):
 def count(w, slot):
     """The count in `slot` of workspace `w`."""
     return ints_at(w, 2)[slot, 0]
+
+
+@kernel
+def clear(a, rows, columns):
+    """Zeros into the first rows and columns of a matrix."""
+    for i in range(rows):
+        for j in range(columns):
+            a[i, j] = 0.0
 
 
 def padded(size: int) -> int:

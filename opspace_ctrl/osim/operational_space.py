@@ -59,7 +59,7 @@ class OperationalSpace:
             (at.JBAR, np.s_[:, :self.m]), (at.N_T, ...), (at.JDOT_V, np.s_[:self.m]), (dyn.BIAS, ...),
             (at.TORQUE, ...))}
         self._done: set[str] = set()
-        self._has_state = False
+        self._has_state, self._regular = False, 1
         self._use("sparse_ltdl")
         self._work[at.RESPONSE][:self.m] = typical_response(self)
         self._select(method, timed_on=self)
@@ -146,12 +146,17 @@ class OperationalSpace:
         elif stage == "bias":
             tick.find_bias.call(self._address)
         elif stage == "inertia":
-            tick.find_inertia.call(self._address)
+            self._regular = tick.find_inertia.call(self._address)
         elif stage == "jbar":
-            tick.find_jbar.call(self._address, self._factor)
+            tick.find_jbar.call(self._address, self._factor, at.LAMBDA)
+            self._done.discard("truncated")
+        elif stage == "truncated":  # Jbar as N wants it: without damping
+            if not self._regular or "jbar" not in self._done:
+                tick.find_jbar.call(self._address, self._factor, at.LAMBDA if self._regular else at.TRUNCATED)
+            if not self._regular:
+                self._done.discard("jbar")
         elif stage == "null_space":
-            tick.find_null_space.call(self._address, self._factor)
-            self._done.discard("jbar")
+            tick.find_null_space.call(self._address)
 
     # ---- the results ----
 
@@ -194,7 +199,9 @@ class OperationalSpace:
     @property
     def null_space(self) -> np.ndarray:
         """N = 1 - Jbar J (nv, nv), a projector also where tasks are singular."""
-        self._need("inertia_inv", "inertia", "null_space")
+        self._need("inertia_inv", "inertia")
+        if "null_space" not in self._done:
+            self._need("truncated", "null_space")
         return self._views[at.N_T].T
 
     @property
@@ -225,7 +232,7 @@ class OperationalSpace:
         self._need()
         force = self._force(force)
         tau0 = self._no_velocity if tau0 is None else self.model.check_velocity(tau0, "tau0")
-        if tick.find_torque.call(force, tau0, self._address):
+        if tick.find_torque.call(force, tau0, "truncated" in self._done, self._address):
             raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         return self._views[at.TORQUE]
 

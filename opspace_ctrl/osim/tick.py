@@ -14,11 +14,11 @@ from .singular import damped_and_truncated, times
 from .solve import (
     back_substitute,
     dynamically_consistent_inverse,
-    dynamically_consistent_inverse_ltl,
     factorise,
     invert,
     null_space,
     smallest_eigenvalue,
+    torque_by_jbar,
 )
 from .sparse_ltdl import y_ltdl
 
@@ -131,34 +131,26 @@ def find_bias(w):
     bias_acceleration(w)
 
 
-@entry("void(int64)")
+@entry("int64(int64)")
 def find_inertia(w):
-    """Lambda, and its truncated kin that N is made of, after `find_inertia_inv`."""
+    """Lambda, after `find_inertia_inv`; where it is singular, also the truncated one for N. 1 if it is regular."""
     if factored(w):
         invert(w, floats(w, at.LAMBDA))
-        invert(w, floats(w, at.TRUNCATED))
+        return 1
+    return 0
 
 
-@entry("void(int64,int64)")
-def find_jbar(w, factor):
-    """Jbar, after `find_inertia`; factor says how the method left H: 1 LTDL, 2 LTL, 0 not at all."""
-    if factor == 2:
-        dynamically_consistent_inverse_ltl(w, floats(w, at.LAMBDA))
-        return
+@entry("void(int64,int64,int64)")
+def find_jbar(w, factor, slot):
+    """Jbar with the inertia in `slot`, after `find_inertia`; factor: how the method left H, 1 LTDL, 2 LTL, 0 not."""
     if factor == 0:
         _factor_and_y(w)
-    dynamically_consistent_inverse(w, floats(w, at.LAMBDA))
+    dynamically_consistent_inverse(w, floats(w, slot), factor == 2)
 
 
-@entry("void(int64,int64)")
-def find_null_space(w, factor):
-    """N^T with the truncated inertia, after `find_inertia`. Jbar is overwritten."""
-    if factor == 2:
-        dynamically_consistent_inverse_ltl(w, floats(w, at.TRUNCATED))
-    else:
-        if factor == 0:
-            _factor_and_y(w)
-        dynamically_consistent_inverse(w, floats(w, at.TRUNCATED))
+@entry("void(int64)")
+def find_null_space(w):
+    """N^T from the Jbar in JBAR."""
     null_space(w)
 
 
@@ -170,11 +162,14 @@ def _factor_and_y(w):
     y_ltdl(w)
 
 
-@entry(f"int64({_VECTOR},{_VECTOR},int64)")
-def find_torque(force, tau0, w):
-    """TORQUE at the state that was taken."""
+@entry(f"int64({_VECTOR},{_VECTOR},boolean,int64)")
+def find_torque(force, tau0, has_jbar, w):
+    """TORQUE at the state that was taken, by a Jbar that is there or by the method."""
     if not (is_usable(force, count(w, at.M)) and is_usable(tau0, count(w, dyn.NV))):
         return REFUSED
-    inertia_inv(w, tau0)
-    law(w, force, tau0)
+    if has_jbar:
+        torque_by_jbar(w, force, tau0, floats(w, at.TORQUE))
+    else:
+        inertia_inv(w, tau0)
+        law(w, force, tau0)
     return OK
