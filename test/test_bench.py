@@ -1,4 +1,4 @@
-"""`opspace bench`: honest before it is fast. No test looks at seconds, only at what is compared and written."""
+"""`opspace bench`: honest before it is fast. No test looks at seconds, only at what is compared and said."""
 import json
 import os
 import re
@@ -69,7 +69,8 @@ def test_methods_and_peers_compute_the_same_on_the_default_robots(name):
     assert set(theirs["tick"]) == {"Pinocchio smart", "Pinocchio best", "MuJoCo"}
 
 
-@pytest.mark.parametrize("name, nv, m", [("panda", 7, 6), ("g1", 35, 24), ("talos", 38, 24), ("asimo", 40, 24)])
+@pytest.mark.parametrize("name, nv, m", [("panda", 7, 6), ("g1", 35, 24), ("talos", 38, 24),
+                                         ("asimo", 40, 24)])
 def test_the_robots_of_the_targets_have_their_sizes(name, nv, m):
     case = find_case(name)
     assert case.model.nv == nv and 6 * len(case.tasks) == m
@@ -96,7 +97,7 @@ def test_a_result_that_is_not_a_number_is_an_error():
 def test_the_command_fails_when_a_peer_computes_something_else(monkeypatch, capsys):
     monkeypatch.setattr(pinocchio_peer, "smart_tick", lambda twin: lambda q, v, force, tau0: 1.001 * tau0)
     assert main(["bench", "arm7", *QUICK]) == 2
-    assert re.search(r"^opspace: error: arm7, tick: Pinocchio smart and dense differ", capsys.readouterr().err, re.M)
+    assert capsys.readouterr().err.startswith("opspace: error: arm7, tick: Pinocchio smart and dense differ by ")
 
 
 def test_states_are_regular_or_singular_as_asked(space, states):
@@ -180,7 +181,8 @@ def test_the_json_holds_machine_versions_times_and_verdicts(written):
     assert set(robot["times"]) == QUANTITIES
     assert set(robot["times"]["tick"]) == {*methods(load_robot("arm7")), *robot["peers"]["tick"]}
     for field in robot["times"].values():
-        assert all(0.0 < timing["least"] <= timing["median"] and timing["calls"] >= 64 for timing in field.values())
+        for timing in field.values():
+            assert 0.0 < timing["least"] <= timing["median"] and timing["calls"] >= 64
     claims = [verdict["claim"] for verdict in report["verdicts"]]
     for ratio in RATIOS:
         assert any(claim.startswith(f"{ratio.quantity}: {ratio.peer} / ") for claim in claims)
@@ -243,13 +245,15 @@ def test_a_robot_with_mimic_joints_is_not_compared_with_peers():
 
 def test_exponents_are_those_of_the_data():
     sizes = (8, 64, 128, 256)
-    found = growth.exponents({"cubic": {n: 2.0 * n**3 for n in sizes}, "flat_then_linear": dict(zip(sizes, (64, *sizes[1:])))})
+    found = growth.exponents({"cubic": {n: 2.0 * n**3 for n in sizes},
+                              "flat_then_linear": {n: float(max(n, 64)) for n in sizes}})
     assert found == pytest.approx({"cubic": 3.0, "flat_then_linear": 1.0})
 
 
 def test_the_crossover_lies_where_the_lines_meet():
     sizes = (8, 16, 32, 64)
-    found = growth.crossover({"sparse_ltdl": {n: n**3 / 1000 for n in sizes}, "pv_osim": {n: float(n) for n in sizes}})
+    found = growth.crossover({"sparse_ltdl": {n: n**3 / 1000 for n in sizes},
+                              "pv_osim": {n: float(n) for n in sizes}})
     assert (found.joints, found.cost) == pytest.approx((1000**0.5, 1000**0.5))
     assert growth.crossover({"sparse_ltdl": {8: 1.0, 16: 2.0}, "pv_osim": {8: 2.0, 16: 3.0}}) is None
 
@@ -276,9 +280,11 @@ def test_auto_is_compared_with_every_able_method(arm7):
 
 
 def test_tasks_of_an_unknown_robot_are_no_more_than_it_can_do():
-    swing = """<robot name="swing"><link name="post"/><link name="bob"><inertial><origin xyz="0 0 -1"/><mass value="1"/>
-      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-      <joint name="hinge" type="continuous"><parent link="post"/><child link="bob"/><axis xyz="0 1 0"/></joint></robot>"""
+    swing = """<robot name="swing"><link name="post"/><link name="bob">
+        <inertial><origin xyz="0 0 -1"/><mass value="1"/>
+          <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="hinge" type="continuous"><parent link="post"/><child link="bob"/><axis xyz="0 1 0"/></joint>
+    </robot>"""
     model = load_urdf(swing)
     (task,) = default_tasks(model)
     assert task.frame == "bob" and len(task.selection()) == 1

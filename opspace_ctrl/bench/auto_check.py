@@ -22,8 +22,8 @@ def auto_check(cases: Iterable[tuple[str, Case | str]], tell: Callable[[str], No
     """Time the tick by every method beside auto's choice; `tell` hears what comes next.
 
     Returns:
-        For each robot its name, n, m, `choice`, `fastest`, their times [us], and `excess`, the choice's over the
-        fastest's less one; or its name and why it was `left_out`.
+        For each robot its name, n, m, `choice`, `fastest`, their times [us], and `excess`, the choice's over
+        the fastest's less one; or its name and why it was `left_out`.
     """
     found = []
     for name, case in cases:
@@ -52,5 +52,5 @@ def _compare(name: str, case: Case) -> dict:
     least = {method: timing.least for method, timing in times.items()}
     fastest = min(least, key=lambda method: least[method])
     return {"robot": name, "nv": case.model.nv, "m": built[choice].m, "choice": choice, "fastest": fastest,
-            "choice_us": least[choice], "fastest_us": least[fastest], "excess": least[choice] / least[fastest] - 1.0,
-            "least_us": least}
+            "choice_us": least[choice], "fastest_us": least[fastest],
+            "excess": least[choice] / least[fastest] - 1.0, "least_us": least}

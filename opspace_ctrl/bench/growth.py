@@ -14,7 +14,8 @@ from .robots import Case
 from .states import random_state
 from .timing import Timing, time_in_turns
 
-__all__ = ["RECURSIVE", "SHAPES", "SIZES", "SPARSE", "Crossover", "crossover", "exponents", "growth", "shaped_case"]
+__all__ = ["RECURSIVE", "SHAPES", "SIZES", "SPARSE", "Crossover", "crossover", "exponents", "growth",
+           "shaped_case"]
 
 SIZES = (8, 16, 32, 64, 128, 256, 512)
 SPARSE = ("sparse_ltl", "sparse_ltdl")
@@ -58,7 +59,7 @@ def growth(sizes: Iterable[int] = SIZES, tell: Callable[[str], None] = lambda te
            ) -> dict[str, dict[str, dict[int, float]]]:
     """Least time [us] by shape, contestant and number of joints; `tell` hears what comes next.
 
-    Contestants are Lambda^-1 from a configuration by each method (under its name), and the forward and inverse dynamics.
+    Contestants are Lambda^-1 from a configuration, under the method's name, and forward and inverse dynamics.
     """
     found: dict[str, dict[str, dict[int, float]]] = {shape: {} for shape in SHAPES}
     for shape in SHAPES:
@@ -84,7 +85,7 @@ def _time(case: Case) -> dict[str, Timing]:
 
 
 def exponents(times: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
-    """p of cost ~ joints^p for each contestant: the slope of a line through the larger sizes, both axes logarithmic."""
+    """p of cost ~ joints^p for each contestant: a line through the larger sizes, both axes logarithmic."""
     slopes = {}
     for name, by_size in times.items():
         sizes = [n for n in by_size if n >= FITTED_FROM] or list(by_size)
@@ -95,7 +96,7 @@ def exponents(times: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Crossover:
-    """Where the fastest recursive method overtakes the fastest sparse one: joints, and the cost there [us]."""
+    """Where the fastest recursive method overtakes the fastest sparse one: joints, and cost there [us]."""
 
     joints: float
     cost: float

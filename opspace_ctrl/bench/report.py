@@ -1,4 +1,4 @@
-"""One run: everything that is asked for, measured, compared and judged, as plain data for JSON, tables and plots."""
+"""One run: what is asked for, compared, measured and judged, as plain data for JSON, tables and plots."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ class Plan:
     """What to measure.
 
     Attributes:
-        robots: Names or paths; empty for the default ones, of which those that are not installed are left out.
+        robots: Names or paths; empty for the default ones, without those that are not installed.
         base: "fixed", "floating", or None for each robot's own.
         calls: Timed calls of each contestant, at least.
         calls_long: Ticks for the tail.
@@ -68,8 +68,8 @@ def run(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> dict:
         OpspaceError: A robot of the plan cannot be loaded.
     """
     report: dict = {"format": FORMAT, "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                    "machine": machine(), "versions": versions(), "plan": asdict(plan), "robots": {}, "left_out": {},
-                    "verdicts": []}
+                    "machine": machine(), "versions": versions(), "plan": asdict(plan), "robots": {},
+                    "left_out": {}, "verdicts": []}
     with pinned() as core:
         report.update(core=core, clock_us=clock_cost())
         for name in plan.robots or DEFAULT:
@@ -121,8 +121,9 @@ def _measure(case: Case, plan: Plan, tell: Callable[[str], None]) -> tuple[dict,
     own = {quantity: {name: times[quantity][name] for name in ours[quantity]} for quantity in times}
     verdicts = [*targets.ratio_verdicts(case.name, own, times), *targets.spread_verdicts(case.name, own),
                 *targets.tick_verdicts(case.name, memory, late, singular)]
-    return {**_facts(case, space), "condition": {"median": float(np.median(condition)), "max": float(condition.max())},
-            "absent": absent, "peers": {quantity: list(theirs.get(quantity, {})) for quantity in times},
+    return {**_facts(case, space), "condition_median": float(np.median(condition)),
+            "condition_max": float(condition.max()), "absent": absent,
+            "peers": {quantity: list(theirs.get(quantity, {})) for quantity in times},
             "agreement": agreement, "allocations": memory, "tail": late, "singularity": singular,
             "times": {quantity: {name: asdict(timing) for name, timing in field.items()}
                       for quantity, field in times.items()}}, verdicts
@@ -130,16 +131,17 @@ def _measure(case: Case, plan: Plan, tell: Callable[[str], None]) -> tuple[dict,
 
 def _facts(case: Case, space) -> dict:
     model = case.model
-    return {"nv": model.nv, "bodies": len(model.parent), "depth": model.depth, "m": space.m, "frames": case.frames,
-            "floating": case.is_floating}
+    return {"nv": model.nv, "bodies": len(model.parent), "depth": model.depth, "m": space.m,
+            "frames": case.frames, "floating": case.is_floating}
 
 
 def _add_growth(report: dict, tell: Callable[[str], None]) -> None:
     times = growth.growth(growth.SIZES, tell)
     slopes = {shape: growth.exponents(by_name) for shape, by_name in times.items()}
     crossings = {shape: growth.crossover(by_name) for shape, by_name in times.items()}
-    report["growth"] = {shape: {"joints": list(growth.SIZES), "exponents": slopes[shape],
-                                "least_us": {name: list(by_size.values()) for name, by_size in times[shape].items()},
+    least = {shape: {name: list(by_size.values()) for name, by_size in by_name.items()}
+             for shape, by_name in times.items()}
+    report["growth"] = {shape: {"joints": list(growth.SIZES), "least_us": least[shape], "exponents": slopes[shape],
                                 "crossover": asdict(crossing) if crossing else None}
                         for shape, crossing in crossings.items()}
     report["verdicts"] += targets.growth_verdicts(slopes)

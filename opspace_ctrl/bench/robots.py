@@ -66,8 +66,8 @@ KNOWN = {
     "panda": _Known("panda", "fixed", ("panda_hand",), ("panda_finger_joint1",)),
     "g1": _Known("g1_29dof_rev_1_0", "floating",
                  ("left_rubber_hand", "right_rubber_hand", "left_ankle_roll_link", "right_ankle_roll_link")),
-    "talos": _Known("talos_reduced", "floating",
-                    ("gripper_left_base_link", "gripper_right_base_link", "left_sole_link", "right_sole_link")),
+    "talos": _Known("talos_reduced", "floating", ("gripper_left_base_link", "gripper_right_base_link",
+                                                  "left_sole_link", "right_sole_link")),
 }
 HUMANOIDS = ("g1", "talos", "asimo")
 DEFAULT = (*KNOWN, "asimo", "arm7")
@@ -112,8 +112,8 @@ def find_case(name: str, base: str | None = None) -> Case:
 
 def _wheel_urdf(name: str) -> Path:
     if name not in wheel_urdfs():
-        raise SourceError(f"no robot {name!r}: give the path of a URDF, the name of one in the wheel {WHEEL}, or "
-                          f"one of {', '.join((*KNOWN, *SHIPPED))}")
+        raise SourceError(f"no robot {name!r}: give the path of a URDF, the name of one in the wheel {WHEEL}, "
+                          f"or one of {', '.join((*KNOWN, *SHIPPED))}")
     return wheel_urdfs()[name]
 
 

@@ -40,7 +40,7 @@ class StartUpError(OpspaceError):
 
 
 def start_up(tell: Callable[[str], None] = lambda text: None) -> dict[str, dict[str, float]]:
-    """Seconds for `import`, the `controller`, the `other_methods`, and their `total`; `tell` hears what comes next.
+    """Seconds for `import`, the `controller`, the `other_methods`, and their `total`; `tell` hears what comes.
 
     Returns:
         first: With an empty cache of compiled kernels.
@@ -60,7 +60,9 @@ def _run(cache: str) -> dict[str, float]:
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-    done = subprocess.run([sys.executable, "-c", _SCRIPT], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", _SCRIPT], env=environment, capture_output=True, text=True,
+                          check=False)
     if done.returncode:
-        raise StartUpError(f"a new process failed: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
+        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise StartUpError(f"a new process failed: {reason}")
     return json.loads(done.stdout.splitlines()[-1])

@@ -47,8 +47,8 @@ def regular_states(ospace: OperationalSpace, count: int, rng: np.random.Generato
             found.append(state)
             if len(found) == count:
                 return found
-    raise NoRegularStates(f"{ospace.model.name}: {len(found)} of {PATIENCE * count} random states are regular, "
-                          f"{count} are wanted")
+    raise NoRegularStates(f"{ospace.model.name}: {len(found)} of {PATIENCE * count} random states are "
+                          f"regular, {count} are wanted")
 
 
 def singular_states(ospace: OperationalSpace, count: int, rng: np.random.Generator) -> list[State]:

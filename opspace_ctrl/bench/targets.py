@@ -8,8 +8,10 @@ from .growth import RECURSIVE
 from .robots import HUMANOIDS
 from .timing import Timing
 
-__all__ = ["RATIOS", "Ratio", "Verdict", "auto_verdicts", "growth_verdicts", "ratio_verdicts", "spread_verdicts",
-           "start_up_verdicts", "tick_verdicts"]
+__all__ = ["RATIOS", "Ratio", "Verdict", "auto_verdicts", "growth_verdicts", "ratio_verdicts",
+           "spread_verdicts", "start_up_verdicts", "tick_verdicts"]
+
+Times = Mapping[str, Mapping[str, Timing]]  # by quantity and contestant
 
 TIMED = ("panda", *HUMANOIDS)
 SPREAD = 3.0  # each recursive method within this factor of the best of them
@@ -80,8 +82,7 @@ RATIOS = (
 )
 
 
-def ratio_verdicts(robot: str, ours: Mapping[str, Mapping[str, Timing]], peers: Mapping[str, Mapping[str, Timing]]
-                   ) -> list[Verdict]:
+def ratio_verdicts(robot: str, ours: Times, peers: Times) -> list[Verdict]:
     """Least time of the peer over ours, for every ratio whose two sides were timed."""
     found = []
     for ratio in RATIOS:
@@ -94,11 +95,12 @@ def ratio_verdicts(robot: str, ours: Mapping[str, Mapping[str, Timing]], peers: 
     return found
 
 
-def spread_verdicts(robot: str, ours: Mapping[str, Mapping[str, Timing]]) -> list[Verdict]:
+def spread_verdicts(robot: str, ours: Times) -> list[Verdict]:
     """Each recursive method's least time for Lambda^-1 over that of the best of them."""
     least = {name: timing.least for name, timing in ours["inertia_inv"].items() if name in RECURSIVE}
     target = SPREAD if robot in HUMANOIDS else None
-    return [Verdict(robot, f"inertia_inv: {name} / best recursive", time / min(least.values()), "x", "<=", target)
+    best = min(least.values(), default=0.0)
+    return [Verdict(robot, f"inertia_inv: {name} / best recursive", time / best, "x", "<=", target)
             for name, time in least.items()]
 
 

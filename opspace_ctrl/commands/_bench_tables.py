@@ -8,8 +8,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-QUANTITIES = {"tick": "control tick", "explicit": "Lambda, Jbar, N and torque", "inertia_inv": "Lambda^-1 alone",
-              "forward": "forward dynamics", "inverse": "inverse dynamics"}
+QUANTITIES = {"tick": "control tick", "explicit": "Lambda, Jbar, N and torque",
+              "inertia_inv": "Lambda^-1 alone", "forward": "forward dynamics", "inverse": "inverse dynamics"}
 MARKS = {True: ("ok", "green"), False: ("short", "red"), None: ("", "")}
 
 
@@ -42,8 +42,8 @@ def head(report: dict[str, Any]) -> str:
     core = "not pinned" if report["core"] is None else f"pinned to core {report['core']}"
     return (f"{machine['cpu']}, {machine['cores_allowed']} of {machine['cores']} cores ({core}), "
             f"{' '.join(machine['vector_flags'])}\n{machine['system']}; {installed}\n"
-            f"{report['made']}; at least {report['plan']['calls']} calls of each at {report['plan']['states']} random "
-            f"regular states, in turns; every time includes {report['clock_us']:.2f} us of the clock")
+            f"{report['made']}; at least {report['plan']['calls']} calls of each at {report['plan']['states']} "
+            f"random regular states, in turns; every time includes {report['clock_us']:.2f} us of the clock")
 
 
 def times(report: dict[str, Any], names: list[str], markdown: bool) -> Table:
@@ -113,13 +113,14 @@ def auto(report: dict[str, Any], markdown: bool, most: int = 8) -> Table:
     """The robots on which auto chose worst; how many were looked at."""
     robots = [robot for robot in report["auto"] if "excess" in robot]
     left_out = sorted({robot["robot"] for robot in report["auto"]} - {robot["robot"] for robot in robots})
-    table = _table(f"auto's worst choices of {len(robots)} (robots with a base); not loadable or nothing moves: "
-                   f"{'; '.join(left_out) or 'none'}", markdown)
+    table = _table(f"auto's worst choices of {len(robots)} (robots with a base); not loadable or nothing "
+                   f"moves: {'; '.join(left_out) or 'none'}", markdown)
     for title in ("robot", "n", "m", "choice", "us", "fastest", "us", "excess"):
         table.add_column(title, justify="left" if title in ("robot", "choice", "fastest") else "right")
     for robot in sorted(robots, key=lambda robot: -robot["excess"])[:most]:
-        table.add_row(robot["robot"], str(robot["nv"]), str(robot["m"]), robot["choice"], f"{robot['choice_us']:.2f}",
-                      robot["fastest"], f"{robot['fastest_us']:.2f}", f"{robot['excess']:.1%}")
+        table.add_row(robot["robot"], str(robot["nv"]), str(robot["m"]), robot["choice"],
+                      f"{robot['choice_us']:.2f}", robot["fastest"], f"{robot['fastest_us']:.2f}",
+                      f"{robot['excess']:.1%}")
     return table
 
 

@@ -1,4 +1,4 @@
-"""Time the methods beside Pinocchio and MuJoCo: same work, same states, results compared before the clock starts."""
+"""Time the methods beside Pinocchio and MuJoCo: same work, same states, results compared first."""
 from __future__ import annotations
 
 import argparse
@@ -19,8 +19,8 @@ LEAST_CALLS = 2048
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which robots, what else, and where to put it."""
     parser.add_argument("robots", metavar="ROBOT", nargs="*",
-                        help="panda, g1, talos (of the wheel example-robot-data), asimo, arm7 (all of these if none "
-                             "is named), another robot of the wheel, or a URDF file")
+                        help="panda, g1, talos (of the wheel example-robot-data), asimo, arm7 (all of these if "
+                             "none is named), another robot of the wheel, or a URDF file")
     parser.add_argument("--base", choices=("fixed", "floating"), help="how the root links are held")
     parser.add_argument("--calls", metavar="N", type=_positive, default=LEAST_CALLS,
                         help="timed calls of each contestant (default: %(default)s)")
@@ -61,21 +61,22 @@ def run(args: argparse.Namespace) -> int:
 def _measure(args: argparse.Namespace) -> dict:
     from opspace_ctrl.bench import report
 
-    plan = report.Plan(robots=tuple(args.robots), base=args.base, calls=args.calls, calls_long=args.calls_long,
-                       growth=args.growth or args.all or bool(args.plot), start_up=args.start_up or args.all,
-                       auto=args.auto or args.all)
+    plan = report.Plan(robots=tuple(args.robots), base=args.base, calls=args.calls,
+                       calls_long=args.calls_long, growth=args.growth or args.all or bool(args.plot),
+                       start_up=args.start_up or args.all, auto=args.auto or args.all)
     with _progress(plan) as tell:
         return report.run(plan, tell)
 
 
 @contextmanager
 def _progress(plan: Plan) -> Iterator[Callable[[str], None]]:
-    """A bar on stderr that moves when told and sleeps in between: nothing runs beside what is on the clock."""
+    """A bar on stderr that moves when told and sleeps in between: nothing runs beside what is timed."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True, markup=False)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+               TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=console, auto_refresh=False, transient=True,
                   disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=plan.steps)
