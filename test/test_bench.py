@@ -97,7 +97,8 @@ def test_a_result_that_is_not_a_number_is_an_error():
 def test_the_command_fails_when_a_peer_computes_something_else(monkeypatch, capsys):
     monkeypatch.setattr(pinocchio_peer, "smart_tick", lambda twin: lambda q, v, force, tau0: 1.001 * tau0)
     assert main(["bench", "arm7", *QUICK]) == 2
-    assert capsys.readouterr().err.startswith("opspace: error: arm7, tick: Pinocchio smart and dense differ by ")
+    err = capsys.readouterr().err
+    assert err.startswith("opspace: error: arm7, tick: Pinocchio smart and dense differ by ")
 
 
 def test_states_are_regular_or_singular_as_asked(space, states):
@@ -283,7 +284,8 @@ def test_tasks_of_an_unknown_robot_are_no_more_than_it_can_do():
     swing = """<robot name="swing"><link name="post"/><link name="bob">
         <inertial><origin xyz="0 0 -1"/><mass value="1"/>
           <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-      <joint name="hinge" type="continuous"><parent link="post"/><child link="bob"/><axis xyz="0 1 0"/></joint>
+      <joint name="hinge" type="continuous"><parent link="post"/><child link="bob"/><axis xyz="0 1 0"/>
+      </joint>
     </robot>"""
     model = load_urdf(swing)
     (task,) = default_tasks(model)

@@ -31,7 +31,7 @@ class Case:
     def check_unharmed(self):
         for name, expected in self.results.items():
             np.testing.assert_array_equal(getattr(self.ospace, name), expected, err_msg=name)
-        np.testing.assert_array_equal(self.ospace.torque(self.force, self.tau0), self.torque)
+        close(self.ospace.torque(self.force, self.tau0), self.torque)
 
 
 @pytest.fixture(params=ROBOTS)
@@ -135,8 +135,8 @@ def test_numbers_of_other_types_count_by_their_value(case, dtype):
 
 def test_a_missing_force_tau0_or_velocity_is_zero(case):
     none = np.zeros(case.model.nv)
-    np.testing.assert_array_equal(case.ospace.torque(case.force), case.ospace.torque(case.force, none).copy())
-    np.testing.assert_array_equal(case.ospace.torque(tau0=case.tau0), case.ospace.torque(np.zeros(6), case.tau0).copy())
+    np.testing.assert_array_equal(case.ospace.torque(case.force).copy(), case.ospace.torque(case.force, none))
+    np.testing.assert_array_equal(case.ospace.torque(tau0=case.tau0).copy(), case.ospace.torque(np.zeros(6), case.tau0))
     np.testing.assert_array_equal(case.ospace.update(case.q).bias_acceleration, np.zeros(6))
 
 

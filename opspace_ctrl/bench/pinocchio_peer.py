@@ -115,7 +115,7 @@ class Twin:
         return found
 
     def constraints(self):
-        """The task frames as rigid constraints in world axes, in containers the bindings take without a copy."""
+        """The task frames as rigid constraints in world axes, in containers that are taken without a copy."""
         models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         for joint, placement in self.joints:
             model = pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, self.model, joint, placement,
@@ -149,8 +149,8 @@ def smart_tick(twin: Twin) -> Callable[..., np.ndarray]:
 def best_tick(twin: Twin) -> Callable[..., np.ndarray]:
     """The fastest we found: one call factors H bordered by J and leaves h, one solves for Lambda J H^-1 tau0.
 
-    Not faster: crba in Convention.WORLD with ContactCholeskyDecomposition; LAPACK (dtrtrs, dposv) on the factor
-    of `pin.cholesky`; `constraintDynamics` at rest without gravity, followed by rnea.
+    Not faster: crba in Convention.WORLD with ContactCholeskyDecomposition; LAPACK (dtrtrs, dposv) on the
+    factor of `pin.cholesky`; `constraintDynamics` at rest without gravity, followed by rnea.
     """
     model, data, m = twin.model, twin.data, twin.m
     models, datas = twin.constraints()

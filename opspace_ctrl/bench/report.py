@@ -141,7 +141,8 @@ def _add_growth(report: dict, tell: Callable[[str], None]) -> None:
     crossings = {shape: growth.crossover(by_name) for shape, by_name in times.items()}
     least = {shape: {name: list(by_size.values()) for name, by_size in by_name.items()}
              for shape, by_name in times.items()}
-    report["growth"] = {shape: {"joints": list(growth.SIZES), "least_us": least[shape], "exponents": slopes[shape],
+    report["growth"] = {shape: {"joints": list(growth.SIZES), "least_us": least[shape],
+                                "exponents": slopes[shape],
                                 "crossover": asdict(crossing) if crossing else None}
                         for shape, crossing in crossings.items()}
     report["verdicts"] += targets.growth_verdicts(slopes)

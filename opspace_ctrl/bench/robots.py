@@ -112,8 +112,8 @@ def find_case(name: str, base: str | None = None) -> Case:
 
 def _wheel_urdf(name: str) -> Path:
     if name not in wheel_urdfs():
-        raise SourceError(f"no robot {name!r}: give the path of a URDF, the name of one in the wheel {WHEEL}, "
-                          f"or one of {', '.join((*KNOWN, *SHIPPED))}")
+        raise SourceError(f"no robot {name!r}: give the path of a URDF, the name of one in the wheel "
+                          f"{WHEEL}, or one of {', '.join((*KNOWN, *SHIPPED))}")
     return wheel_urdfs()[name]
 
 

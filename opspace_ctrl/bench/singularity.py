@@ -16,8 +16,8 @@ def singularity_costs(space: OperationalSpace, states: list[State], rounds: int)
 
     `watched` is the tick as it is. `unwatched` runs with a threshold that no pivot falls below, so that the
     smallest eigenvalue is never estimated. Both compare the m pivots of the factorisation with the threshold,
-    which cannot be taken away from outside. The same object is timed in turns, so that memory and code are the
-    same. The mean, not the minimum, for the estimate runs at some states only.
+    which cannot be taken away from outside. The same object is timed in turns, so that memory and code are
+    the same. The mean, not the minimum, for the estimate runs at some states only.
     """
     threshold = space._work[at.THRESHOLD]
     usual = threshold.copy()

@@ -40,7 +40,7 @@ class StartUpError(OpspaceError):
 
 
 def start_up(tell: Callable[[str], None] = lambda text: None) -> dict[str, dict[str, float]]:
-    """Seconds for `import`, the `controller`, the `other_methods`, and their `total`; `tell` hears what comes.
+    """Seconds for `import`, the `controller`, the `other_methods`, and their `total`; `tell` hears of each.
 
     Returns:
         first: With an empty cache of compiled kernels.

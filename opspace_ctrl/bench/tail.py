@@ -98,7 +98,7 @@ def _percentiles(us: np.ndarray, prefix: str) -> dict[str, float]:
 
 
 def _disturbances() -> int:
-    """How often this thread was switched off the core it is pinned to, plus the interrupts that core served."""
+    """How often this thread was switched off its core, plus the interrupts that core served."""
     if getrusage is None:
         return 0
     count, core = getrusage(RUSAGE_THREAD).ru_nivcsw, _core()

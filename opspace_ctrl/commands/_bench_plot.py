@@ -60,7 +60,7 @@ def draw(report: dict[str, Any], path: str) -> None:
 
 
 def _bars(axes: Axes, report: dict[str, Any], name: str, is_first: bool) -> None:
-    """Bars, one a contestant, and the peers' ratios to ours; who cannot carry the robot keeps an empty place."""
+    """Bars, one a contestant, the peers' ratios to ours; who cannot carry the robot keeps an empty place."""
     robot, names = report["robots"][name], contestants(report, "tick")
     times, peers = robot["times"]["tick"], robot["peers"]["tick"]
     longest = max(timing["least"] for timing in times.values())

@@ -37,13 +37,13 @@ def _side_by_side(names: list[str], most: int) -> list[list[str]]:
 
 def head(report: dict[str, Any]) -> str:
     """Machine and versions."""
-    machine, versions = report["machine"], report["versions"]
+    machine, versions, plan = report["machine"], report["versions"], report["plan"]
     installed = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
     core = "not pinned" if report["core"] is None else f"pinned to core {report['core']}"
     return (f"{machine['cpu']}, {machine['cores_allowed']} of {machine['cores']} cores ({core}), "
             f"{' '.join(machine['vector_flags'])}\n{machine['system']}; {installed}\n"
-            f"{report['made']}; at least {report['plan']['calls']} calls of each at {report['plan']['states']} "
-            f"random regular states, in turns; every time includes {report['clock_us']:.2f} us of the clock")
+            f"{report['made']}; at least {plan['calls']} calls of each at {plan['states']} random regular states, "
+            f"in turns; every time includes {report['clock_us']:.2f} us of the clock")
 
 
 def times(report: dict[str, Any], names: list[str], markdown: bool) -> Table:

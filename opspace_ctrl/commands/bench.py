@@ -19,8 +19,8 @@ LEAST_CALLS = 2048
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which robots, what else, and where to put it."""
     parser.add_argument("robots", metavar="ROBOT", nargs="*",
-                        help="panda, g1, talos (of the wheel example-robot-data), asimo, arm7 (all of these if "
-                             "none is named), another robot of the wheel, or a URDF file")
+                        help="panda, g1, talos (of the wheel example-robot-data), asimo, arm7 (all of these "
+                             "if none is named), another robot of the wheel, or a URDF file")
     parser.add_argument("--base", choices=("fixed", "floating"), help="how the root links are held")
     parser.add_argument("--calls", metavar="N", type=_positive, default=LEAST_CALLS,
                         help="timed calls of each contestant (default: %(default)s)")

@@ -171,5 +171,6 @@ def find_torque(force, tau0, has_jbar, w):
         torque_by_jbar(w, force, tau0, floats(w, at.TORQUE))
     else:
         inertia_inv(w, tau0)
+        mirror(floats(w, at.LI), count(w, at.M))  # a caller may hold the view of it
         law(w, force, tau0)
     return OK
