@@ -4,7 +4,7 @@ from __future__ import annotations
 from ..jit import kernel
 from ..lanes import WIDTH, load, splat, store
 from . import layout as at
-from .layout import clear, count, floats, ints
+from .layout import clear, count, floats, ints, stage
 from .spatial import load3, load_inertia, momentum, store3
 
 
@@ -42,6 +42,18 @@ def subspaces_by_depth(w):
 
 
 @kernel
+def merge_mimic(w):
+    """H = G^T H_free G, entry by entry."""
+    HN, H, merge, factor = floats(w, at.HN), floats(w, at.H), ints(w, at.MERGE), floats(w, at.MERGE_FACTOR)
+    depth_e = ints(w, at.DEPTH_E)
+    for i in range(count(w, at.NV)):
+        for d in range(0, depth_e[i] + 1, WIDTH):  # the scratch as well, or factorising again and again inflates it
+            store(H, i, d, splat(0.0))
+    for k in range(count(w, at.MERGES)):
+        H[merge[k, 2], merge[k, 3]] += factor[k] * HN[merge[k, 0], merge[k, 1]]
+
+
+@stage(at.MASS_MATRIX)
 def mass_matrix(w):
     """H by depth, lower triangle. Entries right of the diagonal are scratch."""
     composite_inertias(w)
@@ -59,18 +71,6 @@ def mass_matrix(w):
     armature, depth_e, H = floats(w, at.ARMATURE), ints(w, at.DEPTH_E), floats(w, at.H)
     for i in range(count(w, at.NV)):
         H[i, depth_e[i]] += armature[i]
-
-
-@kernel
-def merge_mimic(w):
-    """H = G^T H_free G, entry by entry."""
-    HN, H, merge, factor = floats(w, at.HN), floats(w, at.H), ints(w, at.MERGE), floats(w, at.MERGE_FACTOR)
-    depth_e = ints(w, at.DEPTH_E)
-    for i in range(count(w, at.NV)):
-        for d in range(0, depth_e[i] + 1, WIDTH):  # the scratch as well, or factorising again and again inflates it
-            store(H, i, d, splat(0.0))
-    for k in range(count(w, at.MERGES)):
-        H[merge[k, 2], merge[k, 3]] += factor[k] * HN[merge[k, 0], merge[k, 1]]
 
 
 @kernel

@@ -59,7 +59,7 @@ class OperationalSpace:
             (at.JBAR, np.s_[:, :self.m]), (at.N_T, ...), (at.JDOT_V, np.s_[:self.m]), (dyn.BIAS, ...),
             (at.TORQUE, ...))}
         self._done: set[str] = set()
-        self._has_state, self._regular = False, 1
+        self._has_state = False
         self._use("sparse_ltdl")
         self._work[at.RESPONSE][:self.m] = typical_response(self)
         self._select(method, timed_on=self)
@@ -146,14 +146,15 @@ class OperationalSpace:
         elif stage == "bias":
             tick.find_bias.call(self._address)
         elif stage == "inertia":
-            self._regular = tick.find_inertia.call(self._address)
+            tick.find_inertia.call(self._address)
         elif stage == "jbar":
             tick.find_jbar.call(self._address, self._factor, at.LAMBDA)
             self._done.discard("truncated")
         elif stage == "truncated":  # Jbar as N wants it: without damping
-            if not self._regular or "jbar" not in self._done:
-                tick.find_jbar.call(self._address, self._factor, at.LAMBDA if self._regular else at.TRUNCATED)
-            if not self._regular:
+            regular = self._work[at.STATUS][at.REGULAR] == 1.0
+            if not regular or "jbar" not in self._done:
+                tick.find_jbar.call(self._address, self._factor, at.LAMBDA if regular else at.TRUNCATED)
+            if not regular:
                 self._done.discard("jbar")
         elif stage == "null_space":
             tick.find_null_space.call(self._address)

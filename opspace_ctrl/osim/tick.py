@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..dynamics import crba, kinematics, ltl, rnea
 from ..dynamics import layout as dyn
-from ..dynamics.layout import count, floats
+from ..dynamics.layout import count, floats, stage
 from ..dynamics.state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
 from ..jit import entry, kernel
 from ..lanes import call
@@ -29,9 +29,7 @@ MARGIN = 10.0  # how far above the threshold an estimate must be to be believed
 @kernel
 def bias(w):
     """h into BIAS, for the V at hand."""
-    rnea.joint_rates(w)
-    rnea.velocities(w, False)
-    rnea.body_forces(w)
+    rnea.motion(w)
     rnea.joint_forces(w, floats(w, dyn.BIAS))
 
 
@@ -43,19 +41,19 @@ def jacobian(w):
     task_jacobian(w)
 
 
-@kernel
+@stage(at.FACTORED)
 def factored(w):
-    """Factor Lambda^-1; where it is singular, the damped and truncated inverses. True if it is regular.
+    """Factor Lambda^-1; where it is singular, find the damped and truncated inverses instead. Says so in STATUS.
 
     Cheap tests first: the pivots in every tick, the smallest eigenvalue when one is small, all near the threshold.
     """
     status, threshold = floats(w, at.STATUS), floats(w, at.THRESHOLD)
     pivot, row = factorise(w)
     if pivot > threshold[at.TRIP] or (pivot > 0.0 and smallest_eigenvalue(w, row) > MARGIN * threshold[at.DAMPING]):
-        status[at.RANK], status[at.DAMPED] = float(count(w, at.M)), 0.0
-        return True
-    damped_and_truncated(w)
-    return False
+        status[at.REGULAR], status[at.RANK], status[at.DAMPED] = 1.0, float(count(w, at.M)), 0.0
+    else:
+        status[at.REGULAR] = 0.0
+        damped_and_truncated(w)
 
 
 @kernel
@@ -70,7 +68,8 @@ def inertia_inv(w, tau0):
 def law(w, force, tau0):
     """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed ([Featherstone2010] (11))."""
     F, x, tau = floats(w, at.FORCE), floats(w, at.SOLUTION), floats(w, at.TORQUE)
-    if factored(w):
+    factored(w)
+    if floats(w, at.STATUS)[at.REGULAR] == 1.0:
         back_substitute(w, x)
     else:
         times(floats(w, at.TRUNCATED), floats(w, at.X), x, count(w, at.M))
@@ -131,13 +130,12 @@ def find_bias(w):
     bias_acceleration(w)
 
 
-@entry("int64(int64)")
+@entry("void(int64)")
 def find_inertia(w):
-    """Lambda, after `find_inertia_inv`; where it is singular, also the truncated one for N. 1 if it is regular."""
-    if factored(w):
+    """Lambda, after `find_inertia_inv`; where it is singular, also the truncated one for N."""
+    factored(w)
+    if floats(w, at.STATUS)[at.REGULAR] == 1.0:
         invert(w, floats(w, at.LAMBDA))
-        return 1
-    return 0
 
 
 @entry("void(int64,int64,int64)")
