@@ -19,7 +19,7 @@ from .state import OK, TOO_LARGE
 
 __all__ = ["bias_forces", "center_of_mass", "center_of_mass_bias", "center_of_mass_jacobian", "coriolis_matrix",
            "frame_acceleration", "frame_jacobian", "frame_pose", "frame_velocity", "gravity_forces",
-           "inverse_dynamics", "kinetic_energy", "mass_matrix", "potential_energy", "workspace"]
+           "inverse_dynamics", "joint_losses", "kinetic_energy", "mass_matrix", "potential_energy", "workspace"]
 
 Wrenches = Mapping[str, np.ndarray]
 
@@ -111,9 +111,27 @@ def gravity_forces(model: Model, q) -> np.ndarray:
     return bias_forces(model, q, np.zeros(model.nv))
 
 
-def inverse_dynamics(model: Model, q, v, a, external: Wrenches | None = None) -> np.ndarray:
-    """tau (nv,) = H a + h - sum J^T f, for wrenches f on the robot at named frames (force, torque; world axes)."""
-    return dynamics_of(model, entries.inverse_dynamics, q, v, a, "a", external)
+def inverse_dynamics(model: Model, q, v, a, external: Wrenches | None = None, damping: bool = False,
+                     friction: bool = False) -> np.ndarray:
+    """tau (nv,) = H a + h - sum J^T f, for wrenches f on the robot at named frames (force, torque; world axes).
+
+    Args:
+        damping, friction: Also what the joints' viscous damping and Coulomb friction take.
+    """
+    tau = dynamics_of(model, entries.inverse_dynamics, q, v, a, "a", external)
+    if damping or friction:
+        tau += joint_losses(model, model.check_velocity(v), damping, friction)
+    return tau
+
+
+def joint_losses(model: Model, v: np.ndarray, damping: bool = True, friction: bool = True) -> np.ndarray:
+    """Forces (nv,) that the joints' own damping and Coulomb friction hold against the motion."""
+    loss = np.zeros(model.nv)
+    if damping:
+        loss += model.damping * v
+    if friction:
+        loss += model.friction * np.sign(v)
+    return loss
 
 
 def coriolis_matrix(model: Model, q, v) -> np.ndarray:

@@ -10,10 +10,10 @@ from ..errors import MethodError
 from ..model import Model
 from . import dual, entries, forward_entries
 from . import layout as at
-from .api import Wrenches, dynamics_of, workspace
+from .api import Wrenches, dynamics_of, joint_losses, workspace
 from .layout import Workspace
 
-__all__ = ["forward_dynamics", "forward_methods", "joint_losses", "link_accelerations"]
+__all__ = ["forward_dynamics", "forward_methods", "link_accelerations"]
 
 
 @dataclass(frozen=True)
@@ -131,13 +131,3 @@ def link_accelerations(model: Model, q, v, tau, external: Wrenches | None = None
         entries.frame_motion.call(index, motion, work.address)
         row[:] = motion[6:]
     return out
-
-
-def joint_losses(model: Model, v: np.ndarray, damping: bool = True, friction: bool = True) -> np.ndarray:
-    """Forces (nv,) that the joints' own damping and Coulomb friction hold against the motion."""
-    loss = np.zeros(model.nv)
-    if damping:
-        loss += model.damping * v
-    if friction:
-        loss += model.friction * np.sign(v)
-    return loss
