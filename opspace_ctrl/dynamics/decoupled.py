@@ -1,4 +1,4 @@
-"""Algorithm 6: base-invariant, decoupled forward dynamics of free flyers ([Jain1991]).
+"""Algorithm 6: base-invariant, decoupled forward dynamics of free flyers ([Jain1995]).
 
 Two recursions of opposite directions give (P, z) and (S, z_s); then every link is solved by itself:
     alpha(k) = -(P(k) + S(k))^-1 (z(k) + z_s(k))                                                     lemma 3.2, (3.12)

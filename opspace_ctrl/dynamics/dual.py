@@ -1,4 +1,4 @@
-"""The dual recursions of a free flyer: the robot seen from its tips ([Jain1991], algorithms 4 and 5, section 3.4).
+"""The dual recursions of a free flyer: the robot seen from its tips ([Jain1995], algorithms 4 and 5, section 3.4).
 
 S(k) and z_s(k) are the inertia and residual force of everything but the subtree of k, felt through the hinge of k:
     -f(k) = S(k) alpha(k) + z_s(k),     f(k) = P(k) alpha(k) + z(k)                                        (3.7), (3.11)
@@ -63,7 +63,7 @@ def dual_inertias(w):
 
 
 @kernel
-def _hinge_residual(w, i, tau):
+def hinge_residual(w, i, tau):
     """z_s of node i from z_s+ + S+ a in its row, with S+ a = S a + u D_s^-1 u^T a."""
     z, U, dinv, S, a = (floats(w, at.DUAL_FORCE), floats(w, at.DUAL_U), floats(w, at.DUAL_DINV), floats(w, at.S),
                         floats(w, at.HINGE))
@@ -92,7 +92,7 @@ def dual_residuals(w, tau):
         else:
             store(z, i, 0, load(z, i, 0) + load(gathered, parent[i], 0))
             store(gathered, parent[i], 0, load(gathered, parent[i], 0) + kalman.updated_state(w, i))
-            _hinge_residual(w, i, tau)
+            hinge_residual(w, i, tau)
         for k in range(6):
             gathered[i, k] = force[k, i] + z[i, k]
 

@@ -113,7 +113,7 @@ def link_accelerations(model: Model, q, v, tau, external: Wrenches | None = None
     """Classical accelerations (k, 6) of links (default: every body) or tips, as the algorithm itself finds them.
 
     Linear first, world axes, at the frames' origins: alpha(k) and alpha(0) of [Rodriguez1992] (56), (57), or those of
-    each link by itself for method "decoupled" ([Jain1991] lemma 3.2).
+    each link by itself for method "decoupled" ([Jain1995] lemma 3.2).
 
     Raises:
         MethodError: The method gives no link accelerations, or cannot carry the model.

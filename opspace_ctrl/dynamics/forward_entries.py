@@ -74,7 +74,7 @@ def kalman(q, v, tau, out, w):
 
 @entry(_FORWARD)
 def decoupled(q, v, tau, out, w):
-    """Accelerations by algorithm 6 of [Jain1991]; needs `dual.lay_out`."""
+    """Accelerations by algorithm 6 of [Jain1995]; needs `dual.lay_out`."""
     if not _take(w, q, v, tau):
         return REFUSED
     free.decoupled(w, tau, out)

@@ -112,7 +112,7 @@ BC = _slot()  # by node (36): B of the Coriolis factorisation, summed over the s
 DENSE = _slot()  # (max(nv, 6), nv): a dense result
 HINGE = _slot()  # by node (6): a(k), the acceleration that the velocities alone cause across a joint
 
-# ---- the dual recursions of a free flyer, laid out when first asked for ([Jain1991]) ----
+# ---- the dual recursions of a free flyer, laid out when first asked for ([Jain1995]) ----
 DUAL = _slot()  # by lane (6 (n + 1), 8): S(k), the rest of the robot felt through the hinge of k
 DUAL_FORCE = _slot()  # by lane (n + 1, 8): z_s(k)
 SUM = _slot()  # by lane (6 (n + 1), 8): inertias gathered at a node so far

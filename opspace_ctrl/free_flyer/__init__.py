@@ -1,4 +1,4 @@
-"""Free-flying robots link by link ([Jain1991]): any link as base, links that integrate themselves. For study.
+"""Free-flying robots link by link ([Jain1995]): any link as base, links that integrate themselves. For study.
 
 A package of its own beside `dynamics/`, in plain NumPy and in the paper's terms: links with hinges of one to six
 degrees of freedom, where the compiled kernels go node by node. What a simulator needs is compiled there.

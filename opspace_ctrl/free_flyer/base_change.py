@@ -1,4 +1,4 @@
-"""Any link as base ([Jain1991], appendix A): new velocity coordinates, the same robot."""
+"""Any link as base ([Jain1995], appendix A): new velocity coordinates, the same robot."""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Algorithm 7: each link integrates its own pose and velocity ([Jain1991] 3.3.1); what the hinges lose is measured.
+"""Algorithm 7: each link integrates its own pose and velocity ([Jain1995] 3.3.1); what the hinges lose is measured.
 
 The links' accelerations come from lemma 3.2, so that no link waits for another to be integrated. Nothing holds the
 hinges together but the accuracy of the integration: 6 N numbers for fewer freedoms, a differential-algebraic system.

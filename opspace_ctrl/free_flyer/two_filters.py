@@ -1,4 +1,4 @@
-"""Two opposite recursions, and every link solved by itself ([Jain1991], algorithms 2 to 6, in the paper's symbols).
+"""Two opposite recursions, and every link solved by itself ([Jain1995], algorithms 2 to 6, in the paper's symbols).
 
     inward    z = sum z+ + P a + b,  eps = T - H z,  z+ = z + G eps,  P+ = P - G D G*              algorithms 2 and 3
     outward   S+ = M + S + sum P+ over the brothers,  G_s = -S+ H* D_s^-1,  S = S+ + G_s H S+      algorithm 4
