@@ -18,6 +18,7 @@ from opspace_ctrl.bench.states import regular_states, singular_states
 from opspace_ctrl.bench.targets import RATIOS, Verdict, ratio_verdicts
 from opspace_ctrl.bench.timing import Contestant, Timing, pinned, time_in_turns
 from opspace_ctrl.cli import main
+from opspace_ctrl.dynamics import forward_methods
 from opspace_ctrl.errors import OpspaceError
 from opspace_ctrl.osim import methods
 
@@ -269,7 +270,7 @@ def test_grown_robots_float_and_have_a_fixed_number_of_rows(shape, m, depth):
 def test_growth_times_every_method_at_every_size():
     found = growth.growth(sizes=(8, 16))
     for times in found.values():
-        assert set(times) == {*methods(), "aba", "crba_ltdl", "rnea"}
+        assert set(times) == {*methods(), *forward_methods(), "rnea"}
         assert all(set(by_size) == {8, 16} for by_size in times.values())
 
 
