@@ -75,7 +75,7 @@ def inverse_mass_matrix(smoother: FilterSmoother) -> np.ndarray:
     kernels, s = _Kernels(smoother), smoother
     columns = [kernels.answer(i, s.G[i], kernels.c[i], kernels.d[i]) for i in range(len(s.D))]
     inverse = np.zeros((s.model.nv, s.model.nv))
-    inverse[np.ix_(s.coordinate, s.coordinate)] = np.column_stack(columns) if columns else 0.0
+    inverse[np.ix_(s.coordinate, s.coordinate)] = np.array(columns).reshape(len(s.D), -1).T
     return inverse
 
 

@@ -62,7 +62,7 @@ class FilterSmoother:
 
     def _read(self, work) -> None:
         n = self.nodes.n
-        self.parent, self.coordinate = self.nodes.parent.copy(), self.nodes.coordinate.copy()
+        self.parent, self.coordinate = self.nodes.parent.astype(int), self.nodes.coordinate.astype(int)
         self.H, self.xi, self.eta = (work[slot][:, :n].T.copy() for slot in (at.S, at.FORCE, at.HINGE))
         self.velocity = work[at.VELOCITY][:, :n].T.copy()
         self.M = np.array([_matrix(work[at.IW][:, b]) for b in range(n)]).reshape(n, 6, 6)
