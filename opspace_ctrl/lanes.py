@@ -273,17 +273,6 @@ ints_at = intrinsic(_rows_at(ints_type))
 
 
 @intrinsic
-def floats_of(typingctx, array):
-    """The numbers of a contiguous array argument, as one row."""
-    def codegen(context, builder, sig, args):
-        struct = cgutils.create_struct_proxy(floats_type)(context, builder)
-        struct.data = context.make_array(sig.args[0])(context, builder, args[0]).data
-        struct.stride = ir.Constant(_INT, 1)
-        return struct._getvalue()
-    return floats_type(array), codegen
-
-
-@intrinsic
 def call(typingctx, address, argument):
     """Call the C function `int64 f(int64)` at `address`: how a method is chosen without compiling the caller again."""
     def codegen(context, builder, sig, args):

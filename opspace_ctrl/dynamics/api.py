@@ -48,15 +48,11 @@ def workspace(model: Model) -> Workspace:
 def _run(model: Model, entry, inputs: tuple, names: str, *rest) -> Workspace:
     """Call a compiled entry on the inputs; what it refuses is converted and checked in words."""
     work = workspace(model)
-    try:
-        if entry.call(*inputs, *rest, work.address) == OK:
-            return work
-    except (TypeError, ValueError):
-        pass  # not contiguous float64 arrays
-    checked = [model.check_configuration(inputs[0])]
-    checked += [model.check_velocity(x, name) for x, name in zip(inputs[1:], names.split())]
-    if entry.call(*checked, *rest, work.address) != OK:
-        raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
+    if entry.call(*inputs, *rest, work.address) != OK:
+        checked = [model.check_configuration(inputs[0])]
+        checked += [model.check_velocity(x, name) for x, name in zip(inputs[1:], names.split())]
+        if entry.call(*checked, *rest, work.address) != OK:
+            raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
     return work
 
 
@@ -81,16 +77,11 @@ def _external(model: Model, q, wrenches: Wrenches):
 
 def _dynamics(model: Model, entry, q, v, x, name: str, external: Wrenches | None) -> np.ndarray:
     """Inverse or forward dynamics of x; the first lines are all that happens in a simulator's loop."""
-    out = np.empty(model.nv)
-    if not external:
-        try:
-            if entry.call(q, v, x, out, workspace(model).address) == OK:
-                return out
-        except (TypeError, ValueError):
-            pass
-        _run(model, entry, (q, v, x), f"v {name}", out)
+    work = workspace(model)
+    out = work.new_vector()
+    if not external and entry.call(q, v, x, out, work.address) == OK:
         return out
-    with _external(model, q, external):
+    with _external(model, q, external or {}):
         _run(model, entry, (q, v, x), f"v {name}", out)
     return out
 

@@ -6,7 +6,7 @@ import numpy as np
 from ..dynamics import layout as dyn
 from ..dynamics.layout import Workspace
 from ..dynamics.pack import pack
-from ..dynamics.state import TOO_LARGE
+from ..dynamics.state import OK, TOO_LARGE
 from ..errors import ConfigurationError
 from ..jit import address_of
 from ..model import Model
@@ -52,12 +52,13 @@ class OperationalSpace:
         self._supports = pack_tasks(self._work, model, self._blocks)
         self._work[at.THRESHOLD][:] = TRIP, DAMPING, CUT
         self._built: dict[str, Workspace] = {}
-        self._control, self._address = tick.control.prepare(), self._work.address
-        self._no_velocity = np.zeros(model.nv)
+        self._control, self._update, self._address = tick.control.prepare(), tick.update.prepare(), self._work.address
+        self._no_velocity, self._no_force = np.zeros(model.nv), np.zeros(self.m)
         self._views = {slot: _read_only(self._work[slot][rows]) for slot, rows in (
             (at.J_DENSE, ...), (at.LI, np.s_[:self.m, :self.m]), (at.LAMBDA, np.s_[:self.m, :self.m]),
             (at.JBAR, np.s_[:, :self.m]), (at.N_T, ...), (at.JDOT_V, np.s_[:self.m]), (dyn.BIAS, ...),
             (at.TORQUE, ...))}
+        self._torque = self._views[at.TORQUE]
         self._done: set[str] = set()
         self._has_state = False
         self._use("sparse_ltdl")
@@ -117,13 +118,9 @@ class OperationalSpace:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
         given = self._no_velocity if v is None else v
-        try:
-            refused = tick.update.call(q, given, self._address)
-        except (TypeError, ValueError):  # not contiguous float64 arrays
-            refused = True
-        if refused:
+        if self._update(q, given, self._address) != OK:
             q, given = self.model.check_configuration(q), self.model.check_velocity(given)
-            if tick.update.call(q, given, self._address):
+            if self._update(q, given, self._address) != OK:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         self._done.clear()
         self._has_state = True
@@ -182,7 +179,8 @@ class OperationalSpace:
     @property
     def inertia_inv(self) -> np.ndarray:
         """Lambda^-1 = J H^-1 J^T (m, m), symmetric."""
-        self._need("inertia_inv")
+        if "inertia_inv" not in self._done:
+            self._need("inertia_inv")
         return self._views[at.LI]
 
     @property
@@ -231,11 +229,14 @@ class OperationalSpace:
             ConfigurationError: Wrong size or non-finite.
         """
         self._need()
-        force = self._force(force)
-        tau0 = self._no_velocity if tau0 is None else self.model.check_velocity(tau0, "tau0")
-        if tick.find_torque.call(force, tau0, "truncated" in self._done, self._address):
-            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-        return self._views[at.TORQUE]
+        has_jbar = "truncated" in self._done
+        force = self._no_force if force is None else force
+        tau0 = self._no_velocity if tau0 is None else tau0
+        if tick.find_torque.call(force, tau0, has_jbar, self._address) != OK:
+            force, tau0 = self._force(force), self.model.check_velocity(tau0, "tau0")
+            if tick.find_torque.call(force, tau0, has_jbar, self._address) != OK:
+                raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
+        return self._torque
 
     def control(self, q, v, force, tau0, compensate: bool = True) -> np.ndarray:
         """The control tick: `update` and `torque` (plus h if `compensate`) in one compiled call.
@@ -243,22 +244,18 @@ class OperationalSpace:
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
-        try:
-            refused = self._control(q, v, force, tau0, compensate, self._address)
-        except (TypeError, ValueError):
-            refused = True
-        if refused:
+        if self._control(q, v, force, tau0, compensate, self._address) != OK:
             checked = (self.model.check_configuration(q), self.model.check_velocity(v), self._force(force),
                        self.model.check_velocity(tau0, "tau0"), bool(compensate))
-            if self._control(*checked, self._address):
+            if self._control(*checked, self._address) != OK:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         self._has_state = True
         self._done.clear()
-        return self._views[at.TORQUE]
+        return self._torque
 
     def _force(self, force) -> np.ndarray:
         """A checked float64 copy of F (m,), zeros for None."""
-        return np.zeros(self.m) if force is None else check_vector(force, self.m, "force")
+        return self._no_force if force is None else check_vector(force, self.m, "force")
 
 
 def _read_only(view: np.ndarray) -> np.ndarray:

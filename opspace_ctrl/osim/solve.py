@@ -224,5 +224,5 @@ def torque_by_jbar(w, force, tau0, out):
         store(F, 0, j, found)
     for i in range(m):
         F[i] = force[i] - F[i]
-    copy(tau0, out)
+    copy(tau0, out, count(w, dyn.NV))
     add_transposed(w, floats(w, at.J), F, out)

@@ -1,12 +1,15 @@
 """The compiled calls behind `OperationalSpace`, the control tick among them. Nothing here allocates or raises."""
 from __future__ import annotations
 
+from numba.types import boolean, int64, void
+
 from ..dynamics import crba, kinematics, ltl, rnea
 from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, stage
 from ..dynamics.state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
 from ..jit import entry, kernel
 from ..lanes import call
+from ..vector import floats_of, vector
 from . import layout as at
 from .blocks import add_transposed, mirror
 from .jacobian import bias_acceleration, dense_jacobian, task_jacobian
@@ -22,7 +25,6 @@ from .solve import (
 )
 from .sparse_ltdl import y_ltdl
 
-_VECTOR = "float64[::1]"
 MARGIN = 10.0  # how far above the threshold an estimate must be to be believed
 
 
@@ -60,7 +62,7 @@ def factored(w):
 def inertia_inv(w, tau0):
     """J, Lambda^-1 and J H^-1 tau0 by the method in use."""
     jacobian(w)
-    copy(tau0, floats(w, dyn.W))
+    copy(tau0, floats(w, dyn.W), count(w, dyn.NV))
     call(count(w, at.INERTIA_INV), w)
 
 
@@ -75,21 +77,21 @@ def law(w, force, tau0):
         times(floats(w, at.TRUNCATED), floats(w, at.X), x, count(w, at.M))
     for i in range(count(w, at.M)):
         F[i] = force[i] - x[i]
-    copy(tau0, tau)
+    copy(tau0, tau, count(w, dyn.NV))
     add_transposed(w, floats(w, at.J), F, tau)
 
 
-@entry(f"int64({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},boolean,int64)")
+@entry(int64(vector, vector, vector, vector, boolean, int64))
 def control(q, v, force, tau0, compensate, w):
     """The control tick: state in, torque out."""
-    nv = count(w, dyn.NV)
-    if not (is_configuration(w, q) and is_usable(v, nv) and is_usable(force, count(w, at.M)) and is_usable(tau0, nv)):
+    nv, m = count(w, dyn.NV), count(w, at.M)
+    if not (is_configuration(w, q) and is_usable(w, v, nv) and is_usable(w, force, m) and is_usable(w, tau0, nv)):
         return REFUSED
     take_configuration(w, q)
-    copy(v, floats(w, dyn.V))
+    copy(floats_of(v), floats(w, dyn.V), nv)
     kinematics.kinematics(w)
-    inertia_inv(w, tau0)
-    law(w, force, tau0)
+    inertia_inv(w, floats_of(tau0))
+    law(w, floats_of(force), floats_of(tau0))
     if compensate:
         bias(w)
         h, tau = floats(w, dyn.BIAS), floats(w, at.TORQUE)
@@ -98,39 +100,40 @@ def control(q, v, force, tau0, compensate, w):
     return OK
 
 
-@entry(f"int64({_VECTOR},{_VECTOR},int64)")
+@entry(int64(vector, vector, int64))
 def update(q, v, w):
     """Take a state: poses, subspaces and inertias."""
-    if not (is_configuration(w, q) and is_usable(v, count(w, dyn.NV))):
+    nv = count(w, dyn.NV)
+    if not (is_configuration(w, q) and is_usable(w, v, nv)):
         return REFUSED
     take_configuration(w, q)
-    copy(v, floats(w, dyn.V))
+    copy(floats_of(v), floats(w, dyn.V), nv)
     kinematics.kinematics(w)
     return OK
 
 
-@entry(f"void({_VECTOR},int64)")
+@entry(void(vector, int64))
 def find_inertia_inv(tau0, w):
     """J and Lambda^-1 by the method in use."""
-    inertia_inv(w, tau0)
+    inertia_inv(w, floats_of(tau0))
     mirror(floats(w, at.LI), count(w, at.M))
 
 
-@entry("void(int64)")
+@entry(void(int64))
 def find_jacobian(w):
     """J, also as a matrix."""
     jacobian(w)
     dense_jacobian(w)
 
 
-@entry("void(int64)")
+@entry(void(int64))
 def find_bias(w):
     """h and Jdot v."""
     bias(w)
     bias_acceleration(w)
 
 
-@entry("void(int64)")
+@entry(void(int64))
 def find_inertia(w):
     """Lambda, after `find_inertia_inv`; where it is singular, also the truncated one for N."""
     factored(w)
@@ -138,7 +141,7 @@ def find_inertia(w):
         invert(w, floats(w, at.LAMBDA))
 
 
-@entry("void(int64,int64,int64)")
+@entry(void(int64, int64, int64))
 def find_jbar(w, factor, slot):
     """Jbar with the inertia in `slot`, after `find_inertia`; factor: how the method left H, 1 LTDL, 2 LTL, 0 not."""
     if factor == 0:
@@ -146,7 +149,7 @@ def find_jbar(w, factor, slot):
     dynamically_consistent_inverse(w, floats(w, slot), factor == 2)
 
 
-@entry("void(int64)")
+@entry(void(int64))
 def find_null_space(w):
     """N^T from the Jbar in JBAR."""
     null_space(w)
@@ -160,15 +163,14 @@ def _factor_and_y(w):
     y_ltdl(w)
 
 
-@entry(f"int64({_VECTOR},{_VECTOR},boolean,int64)")
+@entry(int64(vector, vector, boolean, int64))
 def find_torque(force, tau0, has_jbar, w):
     """TORQUE at the state that was taken, by a Jbar that is there or by the method."""
-    if not (is_usable(force, count(w, at.M)) and is_usable(tau0, count(w, dyn.NV))):
+    if not (is_usable(w, force, count(w, at.M)) and is_usable(w, tau0, count(w, dyn.NV))):
         return REFUSED
     if has_jbar:
-        torque_by_jbar(w, force, tau0, floats(w, at.TORQUE))
+        torque_by_jbar(w, floats_of(force), floats_of(tau0), floats(w, at.TORQUE))
     else:
-        inertia_inv(w, tau0)
-        mirror(floats(w, at.LI), count(w, at.M))  # a caller may hold the view of it
-        law(w, force, tau0)
+        inertia_inv(w, floats_of(tau0))
+        law(w, floats_of(force), floats_of(tau0))
     return OK
