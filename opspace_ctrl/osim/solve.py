@@ -150,12 +150,18 @@ def invert(w, out):
             for i in range(k + 1, m):
                 store(out, i, j, load(out, i, j) - U[k, i] * row)
             store(out, k, j, U[k, k] * row)
-    for k in range(m - 2, -1, -1):
-        for j in range(0, m, WIDTH):
-            found = load(out, k, j)
-            for i in range(k + 1, m):
+    for k in range(m - 2, -1, -1):  # symmetric: what is left of the diagonal is enough
+        for j in range(0, k + 1, WIDTH):
+            found, more = load(out, k, j), splat(0.0)
+            for i in range(k + 1, m - 1, 2):
                 found = found - U[k, i] * load(out, i, j)
-            store(out, k, j, found)
+                more = more + U[k, i + 1] * load(out, i + 1, j)
+            if (m - k) % 2 == 0:
+                found = found - U[k, m - 1] * load(out, m - 1, j)
+            store(out, k, j, found - more)
+    for i in range(m):
+        for j in range(i):
+            out[j, i] = out[i, j]
 
 
 @kernel
@@ -167,10 +173,13 @@ def dynamically_consistent_inverse(w, Lambda, by_ltl):
     for k in range(nv):
         scale = dinv[k] if by_ltl else 1.0  # L_d has ones on its diagonal
         for j in range(0, m, WIDTH):
-            found = load(Jbar, k, j)
-            for c in range(depth[k]):
+            found, more = load(Jbar, k, j), splat(0.0)
+            for c in range(0, depth[k] - 1, 2):  # two sums: an addition takes as long as four loads
                 found = found - L[k, c] * load(Jbar, path[k, c], j)
-            store(Jbar, k, j, scale * found)
+                more = more + L[k, c + 1] * load(Jbar, path[k, c + 1], j)
+            if depth[k] % 2 == 1:
+                found = found - L[k, depth[k] - 1] * load(Jbar, path[k, depth[k] - 1], j)
+            store(Jbar, k, j, scale * (found - more))
 
 
 @kernel

@@ -25,6 +25,9 @@ from .solve import (
 )
 from .sparse_ltdl import y_ltdl
 
+# How far the results of a state have been computed, and how a method left H.
+NOTHING, STATE, INERTIA_INV, INERTIA, JBAR, NULL_SPACE = range(-1, 5)
+FACTOR = {"": 0, "ltdl": 1, "ltl": 2}
 MARGIN = 10.0  # how far above the threshold an estimate must be to be believed
 
 
@@ -59,6 +62,12 @@ def factored(w):
 
 
 @kernel
+def is_regular(w):
+    """What `factored` found."""
+    return floats(w, at.STATUS)[at.REGULAR] == 1.0
+
+
+@kernel
 def inertia_inv(w, tau0):
     """J, Lambda^-1 and J H^-1 tau0 by the method in use."""
     jacobian(w)
@@ -71,7 +80,7 @@ def law(w, force, tau0):
     """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed ([Featherstone2010] (11))."""
     F, x, tau = floats(w, at.FORCE), floats(w, at.SOLUTION), floats(w, at.TORQUE)
     factored(w)
-    if floats(w, at.STATUS)[at.REGULAR] == 1.0:
+    if is_regular(w):
         back_substitute(w, x)
     else:
         times(floats(w, at.TRUNCATED), floats(w, at.X), x, count(w, at.M))
@@ -112,13 +121,6 @@ def update(q, v, w):
     return OK
 
 
-@entry(void(vector, int64))
-def find_inertia_inv(tau0, w):
-    """J and Lambda^-1 by the method in use."""
-    inertia_inv(w, floats_of(tau0))
-    mirror(floats(w, at.LI), count(w, at.M))
-
-
 @entry(void(int64))
 def find_jacobian(w):
     """J, also as a matrix."""
@@ -133,26 +135,27 @@ def find_bias(w):
     bias_acceleration(w)
 
 
-@entry(void(int64))
-def find_inertia(w):
-    """Lambda, after `find_inertia_inv`; where it is singular, also the truncated one for N."""
-    factored(w)
-    if floats(w, at.STATUS)[at.REGULAR] == 1.0:
-        invert(w, floats(w, at.LAMBDA))
-
-
-@entry(void(int64, int64, int64))
-def find_jbar(w, factor, slot):
-    """Jbar with the inertia in `slot`, after `find_inertia`; factor: how the method left H, 1 LTDL, 2 LTL, 0 not."""
-    if factor == 0:
-        _factor_and_y(w)
-    dynamically_consistent_inverse(w, floats(w, slot), factor == 2)
-
-
-@entry(void(int64))
-def find_null_space(w):
-    """N^T from the Jbar in JBAR."""
-    null_space(w)
+@entry(void(int64, int64, int64, vector, int64))
+def advance(level, to, factor, no_torque, w):
+    """Compute what is between two levels: Lambda^-1, Lambda, Jbar, N. `factor`: how the method left H (`FACTOR`)."""
+    if level < INERTIA_INV:
+        inertia_inv(w, floats_of(no_torque))
+        mirror(floats(w, at.LI), count(w, at.M))
+    if level < INERTIA <= to:
+        factored(w)
+        if is_regular(w):
+            invert(w, floats(w, at.LAMBDA))
+    if level < JBAR <= to:
+        if factor == 0:
+            _factor_and_y(w)
+        dynamically_consistent_inverse(w, floats(w, at.LAMBDA), factor == 2)
+    if level < NULL_SPACE <= to:
+        if is_regular(w):
+            null_space(w)
+        else:  # N without the damping that Jbar has
+            dynamically_consistent_inverse(w, floats(w, at.TRUNCATED), factor == 2)
+            null_space(w)
+            dynamically_consistent_inverse(w, floats(w, at.LAMBDA), factor == 2)
 
 
 @kernel
@@ -163,12 +166,12 @@ def _factor_and_y(w):
     y_ltdl(w)
 
 
-@entry(int64(vector, vector, boolean, int64))
-def find_torque(force, tau0, has_jbar, w):
-    """TORQUE at the state that was taken, by a Jbar that is there or by the method."""
+@entry(int64(vector, vector, int64, int64))
+def find_torque(force, tau0, level, w):
+    """TORQUE at the state that was taken, by the Jbar that is there or else by the method."""
     if not (is_usable(w, force, count(w, at.M)) and is_usable(w, tau0, count(w, dyn.NV))):
         return REFUSED
-    if has_jbar:
+    if level >= JBAR and is_regular(w):
         torque_by_jbar(w, floats_of(force), floats_of(tau0), floats(w, at.TORQUE))
     else:
         inertia_inv(w, floats_of(tau0))
