@@ -21,7 +21,7 @@ from .tasks import blocks_of, parse_tasks
 
 __all__ = ["OperationalSpace"]
 
-TRIP, DAMPING, CUT = 1e-3, 1e-7, 1e-9
+TRIP, DAMPING, CUT = 1e-7, 1e-7, 1e-9
 
 
 class OperationalSpace:
@@ -60,7 +60,7 @@ class OperationalSpace:
         self._torque, self._null_space = self._views[at.TORQUE], self._views[at.N_T].T
         self._level, self._has_bias, self._has_jacobian = tick.NOTHING, False, False
         self._use("sparse_ltdl")
-        self._work[at.RESPONSE][:self.m] = typical_response(self)
+        self._work[at.SCALE][:self.m] = np.sqrt(typical_response(self))
         self._select(method, timed_on=self)
         self._level = tick.NOTHING
 
@@ -213,8 +213,8 @@ class OperationalSpace:
     @property
     def condition(self) -> float:
         """Condition number of Lambda^-1, its rows measured in their typical response; inf if it is singular."""
-        response = np.sqrt(self._work[at.RESPONSE][:self.m])
-        values = np.linalg.eigvalsh(self.inertia_inv / np.outer(response, response))
+        scale = self._work[at.SCALE][:self.m]
+        values = np.linalg.eigvalsh(self.inertia_inv / np.outer(scale, scale))
         return float(values[-1] / values[0]) if values[0] > 0.0 else float("inf")
 
     def torque(self, force=None, tau0=None) -> np.ndarray:

@@ -13,6 +13,7 @@ from ..vector import floats_of, vector
 from . import layout as at
 from .blocks import add_transposed, mirror
 from .jacobian import bias_acceleration, dense_jacobian, task_jacobian
+from .regular import close_bound, quick_bound
 from .singular import damped_and_truncated, times
 from .solve import (
     back_substitute,
@@ -20,7 +21,6 @@ from .solve import (
     factorise,
     invert,
     null_space,
-    smallest_eigenvalue,
     torque_by_jbar,
 )
 from .sparse_ltdl import y_ltdl
@@ -28,7 +28,6 @@ from .sparse_ltdl import y_ltdl
 # How far the results of a state have been computed, and how a method left H.
 NOTHING, STATE, INERTIA_INV, INERTIA, JBAR, NULL_SPACE = range(-1, 5)
 FACTOR = {"": 0, "ltdl": 1, "ltl": 2}
-MARGIN = 10.0  # how far above the threshold an estimate must be to be believed
 
 
 @kernel
@@ -50,11 +49,10 @@ def jacobian(w):
 def factored(w):
     """Factor Lambda^-1; where it is singular, find the damped and truncated inverses instead. Says so in STATUS.
 
-    Cheap tests first: the pivots in every tick, the smallest eigenvalue when one is small, all near the threshold.
+    A quick bound of the smallest eigenvalue in every tick, a close one where that is not enough, then all eigenvalues.
     """
     status, threshold = floats(w, at.STATUS), floats(w, at.THRESHOLD)
-    pivot, row = factorise(w)
-    if pivot > threshold[at.TRIP] or (pivot > 0.0 and smallest_eigenvalue(w, row) > MARGIN * threshold[at.DAMPING]):
+    if factorise(w) > 0.0 and (quick_bound(w) > threshold[at.TRIP] or close_bound(w) > threshold[at.DAMPING]):
         status[at.REGULAR], status[at.RANK], status[at.DAMPED] = 1.0, float(count(w, at.M)), 0.0
     else:
         status[at.REGULAR] = 0.0
