@@ -5,8 +5,10 @@ kernel would be loaded after an edit next door. Ours is stamped with all the ker
 """
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import sys
 import tempfile
 import warnings
 from functools import cache
@@ -119,7 +121,7 @@ class _Entry:
         """Compile (or load from the cache) and return the bare dispatcher."""
         if self.call is not self.dispatcher:
             for signature in self._signatures:
-                self.dispatcher.compile(signature)
+                _compile(self.dispatcher, signature)
             self.dispatcher.disable_compile()
             self.call = self.dispatcher
         return self.dispatcher
@@ -128,9 +130,41 @@ class _Entry:
         return self.prepare()(*args)
 
 
+def _compile(dispatcher, signature: str) -> None:
+    """Compile for a signature, or load it from the cache; real compilation is announced, for it takes seconds."""
+    if not dispatcher.overloads and not _is_cached(dispatcher):
+        _announce(f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}")
+    dispatcher.compile(signature)
+
+
+def _is_cached(dispatcher) -> bool:
+    """Has the cache an entry for this kernel that is not stale?"""
+    try:
+        return bool(dispatcher._cache._cache_file._load_index())
+    except (AttributeError, OSError):
+        return False
+
+
+_announced: list[str] = []
+
+
+def _announce(name: str) -> None:
+    """One line on the terminal that moves on with every kernel; in a log, one line in all."""
+    if sys.stderr is None:
+        return
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[Kopspace_ctrl: compiling {name} (once on this machine) ...")
+        if not _announced:
+            atexit.register(sys.stderr.write, "\r\x1b[K")
+    elif not _announced:
+        sys.stderr.write("opspace_ctrl: compiling kernels, once on this machine (about half a minute) ...\n")
+    sys.stderr.flush()
+    _announced.append(name)
+
+
 def address_of(dispatcher, signature: str = "int64(int64)") -> int:
     """Machine address of a compiled kernel as a C function, for `lanes.call`."""
     dispatcher = getattr(dispatcher, "dispatcher", dispatcher)
-    dispatcher.compile(signature)
+    _compile(dispatcher, signature)
     (result,) = (r for s, r in dispatcher.overloads.items() if len(s) == signature.count(",") + 1)
     return result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)

@@ -104,7 +104,7 @@ def _leaders(rng, kinds: list[str], fraction: float) -> dict[int, int]:
 
 
 def _link(rng, name: str) -> str:
-    """A link with the inertia of a random solid box, seen in the axes of its principal frame turned at random."""
+    """A link with the inertia of a solid box, placed and turned at random in the link's frame."""
     mass, sides = rng.uniform(0.3, 3.0), rng.uniform(0.1, 0.5, 3)
     xx, yy, zz = mass / 12.0 * (np.sum(sides**2) - sides**2)
     inertia = f'ixx="{xx}" ixy="0" ixz="0" iyy="{yy}" iyz="0" izz="{zz}"'

@@ -108,7 +108,7 @@ class Reference:
         return H
 
     def mass_matrix_scale(self):
-        """Size (nv, nv) of the terms of H where every tree has its root body's origin: the digits it may keep."""
+        """Size (nv, nv) of the terms H is summed from when spatial vectors are taken at each tree's root body."""
         root = list(range(len(self.model.parent)))
         squares = self.model.armature.copy()
         for b, m, c, J, _, inertia in self._inertias:

@@ -101,7 +101,7 @@ def next_good_call_is_right():
 
 @pytest.mark.parametrize("spoil, message", BAD_VECTORS.values(), ids=BAD_VECTORS)
 @pytest.mark.parametrize("name", CALLS)
-def test_a_vector_that_is_none_is_refused_and_named(name, spoil, message):
+def test_what_is_no_vector_of_finite_numbers_is_refused_and_named(name, spoil, message):
     good = arguments(name)
     for k, letter in enumerate("qva"[:len(good)]):
         spoiled = [spoil(x) if i == k else x for i, x in enumerate(good)]

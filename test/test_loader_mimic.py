@@ -176,9 +176,22 @@ def test_locking_everything_leaves_a_model_without_coordinates():
     assert model.integrate([], [], 0.1).shape == (0,)
 
 
-def test_a_locked_follower_is_refused_naming_its_leader():
-    with pytest.raises(MimicError, match="'a2' follows 'b2'"):
-        load_urdf(BRANCHES, locked={"a2": 0.0})
+def test_locking_a_follower_locks_its_leader_where_they_agree():
+    plain = load_urdf(BRANCHES)
+    a2 = plain.body_joint_names.index("a2")
+    leader = 0.3
+    follower = plain.multiplier[a2] * leader + plain.offset[a2]
+    by_leader = load_urdf(BRANCHES, locked={"b2": leader})
+    for locked in ({"a2": follower}, {"a2": follower, "b2": leader}):
+        by_follower = load_urdf(BRANCHES, locked=locked)
+        assert by_follower.joint_names == by_leader.joint_names
+        np.testing.assert_allclose(by_follower.frame_translation, by_leader.frame_translation, atol=1e-12)
+        np.testing.assert_allclose(by_follower.com, by_leader.com, atol=1e-12)
+
+
+def test_a_leader_and_a_follower_locked_at_positions_that_exclude_each_other_are_refused():
+    with pytest.raises(MimicError, match="'b2' and its followers are locked at positions that exclude each other"):
+        load_urdf(BRANCHES, locked={"a2": 0.5, "b2": 0.5})
 
 
 def test_support_of_a_follower_includes_the_leaders_coordinate():

@@ -35,7 +35,8 @@ def _scaled_condition(A: np.ndarray) -> float:
     return float(np.linalg.cond(A / np.outer(scale, scale)))
 
 
-def check_agreement(what: str, contestants: Mapping[str, Contestant], condition: np.ndarray) -> dict[str, float]:
+def check_agreement(what: str, contestants: Mapping[str, Contestant], condition: np.ndarray
+                    ) -> dict[str, float]:
     """Run every contestant at every state and compare it with the first.
 
     A result y differs from the reference x by max |y - x| / max |x|. Allowed are 8 eps n times the condition
@@ -57,7 +58,8 @@ def check_agreement(what: str, contestants: Mapping[str, Contestant], condition:
                 difference = np.abs(y - x).max() / np.abs(x).max()
                 allowed = SAFETY * EPSILON * len(x) * condition[k]
                 if not difference <= allowed:
-                    raise DisagreementError(f"{what}: {name} and {reference} differ by {difference:.1e} of the largest "
-                                            f"entry at state {k}, part {part}; rounding explains {allowed:.1e}")
-                worst[name] = max(worst[name], difference / allowed)
+                    raise DisagreementError(
+                        f"{what}: {name} and {reference} differ by {difference:.1e} of the largest entry at "
+                        f"state {k}, part {part}; rounding explains {allowed:.1e}")
+                worst[name] = max(worst[name], float(difference / allowed))
     return worst

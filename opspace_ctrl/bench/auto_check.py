@@ -1,7 +1,7 @@
 """Is `auto` right? Its choice against every able method, on every robot of the example-robot-data wheel."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -17,18 +17,18 @@ __all__ = ["auto_check", "wheel_cases"]
 STATES, CALLS = 16, 320
 
 
-def auto_check(cases: Iterator[tuple[str, Case | str]], after_robot: Callable[[], None] = lambda: None
+def auto_check(cases: Iterable[tuple[str, Case | str]], tell: Callable[[str], None] = lambda text: None
                ) -> list[dict]:
-    """Time the tick by every method beside auto's choice.
+    """Time the tick by every method beside auto's choice; `tell` hears what comes next.
 
     Returns:
-        For each robot its name, n, m, `choice`, `fastest`, their times [us], and `excess`, the choice's over the
-        fastest's less one; or its name and why it was `left_out`.
+        For each robot its name, n, m, `choice`, `fastest`, their times [us], and `excess`, the choice's over
+        the fastest's less one; or its name and why it was `left_out`.
     """
     found = []
     for name, case in cases:
+        tell(f"auto: {name}")
         found.append({"robot": name, "left_out": case} if isinstance(case, str) else _compare(name, case))
-        after_robot()
     return found
 
 
@@ -52,5 +52,5 @@ def _compare(name: str, case: Case) -> dict:
     least = {method: timing.least for method, timing in times.items()}
     fastest = min(least, key=lambda method: least[method])
     return {"robot": name, "nv": case.model.nv, "m": built[choice].m, "choice": choice, "fastest": fastest,
-            "choice_us": least[choice], "fastest_us": least[fastest], "excess": least[choice] / least[fastest] - 1.0,
-            "least_us": least}
+            "choice_us": least[choice], "fastest_us": least[fastest],
+            "excess": least[choice] / least[fastest] - 1.0, "least_us": least}

@@ -14,7 +14,8 @@ from .robots import Case
 from .states import random_state
 from .timing import Timing, time_in_turns
 
-__all__ = ["RECURSIVE", "SHAPES", "SIZES", "SPARSE", "Crossover", "crossovers", "exponents", "growth", "shaped_case"]
+__all__ = ["RECURSIVE", "SHAPES", "SIZES", "SPARSE", "Crossover", "crossover", "exponents", "growth",
+           "shaped_case"]
 
 SIZES = (8, 16, 32, 64, 128, 256, 512)
 SPARSE = ("sparse_ltl", "sparse_ltdl")
@@ -54,18 +55,18 @@ def _link(name: str) -> str:
             '<inertia ixx="1e-3" iyy="1e-3" izz="4e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>')
 
 
-def growth(sizes: Iterable[int] = SIZES, after_size: Callable[[], None] = lambda: None
+def growth(sizes: Iterable[int] = SIZES, tell: Callable[[str], None] = lambda text: None
            ) -> dict[str, dict[str, dict[int, float]]]:
-    """Least time [us] by shape, contestant and number of joints.
+    """Least time [us] by shape, contestant and number of joints; `tell` hears what comes next.
 
-    Contestants are Lambda^-1 from a configuration by each method (under its name), and the forward and inverse dynamics.
+    Contestants are Lambda^-1 from a configuration, under the method's name, and forward and inverse dynamics.
     """
     found: dict[str, dict[str, dict[int, float]]] = {shape: {} for shape in SHAPES}
     for shape in SHAPES:
         for joints in sizes:
+            tell(f"{shape} of {joints} joints")
             for name, timing in _time(shaped_case(shape, joints)).items():
                 found[shape].setdefault(name, {})[joints] = timing.least
-            after_size()
     return found
 
 
@@ -84,7 +85,7 @@ def _time(case: Case) -> dict[str, Timing]:
 
 
 def exponents(times: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
-    """p of cost ~ joints^p for each contestant: the slope of a line through the larger sizes, both axes logarithmic."""
+    """p of cost ~ joints^p for each contestant: a line through the larger sizes, both axes logarithmic."""
     slopes = {}
     for name, by_size in times.items():
         sizes = [n for n in by_size if n >= FITTED_FROM] or list(by_size)
@@ -95,13 +96,13 @@ def exponents(times: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Crossover:
-    """Where the fastest recursive method overtakes the fastest sparse one: joints, and the cost there [us]."""
+    """Where the fastest recursive method overtakes the fastest sparse one: joints, and cost there [us]."""
 
     joints: float
     cost: float
 
 
-def crossovers(times: Mapping[str, Mapping[int, float]]) -> Crossover | None:
+def crossover(times: Mapping[str, Mapping[int, float]]) -> Crossover | None:
     """The last crossing, between sizes by straight lines on logarithmic axes; None where there is none."""
     sizes = np.array(sorted(next(iter(times.values()))))
     sparse, recursive = (np.log([min(times[name][n] for name in names if name in times) for n in sizes])

@@ -19,7 +19,7 @@ def machine() -> dict:
     return {"cpu": entries.get("model name") or platform.processor() or platform.machine(),
             "architecture": platform.machine(),
             "cores": os.cpu_count(),
-            "cores_allowed": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+            "cores_allowed": _cores_allowed(),
             "clock_MHz": float(entries["cpu MHz"]) if "cpu MHz" in entries else None,
             "vector_flags": [flag for flag in VECTOR_FLAGS if flag in flags],
             "flags": sorted(flags),
@@ -35,6 +35,10 @@ def versions() -> dict[str, str | None]:
         except metadata.PackageNotFoundError:
             found[name] = None
     return found
+
+
+def _cores_allowed() -> int | None:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def _cpuinfo() -> dict[str, str]:

@@ -50,9 +50,9 @@ def converted(model: Model, frames: Sequence[str]) -> mujoco.MjModel:
         if kind not in _JOINT or (kind is JointType.FLOATING and parent >= 0):
             raise PeerAbsent(f"no {kind.name.lower()} joint for {model.body_names[i]!r} there")
         body = (bodies[parent] if parent >= 0 else spec.worldbody).add_body(
-            name=model.body_names[i], pos=model.placement_translation[i], quat=_wxyz(model.placement_rotation[i]),
-            mass=model.mass[i], ipos=model.com[i], explicitinertial=True,
-            fullinertia=model.inertia[i][[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+            name=model.body_names[i], pos=model.placement_translation[i],
+            quat=_wxyz(model.placement_rotation[i]), explicitinertial=True, mass=model.mass[i],
+            ipos=model.com[i], fullinertia=model.inertia[i][[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
         joint = body.add_joint(type=_JOINT[kind], name=model.body_joint_names[i])
         if kind is not JointType.FLOATING:
             joint.axis = model.axis[i]
@@ -106,7 +106,7 @@ def tick(model: mujoco.MjModel) -> Callable[..., np.ndarray]:
 
 
 def _to_mujoco(model: Model, state: State) -> tuple[np.ndarray, ...]:
-    """The state in MuJoCo's coordinates: quaternions w first, the linear velocity of a free joint in world axes."""
+    """The state in MuJoCo's coordinates: quaternions w first, linear velocity of the base in world axes."""
     q, v, tau0 = state.q.copy(), state.v.copy(), state.tau0.copy()
     for i in np.flatnonzero(model.joint_type == JointType.FLOATING):
         at, first = model.q_index[i] + 3, model.v_index[i]
@@ -120,8 +120,8 @@ def _to_mujoco(model: Model, state: State) -> tuple[np.ndarray, ...]:
 def _from_mujoco(model: Model, state: State, tau: np.ndarray) -> np.ndarray:
     """tau in our coordinates.
 
-    MuJoCo's h belongs to an acceleration whose linear part is d/dt of the velocity in world axes; in body axes
-    that is dv/dt + w x v, so that h differs by H (w x v, 0, ...).
+    MuJoCo's h belongs to an acceleration whose linear part is d/dt of the velocity in world axes; in body
+    axes that is dv/dt + w x v, so that h differs by H (w x v, 0, ...).
     """
     tau, turning = tau.copy(), np.zeros(model.nv)
     for i in np.flatnonzero(model.joint_type == JointType.FLOATING):

@@ -35,7 +35,8 @@ def our_contestants(built: dict[str, OperationalSpace], states: Sequence[State])
         "explicit": {EXPLICIT: Contestant(explicit_set(built[EXPLICIT]), states, lambda parts, k: parts)},
         "inertia_inv": {name: Contestant(_inertia_inv(space), configurations, _alone)
                         for name, space in built.items()},
-        "forward": {name: Contestant(_forward(model, name), motions, _alone) for name in forward_methods(model)},
+        "forward": {name: Contestant(_forward(model, name), motions, _alone)
+                    for name in forward_methods(model)},
         "inverse": {"rnea": Contestant(partial(inverse_dynamics, model), motions, _alone)},
     }
 

@@ -1,7 +1,7 @@
 """Pinocchio from Python: a careful user's tick, the fastest one we could write, and its single algorithms.
 
-Each function below prepares buffers and views once and returns what is timed. Fields of Data that are read through
-kept views (nle, constraint_chol) stay where they are between calls.
+Each function below prepares buffers and views once and returns what is timed. Fields of Data that are read
+through kept views (nle, constraint_chol) stay where they are between calls.
 """
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pinocchio as pin
+from scipy.linalg import block_diag
 from scipy.linalg.lapack import dposv, dtrtrs
+from scipy.spatial.transform import Rotation
 
+from ..dynamics import frame_pose
 from ..model import JointType
 from .peers import Field, PeerAbsent
 from .robots import Case
@@ -41,14 +44,18 @@ def contestants(case: Case, states: Sequence[State]) -> Field:
         Lambda, Jbar, N, tau = found
         return Lambda, Jbar[twin.order], N[np.ix_(twin.order, twin.order)], tau[twin.order]
 
-    model = twin.model
+    def in_world_axes(D, k: int) -> tuple[np.ndarray]:
+        turn = block_diag(*[R for frame in case.frames for R in 2 * [_rotation(case, states[k], frame)]])
+        return (turn @ D @ turn.T,)
+
+    algorithm = [(twin.model, twin.data, *motion) for motion in motions]
     return {
         "tick": {"Pinocchio smart": Contestant(smart_tick(twin), ticks, vector),
                  "Pinocchio best": Contestant(best_tick(twin), ticks, vector)},
         "explicit": {"Pinocchio": Contestant(explicit_set(twin), ticks, explicit)},
-        "inertia_inv": {"Pinocchio": Contestant(delassus(twin), [(q,) for q, *_ in ticks], lambda x, k: (x,))},
+        "inertia_inv": {"Pinocchio": Contestant(delassus(twin), [(q,) for q, *_ in ticks], in_world_axes)},
         "forward": {"Pinocchio": Contestant(forward_dynamics(twin), motions, vector)},
-        "inverse": {"Pinocchio": Contestant(pin.rnea, [(model, twin.data, *motion) for motion in motions], vector)},
+        "inverse": {"Pinocchio": Contestant(pin.rnea, algorithm, vector)},
     }
 
 
@@ -108,10 +115,11 @@ class Twin:
         return found
 
     def constraints(self):
-        """The task frames as rigid constraints in world axes, in the containers the bindings take without a copy."""
+        """The task frames as rigid constraints in world axes, in containers that are taken without a copy."""
         models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         for joint, placement in self.joints:
-            model = pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, self.model, joint, placement, WORLD_ALIGNED)
+            model = pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, self.model, joint, placement,
+                                             WORLD_ALIGNED)
             models.append(model)
             datas.append(model.createData())
         return models, datas
@@ -139,10 +147,10 @@ def smart_tick(twin: Twin) -> Callable[..., np.ndarray]:
 
 
 def best_tick(twin: Twin) -> Callable[..., np.ndarray]:
-    """The fastest we found: one call factors H bordered by J and leaves h; one solves [0; tau0] for Lambda J H^-1 tau0.
+    """The fastest we found: one call factors H bordered by J and leaves h, one solves for Lambda J H^-1 tau0.
 
-    Slower on every robot tried: crba in Convention.WORLD with ContactCholeskyDecomposition, LAPACK (dtrtrs, dposv) on
-    the factor of `pin.cholesky`, and `constraintDynamics` at rest without gravity followed by rnea.
+    Not faster: crba in Convention.WORLD with ContactCholeskyDecomposition; LAPACK (dtrtrs, dposv) on the
+    factor of `pin.cholesky`; `constraintDynamics` at rest without gravity, followed by rnea.
     """
     model, data, m = twin.model, twin.data, twin.m
     models, datas = twin.constraints()
@@ -186,7 +194,7 @@ def explicit_set(twin: Twin) -> Callable[..., tuple[np.ndarray, ...]]:
 
 
 def delassus(twin: Twin) -> Callable[..., np.ndarray]:
-    """Lambda^-1 by `computeDelassusMatrix`."""
+    """Lambda^-1 by `computeDelassusMatrix`, which always answers in the axes of the frames."""
     model, data = twin.model, twin.data
     models, datas = twin.constraints()
     return lambda q: pin.computeDelassusMatrix(model, data, q, models, datas)
@@ -201,3 +209,8 @@ def forward_dynamics(twin: Twin) -> Callable[..., np.ndarray]:
 def _blocks(rows: np.ndarray, twin: Twin) -> list[tuple]:
     """Six rows of J for each task frame, with its joint and placement."""
     return [(rows[6 * k:6 * k + 6], *hung) for k, hung in enumerate(twin.joints)]
+
+
+def _rotation(case: Case, state: State, frame: str) -> np.ndarray:
+    """World axes from those of a frame."""
+    return Rotation.from_quat(frame_pose(case.model, state.q, frame)[1]).as_matrix()

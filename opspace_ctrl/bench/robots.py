@@ -1,4 +1,4 @@
-"""The robots that are timed, with their tasks: shipped ones, those of the example-robot-data wheel, or any URDF."""
+"""The robots that are timed, with their tasks: shipped, of the example-robot-data wheel, or any URDF."""
 from __future__ import annotations
 
 import warnings
@@ -17,16 +17,12 @@ from ..errors import InertiaWarning, SourceError
 from ..model import Model, load_robot, load_urdf
 from ..model.source import ROBOTS as SHIPPED
 from ..osim import OperationalSpace, Task
-from .states import regular_states
+from .states import NoRegularStates, regular_states
 
-__all__ = ["DEFAULT", "HUMANOIDS", "Case", "NoRegularStates", "default_tasks", "find_case", "wheel_urdfs"]
+__all__ = ["DEFAULT", "HUMANOIDS", "Case", "default_tasks", "find_case", "load_quietly", "wheel_urdfs"]
 
 WHEEL = "example-robot-data"
 MAX_TIPS = 4
-
-
-class NoRegularStates(SourceError):
-    """The tasks of a robot are singular wherever it was looked: there is no regular tick to time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +54,7 @@ class Case:
 
 @dataclass(frozen=True)
 class _Known:
-    """How a robot of the wheel is timed: file name without its ending, base, task frames, joints to freeze."""
+    """How a robot of the wheel is timed: its file (without ending), base, task frames, joints to freeze."""
 
     stem: str
     base: str
@@ -68,8 +64,8 @@ class _Known:
 
 KNOWN = {
     "panda": _Known("panda", "fixed", ("panda_hand",), ("panda_finger_joint1",)),
-    "g1": _Known("g1_29dof_rev_1_0", "floating", ("left_rubber_hand", "right_rubber_hand", "left_ankle_roll_link",
-                                                  "right_ankle_roll_link")),
+    "g1": _Known("g1_29dof_rev_1_0", "floating",
+                 ("left_rubber_hand", "right_rubber_hand", "left_ankle_roll_link", "right_ankle_roll_link")),
     "talos": _Known("talos_reduced", "floating", ("gripper_left_base_link", "gripper_right_base_link",
                                                   "left_sole_link", "right_sole_link")),
 }
@@ -99,25 +95,26 @@ def find_case(name: str, base: str | None = None) -> Case:
 
     Raises:
         SourceError: There is no such robot.
-        NoRegularStates: No tasks were found that it can do.
+        NoRegularStates: Nothing of it moves.
     """
     if name in SHIPPED:
         model = load_robot(name, **({"base": base} if base else {}))
         frames = yaml.safe_load(read_shipped("config", "task_frames.yaml"))[name]
         return Case(name, model, tuple(Task(frame) for frame in frames))
-    if name in KNOWN and base in (None, KNOWN[name].base):
-        known = KNOWN[name]
-        model = load_quietly(wheel_urdfs()[known.stem], known.base, locked=dict.fromkeys(known.locked, 0.0))
+    known = KNOWN.get(name)
+    if known and base in (None, known.base):
+        model = load_quietly(_wheel_urdf(known.stem), known.base, locked=dict.fromkeys(known.locked, 0.0))
         return Case(name, model, tuple(Task(frame) for frame in known.frames), known.locked)
-    if Path(name).exists():
-        path = Path(name)
-    elif name in wheel_urdfs():
-        path = wheel_urdfs()[name]
-    else:
-        raise SourceError(f"no robot {name!r}: give the path of a URDF, a name of the wheel {WHEEL}, or one of "
-                          f"{', '.join((*KNOWN, *SHIPPED))}")
+    path = Path(name) if Path(name).exists() else _wheel_urdf(known.stem if known else name)
     model = load_quietly(path, base or "fixed")
     return Case(name, model, default_tasks(model))
+
+
+def _wheel_urdf(name: str) -> Path:
+    if name not in wheel_urdfs():
+        raise SourceError(f"no robot {name!r}: give the path of a URDF, the name of one in the wheel "
+                          f"{WHEEL}, or one of {', '.join((*KNOWN, *SHIPPED))}")
+    return wheel_urdfs()[name]
 
 
 def load_quietly(path: Path, base: str, **options) -> Model:
@@ -128,22 +125,22 @@ def load_quietly(path: Path, base: str, **options) -> Model:
 
 
 def default_tasks(model: Model) -> tuple[Task, ...]:
-    """Tasks for a robot of which nothing is known: its longest limbs, in as many directions as it can move them.
+    """Tasks for a robot of which nothing is known: its longest limbs, in as many directions as it can.
 
     Raises:
         NoRegularStates: Nothing moves.
     """
     for tasks in _proposals(model):
         try:
-            regular_states(OperationalSpace(model, tasks, method="sparse_ltdl"), 4, np.random.default_rng(0))
-        except ValueError:
+            regular_states(OperationalSpace(model, tasks, "sparse_ltdl"), 4, np.random.default_rng(0))
+        except NoRegularStates:
             continue
         return tasks
     raise NoRegularStates(f"{model.name}: nothing moves, there is no tick to time")
 
 
 def _proposals(model: Model) -> Iterator[tuple[Task, ...]]:
-    """Tasks to try, the most demanding first; at last the one direction in which the longest limb moves most."""
+    """Tasks to try, the most demanding first; at last the direction in which the longest limb moves most."""
     tips = [i for i in range(len(model.parent)) if not model.children(i)]
     longest = sorted(tips, key=lambda i: -len(model.support(i)))[:MAX_TIPS]
     if not longest:

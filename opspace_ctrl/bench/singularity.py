@@ -11,13 +11,13 @@ from .timing import quiet, time_warm_block
 __all__ = ["singularity_costs"]
 
 
-def singularity_costs(space: OperationalSpace, states: list[State], rounds: int) -> dict[str, float | str | int]:
-    """Mean over the states of the least time [us] of the tick, with and without the test, and where it is singular.
+def singularity_costs(space: OperationalSpace, states: list[State], rounds: int) -> dict[str, float | str]:
+    """Mean over the states of the least time [us] of the tick: tested, untested and singular.
 
-    `watched` is the tick as it is. `unwatched` runs with a trip threshold that no pivot falls below, so that the
-    smallest eigenvalue is never estimated; both still compare the m pivots of the factorisation with the threshold, an
-    addition too small to be seen from outside. The same object is timed in turns, so that memory and code are the same.
-    The mean, not the minimum: the estimate runs at some states only.
+    `watched` is the tick as it is. `unwatched` runs with a threshold that no pivot falls below, so that the
+    smallest eigenvalue is never estimated. Both compare the m pivots of the factorisation with the threshold,
+    which cannot be taken away from outside. The same object is timed in turns, so that memory and code are
+    the same. The mean, not the minimum, for the estimate runs at some states only.
     """
     threshold = space._work[at.THRESHOLD]
     usual = threshold.copy()
@@ -25,7 +25,6 @@ def singularity_costs(space: OperationalSpace, states: list[State], rounds: int)
     never[at.TRIP] = -np.inf
     always[at.TRIP], always[at.DAMPING] = np.inf, np.inf
     singular = singular_states(space, len(states), np.random.default_rng(0))
-    how = f"joints at zero, rank {space.rank} of {space.m}" if singular else "regular states treated as singular"
     runs = {"watched": (usual, states), "unwatched": (never, states),
             "singular": (usual, singular) if singular else (always, states)}
     times: dict[str, list[list[int]]] = {name: [] for name in runs}
@@ -38,5 +37,7 @@ def singularity_costs(space: OperationalSpace, states: list[State], rounds: int)
     finally:
         threshold[:] = usual
     mean = {name: float(np.min(taken, axis=0).mean()) / 1e3 for name, taken in times.items()}
-    return {**mean, "singular_states": how, "test_share": mean["watched"] / mean["unwatched"] - 1.0,
+    where = (f"joints at zero, rank {space.update(singular[0].q).rank} of {space.m}" if singular else
+             "regular states, treated as singular")
+    return {**mean, "singular_states": where, "test_share": mean["watched"] / mean["unwatched"] - 1.0,
             "singular_ratio": mean["singular"] / mean["watched"]}

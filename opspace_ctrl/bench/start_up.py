@@ -39,20 +39,20 @@ class StartUpError(OpspaceError):
     """A new process could not build a controller."""
 
 
-def start_up(after_run: Callable[[], None] = lambda: None) -> dict[str, dict[str, float]]:
-    """Seconds for `import`, the `controller`, the `other_methods`, and their `total`.
+def start_up(tell: Callable[[str], None] = lambda text: None) -> dict[str, dict[str, float]]:
+    """Seconds for `import`, the `controller`, the `other_methods`, and their `total`; `tell` hears of each.
 
     Returns:
         first: With an empty cache of compiled kernels.
         later: With the cache this left behind, the least of three.
     """
     with tempfile.TemporaryDirectory(prefix="opspace_bench_") as cache:
+        tell("start with an empty cache: everything is compiled")
         first = _run(cache)
-        after_run()
         later = []
         for _ in range(LATER):
+            tell("start from the cache")
             later.append(_run(cache))
-            after_run()
     return {"first": first, "later": {key: min(run[key] for run in later) for key in first}}
 
 
@@ -60,7 +60,9 @@ def _run(cache: str) -> dict[str, float]:
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-    done = subprocess.run([sys.executable, "-c", _SCRIPT], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", _SCRIPT], env=environment, capture_output=True, text=True,
+                          check=False)
     if done.returncode:
-        raise StartUpError(f"a new process failed: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
+        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise StartUpError(f"a new process failed: {reason}")
     return json.loads(done.stdout.splitlines()[-1])

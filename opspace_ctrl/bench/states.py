@@ -5,11 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import OpspaceError
 from ..osim import OperationalSpace
 
-__all__ = ["State", "random_state", "regular_states", "singular_states"]
+__all__ = ["NoRegularStates", "State", "random_state", "regular_states", "singular_states"]
 
 PATIENCE = 50  # random states looked at for each one that is wanted
+
+
+class NoRegularStates(OpspaceError):
+    """The tasks are singular (nearly) wherever one looks: there is no regular tick to time."""
 
 
 class State(NamedTuple):
@@ -32,7 +37,7 @@ def regular_states(ospace: OperationalSpace, count: int, rng: np.random.Generato
     """Random states at which no direction of the tasks is damped or lost.
 
     Raises:
-        ValueError: They are too rare.
+        NoRegularStates: They are too rare.
     """
     found: list[State] = []
     for _ in range(PATIENCE * count):
@@ -42,13 +47,13 @@ def regular_states(ospace: OperationalSpace, count: int, rng: np.random.Generato
             found.append(state)
             if len(found) == count:
                 return found
-    raise ValueError(f"{ospace.model.name}: {len(found)} of {PATIENCE * count} random states are regular, "
-                     f"{count} are wanted")
+    raise NoRegularStates(f"{ospace.model.name}: {len(found)} of {PATIENCE * count} random states are "
+                          f"regular, {count} are wanted")
 
 
 def singular_states(ospace: OperationalSpace, count: int, rng: np.random.Generator) -> list[State]:
-    """States with every joint at zero, where limbs are straight; empty if that is not singular on this robot."""
-    neutral, found = ospace.model.neutral(), []
-    for _ in range(count):
-        found.append(random_state(ospace, rng)._replace(q=neutral))
-    return found if ospace.update(neutral).rank < ospace.m else []
+    """States with every joint at zero, where limbs are straight; none if this robot is regular there."""
+    neutral = ospace.model.neutral()
+    if ospace.update(neutral).rank == ospace.m:
+        return []
+    return [random_state(ospace, rng)._replace(q=neutral) for _ in range(count)]

@@ -29,8 +29,8 @@ INTERRUPTS = Path("/proc/interrupts")
 def allocations(space: OperationalSpace, state: State, ticks: int = 1000) -> dict[str, float]:
     """Memory that the tick asks for beyond what handing six arguments to any compiled function takes.
 
-    That is measured by the same call with an empty q, which is refused before anything is computed. NumPy reports its
-    arrays to tracemalloc, compiled code counts its own.
+    That is measured by the same call with an empty q, which is refused before anything is computed. NumPy
+    reports its arrays to tracemalloc, compiled code counts its own.
 
     Returns:
         kept_bytes: What is still held after all ticks.
@@ -43,7 +43,8 @@ def allocations(space: OperationalSpace, state: State, ticks: int = 1000) -> dic
     call = _held(lambda: raw(empty, v, force, tau0, True, address), ticks)
     tick = _held(lambda: space.control(q, v, force, tau0), ticks)
     return {"ticks": ticks, "kept_bytes": tick.kept, "transient_bytes": tick.most - call.most,
-            "compiled": tick.compiled - call.compiled, "call_bytes": call.most, "call_compiled": call.compiled}
+            "compiled": tick.compiled - call.compiled, "call_bytes": call.most,
+            "call_compiled": call.compiled}
 
 
 class _Held(NamedTuple):
@@ -76,8 +77,8 @@ def _held(call: Callable[[], object], ticks: int) -> _Held:
 def tail(space: OperationalSpace, states: list[State], calls: int) -> dict[str, float]:
     """Median, 99.9th percentile and maximum of the tick [us], of all calls and of the undisturbed ones.
 
-    Undisturbed: without the chunks in which this core served an interrupt or this thread was switched off it, as far
-    as the system tells. What a hypervisor takes is not told, and stays.
+    Undisturbed: without the chunks in which this core served an interrupt or this thread was switched off it,
+    as far as the system tells. What a hypervisor takes is not told, and stays.
     """
     inputs = [states[k % len(states)] for k in range(CHUNK)]
     chunks, disturbed = [], []
@@ -97,7 +98,7 @@ def _percentiles(us: np.ndarray, prefix: str) -> dict[str, float]:
 
 
 def _disturbances() -> int:
-    """How often this thread was switched off the core it is pinned to, and how many interrupts that core served."""
+    """How often this thread was switched off its core, plus the interrupts that core served."""
     if getrusage is None:
         return 0
     count, core = getrusage(RUSAGE_THREAD).ru_nivcsw, _core()

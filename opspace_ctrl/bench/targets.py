@@ -2,16 +2,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from .growth import RECURSIVE
 from .robots import HUMANOIDS
 from .timing import Timing
 
-__all__ = ["RATIOS", "Ratio", "Verdict", "ratio_verdicts", "spread_verdicts", "verdict"]
+__all__ = ["RATIOS", "Ratio", "Verdict", "auto_verdicts", "growth_verdicts", "ratio_verdicts",
+           "spread_verdicts", "start_up_verdicts", "tick_verdicts"]
 
-MEASURED = ("panda", *HUMANOIDS)
-RECURSIVE = ("rjk", "efpa", "pv_osim", "pv_osimr", "base_invariant")
+Times = Mapping[str, Mapping[str, Timing]]  # by quantity and contestant
+
+TIMED = ("panda", *HUMANOIDS)
 SPREAD = 3.0  # each recursive method within this factor of the best of them
+TAIL, SINGULAR, TEST_SHARE = 3.0, 10.0, 0.03
+FIRST_START, LATER_START, IMPORT = 25.0, 1.5, 0.5  # [s]
+AUTO_EXCESS = 0.15
+LINEAR, LINEAR_METHODS = 1.1, ("rjk", "pv_osim", "pv_osimr", "aba")  # exponents no larger than this
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,7 @@ class Verdict:
         robot: Which robot, "" if none in particular.
         claim: What was measured.
         value: The figure.
+        unit: "x" for a ratio, "%" for a share (the value is a fraction), "s", "B" or "".
         sense: ">=" or "<=".
         target: None if there is none for this robot.
     """
@@ -29,6 +37,7 @@ class Verdict:
     robot: str
     claim: str
     value: float
+    unit: str
     sense: str
     target: float | None
 
@@ -38,6 +47,10 @@ class Verdict:
         if self.target is None:
             return None
         return self.value >= self.target if self.sense == ">=" else self.value <= self.target
+
+    def as_dict(self) -> dict:
+        """For a JSON file."""
+        return {**asdict(self), "met": self.met}
 
 
 @dataclass(frozen=True)
@@ -59,39 +72,66 @@ class Ratio:
 
 RATIOS = (
     Ratio("tick", "sparse_ltdl", "Pinocchio smart", {"panda": 8.0, **dict.fromkeys(HUMANOIDS, 9.0)}),
-    Ratio("tick", "sparse_ltdl", "Pinocchio best", dict.fromkeys(MEASURED, 7.0)),
-    Ratio("tick", "sparse_ltdl", "MuJoCo", dict.fromkeys(MEASURED, 6.0)),
-    Ratio("explicit", "", "Pinocchio", dict.fromkeys(MEASURED, 6.0)),
-    Ratio("inertia_inv", "", "Pinocchio", dict.fromkeys(MEASURED, 3.5)),
+    Ratio("tick", "sparse_ltdl", "Pinocchio best", dict.fromkeys(TIMED, 7.0)),
+    Ratio("tick", "sparse_ltdl", "MuJoCo", dict.fromkeys(TIMED, 6.0)),
+    Ratio("explicit", "", "Pinocchio", dict.fromkeys(TIMED, 6.0)),
+    Ratio("inertia_inv", "", "Pinocchio", dict.fromkeys(TIMED, 3.5)),
     Ratio("forward", "", "Pinocchio", dict.fromkeys(HUMANOIDS, 3.0)),
     Ratio("forward", "aba", "Pinocchio", dict.fromkeys(HUMANOIDS, 1.3)),
-    Ratio("inverse", "", "Pinocchio", dict.fromkeys(MEASURED, 2.5)),
+    Ratio("inverse", "", "Pinocchio", dict.fromkeys(TIMED, 2.5)),
 )
 
 
-def verdict(robot: str, claim: str, value: float, sense: str, target: float | None) -> Verdict:
-    """A verdict on a plain number."""
-    return Verdict(robot, claim, float(value), sense, target)
-
-
-def ratio_verdicts(robot: str, times: Mapping[str, Mapping[str, Timing]], peers: set[str]) -> list[Verdict]:
+def ratio_verdicts(robot: str, ours: Times, peers: Times) -> list[Verdict]:
     """Least time of the peer over ours, for every ratio whose two sides were timed."""
     found = []
     for ratio in RATIOS:
-        field = times.get(ratio.quantity, {})
-        own = {name: timing for name, timing in field.items() if name not in peers}
-        ours = ratio.ours or min(own, key=lambda name: own[name].least, default="")
-        if ratio.peer not in field or ours not in own:
+        own, their = ours.get(ratio.quantity, {}), peers.get(ratio.quantity, {}).get(ratio.peer)
+        if their is None or ratio.ours not in ("", *own):
             continue
-        claim = f"{ratio.quantity}: {ours} faster than {ratio.peer}"
-        found.append(verdict(robot, claim, field[ratio.peer].least / own[ours].least, ">=",
-                             ratio.targets.get(robot)))
+        least = own[ratio.ours].least if ratio.ours else min(timing.least for timing in own.values())
+        claim = f"{ratio.quantity}: {ratio.peer} / {ratio.ours or 'our fastest'}"
+        found.append(Verdict(robot, claim, their.least / least, "x", ">=", ratio.targets.get(robot)))
     return found
 
 
-def spread_verdicts(robot: str, times: Mapping[str, Mapping[str, Timing]]) -> list[Verdict]:
+def spread_verdicts(robot: str, ours: Times) -> list[Verdict]:
     """Each recursive method's least time for Lambda^-1 over that of the best of them."""
-    field = {name: timing.least for name, timing in times.get("inertia_inv", {}).items() if name in RECURSIVE}
+    least = {name: timing.least for name, timing in ours["inertia_inv"].items() if name in RECURSIVE}
     target = SPREAD if robot in HUMANOIDS else None
-    return [verdict(robot, f"inertia_inv: {name} over the best recursive method", time / min(field.values()), "<=",
-                    target) for name, time in field.items()]
+    best = min(least.values(), default=0.0)
+    return [Verdict(robot, f"inertia_inv: {name} / best recursive", time / best, "x", "<=", target)
+            for name, time in least.items()]
+
+
+def tick_verdicts(robot: str, memory: Mapping, late: Mapping, singular: Mapping) -> list[Verdict]:
+    """On what `tail.allocations`, `tail.tail` and `singularity.singularity_costs` found."""
+    held = memory["kept_bytes"] + memory["transient_bytes"] + memory["compiled"]
+    calm = late["undisturbed_p999"] / late["undisturbed_median"]
+    figures = (("tick: allocated beyond the call", held, "B", 0.0),
+               ("tick: p99.9 / median, undisturbed", calm, "x", TAIL),
+               ("tick: p99.9 / median, all calls", late["p999"] / late["median"], "x", None),
+               ("tick: share of the singularity test", singular["test_share"], "%", TEST_SHARE),
+               ("tick: singular / regular", singular["singular_ratio"], "x", SINGULAR))
+    return [Verdict(robot, claim, float(value), unit, "<=", target) for claim, value, unit, target in figures]
+
+
+def start_up_verdicts(seconds: Mapping[str, Mapping[str, float]]) -> list[Verdict]:
+    """On what `start_up.start_up` found."""
+    figures = (("start: import", seconds["later"]["import"], IMPORT),
+               ("start: everything, empty cache", seconds["first"]["total"], FIRST_START),
+               ("start: everything, from the cache", seconds["later"]["total"], LATER_START))
+    return [Verdict("", claim, value, "s", "<=", target) for claim, value, target in figures]
+
+
+def growth_verdicts(exponents: Mapping[str, Mapping[str, float]]) -> list[Verdict]:
+    """Do the recursive methods grow linearly? By shape and method."""
+    return [Verdict("", f"growth: exponent of {name}, {shape}", slopes[name], "", "<=", LINEAR)
+            for shape, slopes in exponents.items() for name in LINEAR_METHODS if name in slopes]
+
+
+def auto_verdicts(robots: list[dict]) -> list[Verdict]:
+    """Is auto's worst choice close enough to the fastest method?"""
+    excess = [robot["excess"] for robot in robots if "excess" in robot]
+    return [Verdict("", f"auto: worst excess over the fastest, {len(excess)} robots", max(excess), "%", "<=",
+                    AUTO_EXCESS)] if excess else []

@@ -21,7 +21,7 @@ class Contestant:
 
     Attributes:
         call: Takes one of the inputs, unpacked.
-        inputs: One tuple of arguments a state, in the contestant's own coordinates, made before the clock starts.
+        inputs: One tuple of arguments a state, in the contestant's own coordinates, made beforehand.
         ours: (result, number of the state) -> arrays in our coordinates, to compare with; not timed.
     """
 
@@ -32,7 +32,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Timing:
-    """Least, median and 99th percentile of the time of a call [us], the clock's own cost (`clock_cost`) included."""
+    """Least, median and 99th percentile of the time of a call [us], `clock_cost` included."""
 
     least: float
     median: float

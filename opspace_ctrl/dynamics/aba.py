@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..jit import kernel
 from ..lanes import load, splat, store
 from . import layout as at
-from .layout import count, floats, ints
+from .layout import count, floats, ints, stage
 
 
 @kernel
@@ -32,7 +32,7 @@ def inertia_to_lanes(IW, b, out, place):
     out[r + 5, 3], out[r + 5, 4], out[r + 5, 5] = 0.0, 0.0, m
 
 
-@kernel
+@stage(at.ARTICULATED)
 def articulated_inertias(w):
     """IA, U and 1/D of every node, tips to base."""
     n, parent, coordinate = count(w, at.NODES), ints(w, at.PARENT), ints(w, at.COORDINATE)

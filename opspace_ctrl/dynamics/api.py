@@ -19,8 +19,8 @@ from .state import OK, TOO_LARGE
 
 __all__ = ["bias_forces", "center_of_mass", "center_of_mass_bias", "center_of_mass_jacobian", "coriolis_matrix",
            "forward_dynamics", "forward_methods", "frame_acceleration", "frame_jacobian", "frame_pose",
-           "frame_velocity", "gravity_forces", "inverse_dynamics", "kinetic_energy", "mass_matrix", "potential_energy",
-           "workspace"]
+           "frame_velocity", "gravity_forces", "inverse_dynamics", "joint_losses", "kinetic_energy", "mass_matrix",
+           "potential_energy", "workspace"]
 
 Wrenches = Mapping[str, np.ndarray]
 
@@ -112,9 +112,17 @@ def gravity_forces(model: Model, q) -> np.ndarray:
     return bias_forces(model, q, np.zeros(model.nv))
 
 
-def inverse_dynamics(model: Model, q, v, a, external: Wrenches | None = None) -> np.ndarray:
-    """tau (nv,) = H a + h - sum J^T f, for wrenches f on the robot at named frames (force, torque; world axes)."""
-    return _dynamics(model, entries.inverse_dynamics, q, v, a, "a", external)
+def inverse_dynamics(model: Model, q, v, a, external: Wrenches | None = None, damping: bool = False,
+                     friction: bool = False) -> np.ndarray:
+    """tau (nv,) = H a + h - sum J^T f, for wrenches f on the robot at named frames (force, torque; world axes).
+
+    Args:
+        damping, friction: Also what the joints' viscous damping and Coulomb friction take.
+    """
+    tau = _dynamics(model, entries.inverse_dynamics, q, v, a, "a", external)
+    if damping or friction:
+        tau += joint_losses(model, model.check_velocity(v), damping, friction)
+    return tau
 
 
 _FORWARD = {"aba": entries.forward_aba, "crba_ltdl": entries.forward_crba}
@@ -131,8 +139,7 @@ def forward_dynamics(model: Model, q, v, tau, external: Wrenches | None = None, 
     """Acceleration dv/dt (nv,) for the joint forces tau and wrenches on the robot.
 
     Args:
-        damping: Also take the joints' viscous damping off tau.
-        friction: Also take the joints' Coulomb friction, friction * sign(v), off tau.
+        damping, friction: Take the joints' viscous damping, and Coulomb friction * sign(v), off tau.
 
     Raises:
         MethodError: The method is unknown or cannot carry the robot's mimic joints.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..jit import kernel
 from . import layout as at
-from .layout import FIRST, MEMBER, count, floats, ints
+from .layout import FIRST, MEMBER, clear, count, floats, ints
 from .spatial import add, cross, dot, get3, momentum, scale, sub
 
 
@@ -72,9 +72,7 @@ def coriolis_matrix(w):
     n, nv, parent, coordinate = count(w, at.NODES), count(w, at.NV), ints(w, at.PARENT), ints(w, at.COORDINATE)
     S, IC, B, C = floats(w, at.S), floats(w, at.IC), floats(w, at.BC), floats(w, at.DENSE)
     multiplier = floats(w, at.MULTIPLIER)
-    for i in range(nv):
-        for j in range(nv):
-            C[i, j] = 0.0
+    clear(C, nv, nv)
     for b in range(n):
         body_b(w, b)
     for j in range(n - 1, -1, -1):

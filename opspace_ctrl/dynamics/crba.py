@@ -4,7 +4,7 @@ from __future__ import annotations
 from ..jit import kernel
 from ..lanes import WIDTH, load, splat, store
 from . import layout as at
-from .layout import count, floats, ints
+from .layout import clear, count, floats, ints, stage
 from .spatial import load3, load_inertia, momentum, store3
 
 
@@ -42,6 +42,18 @@ def subspaces_by_depth(w):
 
 
 @kernel
+def merge_mimic(w):
+    """H = G^T H_free G, entry by entry."""
+    HN, H, merge, factor = floats(w, at.HN), floats(w, at.H), ints(w, at.MERGE), floats(w, at.MERGE_FACTOR)
+    depth_e = ints(w, at.DEPTH_E)
+    for i in range(count(w, at.NV)):
+        for d in range(0, depth_e[i] + 1, WIDTH):  # the scratch as well, or factorising again and again inflates it
+            store(H, i, d, splat(0.0))
+    for k in range(count(w, at.MERGES)):
+        H[merge[k, 2], merge[k, 3]] += factor[k] * HN[merge[k, 0], merge[k, 1]]
+
+
+@stage(at.MASS_MATRIX)
 def mass_matrix(w):
     """H by depth, lower triangle. Entries right of the diagonal are scratch."""
     composite_inertias(w)
@@ -62,25 +74,11 @@ def mass_matrix(w):
 
 
 @kernel
-def merge_mimic(w):
-    """H = G^T H_free G, entry by entry."""
-    HN, H, merge, factor = floats(w, at.HN), floats(w, at.H), ints(w, at.MERGE), floats(w, at.MERGE_FACTOR)
-    depth_e = ints(w, at.DEPTH_E)
-    for i in range(count(w, at.NV)):
-        for d in range(0, depth_e[i] + 1, WIDTH):  # the scratch as well, or factorising again and again inflates it
-            store(H, i, d, splat(0.0))
-    for k in range(count(w, at.MERGES)):
-        H[merge[k, 2], merge[k, 3]] += factor[k] * HN[merge[k, 0], merge[k, 1]]
-
-
-@kernel
 def dense_mass_matrix(w):
     """H as a full symmetric matrix, into DENSE."""
     H, dense, path, depth = floats(w, at.H), floats(w, at.DENSE), ints(w, at.PATH_E), ints(w, at.DEPTH_E)
     nv = count(w, at.NV)
-    for i in range(nv):
-        for j in range(nv):
-            dense[i, j] = 0.0
+    clear(dense, nv, nv)
     for i in range(nv):
         for d in range(depth[i] + 1):
             dense[i, path[i, d]] = H[i, d]

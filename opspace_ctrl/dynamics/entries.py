@@ -30,9 +30,7 @@ def _move(w, q, v):
     if not (is_usable(v, count(w, at.NV)) and _place(w, q)):
         return False
     copy(v, floats(w, at.V))
-    rnea.joint_rates(w)
-    rnea.velocities(w, False)
-    rnea.body_forces(w)
+    rnea.motion(w)
     return True
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..jit import kernel
 from . import layout as at
-from .layout import count, floats, ints
+from .layout import clear, count, floats, ints
 from .spatial import add, cross, get3, rotate, sub
 
 
@@ -62,9 +62,7 @@ def frame_jacobian(w, f):
     out, S, parent = floats(w, at.DENSE), floats(w, at.S), ints(w, at.PARENT)
     coordinate, multiplier = ints(w, at.COORDINATE), floats(w, at.MULTIPLIER)
     n, p = count(w, at.NODES), frame_point(w, f)
-    for k in range(6):
-        for i in range(count(w, at.NV)):
-            out[k, i] = 0.0
+    clear(out, 6, count(w, at.NV))
     b = ints(w, at.FRAME_NODE)[f]
     while b < n:
         i, angular = coordinate[b], get3(S, 0, b)
@@ -103,9 +101,7 @@ def center_of_mass_jacobian(w, mass):
     """J of the centre of mass into the first three rows of DENSE: the linear part of I_c S / M (needs FC)."""
     out, FC = floats(w, at.DENSE), floats(w, at.FC)
     coordinate, multiplier = ints(w, at.COORDINATE), floats(w, at.MULTIPLIER)
-    for k in range(3):
-        for i in range(count(w, at.NV)):
-            out[k, i] = 0.0
+    clear(out, 3, count(w, at.NV))
     for b in range(count(w, at.NODES)):
         for k in range(3):
             out[k, coordinate[b]] += multiplier[b] * FC[3 + k, b] / mass

@@ -6,20 +6,11 @@ import math
 from ..jit import kernel
 from ..lanes import WIDTH, cos8, load, sin8, store
 from . import layout as at
-from .layout import FIRST, MEMBER, SINGLE, count, floats, ints
+from .layout import FIRST, MEMBER, SINGLE, count, floats, ints, stage
 from .spatial import add, cross, dot, get3, load3, rotate, row_times, scale, set3, store3
 
 FLOATING = 3  # model.JointType.FLOATING: kernels want a plain number
 FAR_ANGLE = 1e5  # [rad], where `sin8` begins to lose digits
-
-
-@kernel
-def kinematics(w):
-    """Everything that depends on q alone: R, P, S and the world inertias."""
-    joint_rotations(w)
-    body_poses(w)
-    motion_subspaces(w)
-    world_inertias(w)
 
 
 @kernel
@@ -148,3 +139,12 @@ def world_inertias(w):
         store(IW, 7, b, dot(t1, r1) + mc[0] * c[0] + mc[2] * c[2])
         store(IW, 8, b, dot(t1, r2) - mc[1] * c[2])
         store(IW, 9, b, dot(t2, r2) + mc[0] * c[0] + mc[1] * c[1])
+
+
+@stage(at.KINEMATICS)
+def kinematics(w):
+    """Everything that depends on q alone: R, P, S and the world inertias."""
+    joint_rotations(w)
+    body_poses(w)
+    motion_subspaces(w)
+    world_inertias(w)

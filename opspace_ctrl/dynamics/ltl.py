@@ -10,10 +10,10 @@ import math
 from ..jit import kernel
 from ..lanes import WIDTH, load, store
 from . import layout as at
-from .layout import count, floats, ints
+from .layout import count, floats, ints, stage
 
 
-@kernel
+@stage(at.LTDL)
 def ltdl(w):
     """L_d below the diagonal of H, 1/D into DINV; the vector W becomes L_d^-T W on the way.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from ..jit import kernel
 from ..lanes import WIDTH, load, store
 from . import layout as at
-from .layout import LAST, SINGLE, count, floats, ints
+from .layout import LAST, SINGLE, count, floats, ints, stage
 from .spatial import add, cross, dot, get3, load3, load_inertia, momentum, scale, set3, store3, sub
 
 
@@ -57,6 +57,14 @@ def body_forces(w):
         n, f = momentum(m, mc, i, load3(acc, 0, b), load3(acc, 3, b))
         store3(force, 0, b, add(n, add(cross(omega, k), cross(v, l))))
         store3(force, 3, b, add(f, cross(omega, l)))
+
+
+@stage(at.MOTION)
+def motion(w):
+    """Velocities, accelerations and body forces for the V at hand and dv/dt = 0."""
+    joint_rates(w)
+    velocities(w, False)
+    body_forces(w)
 
 
 @kernel

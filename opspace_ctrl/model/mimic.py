@@ -13,6 +13,8 @@ from opspace_ctrl.model.configuration import check_vector, unit_quaternion
 from opspace_ctrl.model.joints import NQ, NV, JointType
 from opspace_ctrl.model.specs import JointSpec, MimicSpec
 
+SAME = 1e-9  # [rad or m]: locked positions of a leader and a follower closer than this agree
+
 
 @dataclass(frozen=True)
 class Couplings:
@@ -29,25 +31,30 @@ class Couplings:
 def couple(joints: dict[str, JointSpec], locked: Mapping[str, float] | None) -> Couplings:
     """Resolve the mimic joints and freeze the locked joints with all that follow them.
 
-    A follower whose leader is a fixed joint, or whose multiplier is zero, stands still as well.
+    A follower whose leader is a fixed joint, or whose multiplier is zero, stands still as well. Locking a follower
+    locks its leader where the two agree.
 
     Args:
         joints: by name, as in the URDF.
         locked: joint name -> position (a planar or floating joint: its 3 or 7 coordinates).
 
     Raises:
-        MimicError: a missing leader, a loop, a joint with several coordinates, or a locked follower.
+        MimicError: a missing leader, a loop, a joint with several coordinates, or a leader and a follower locked at
+            positions that exclude each other.
         UnknownJointError: a locked joint that does not exist or does not move.
         ConfigurationError: a locked position that is not finite or of the wrong length.
     """
     followers = _resolve_all(joints)
     frozen = {}
     for name, position in _items(locked, "locked"):
-        joint = moving_joint(joints, name, "locked")
-        if name in followers:
-            leader = followers[name].leader
-            raise MimicError(f"locked: joint {quoted(name)} follows {quoted(leader)}: lock that one")
-        frozen[name] = _position(joint, position)
+        held = _position(moving_joint(joints, name, "locked"), position)
+        if name in followers and followers[name].multiplier != 0.0:
+            mimic = followers[name]
+            name, held = mimic.leader, (held - mimic.offset) / mimic.multiplier
+        if name in frozen and not np.allclose(frozen[name], held, rtol=0.0, atol=SAME):
+            raise MimicError(f"locked: joint {quoted(name)} and its followers are locked at positions that exclude "
+                             f"each other, {frozen[name][0]:g} and {held[0]:g} of {quoted(name)}")
+        frozen[name] = held
     for name, mimic in list(followers.items()):
         if mimic.leader in frozen or not joints[mimic.leader].moves or mimic.multiplier == 0.0:
             leader_position = frozen.get(mimic.leader, np.zeros(1))

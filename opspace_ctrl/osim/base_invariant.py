@@ -1,4 +1,4 @@
-"""Operational-space inertia of the links of a free flyer, Lambda(k) = P(k) + S(k) ([Jain1991], lemma 4.1, algorithm 8).
+"""Operational-space inertia of the links of a free flyer, Lambda(k) = P(k) + S(k) ([Jain1995], lemma 4.1, algorithm 8).
 
 P(k) is the articulated inertia of the tree above link k, S(k) its dual: that of the rest of the robot, felt through the
 hinge of k. With X = M(p) + S(p) + sum of P+ over the brothers of k, p the parent (summed up, never subtracted):
@@ -12,10 +12,10 @@ from ..dynamics import layout as dyn
 from ..dynamics.layout import Workspace, count, floats, ints
 from ..dynamics.pack import Nodes
 from ..jit import kernel
-from ..lanes import load, splat, store
+from ..lanes import load, store
 from ..model.connectivity import ancestor
 from . import layout as at
-from .blocks import store_product
+from .blocks import store_product, store_zero
 from .method import Method
 from .pack import Supports
 from .propagate import carry_rows, load_rows, project_articulated, row_sum, store_rows, times_rows
@@ -99,16 +99,17 @@ def link_inertias(w):
 def inertia_inv(w):
     """Lambda^-1 into LI, J H^-1 W into X."""
     link_inertias(w)
-    carry_rows(w, floats(w, CARRIED))
+    for b in range(count(w, at.BLOCKS)):
+        carry_rows(w, b, floats(w, CARRIED), True)
     inverse, K, block = floats(w, INVERSE), floats(w, CARRIED), ints(w, at.BLOCK)
-    common, place, none = ints(w, at.COMMON), ints(w, PLACE), splat(0.0)
+    common, place = ints(w, at.COMMON), ints(w, PLACE)
     for k in range(count(w, MEETINGS)):
         invert(inverse, k)
     for a in range(count(w, at.BLOCKS)):
         for b in range(a, count(w, at.BLOCKS)):
             g = common[a, b] - 1
             if g < 0:
-                store_product(w, a, b, K, 0, none, none, none, none, none, none)
+                store_zero(w, a, b)
             else:
                 t = times_rows(inverse, place[a, b], load_rows(K, block[b, at.B_FIRST] + g))
                 store_product(w, a, b, K, block[a, at.B_FIRST] + g, t[0], t[1], t[2], t[3], t[4], t[5])

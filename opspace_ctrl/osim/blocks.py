@@ -98,6 +98,14 @@ def store_product(w, a, b, K, k, t0, t1, t2, t3, t4, t5):
 
 
 @kernel
+def store_zero(w, a, b):
+    """Block (a, b) of tasks on robots that share only the world."""
+    LI, block, none = floats(w, at.LI), ints(w, at.BLOCK), splat(0.0)
+    for r in range(block[a, at.B_ROWS]):
+        store(LI, block[a, at.B_ROW] + r, block[b, at.B_ROW], none)
+
+
+@kernel
 def mirror(matrix, m):
     """Copy the upper triangle of a matrix to the lower."""
     for i in range(m):

@@ -12,7 +12,7 @@ from ..dynamics.layout import Workspace, count, floats, ints
 from ..jit import kernel
 from ..lanes import load, splat
 from . import layout as at
-from .blocks import store_product
+from .blocks import store_product, store_zero
 from .method import Method
 from .pack import Supports
 from .propagate import carry_rows, load_rows, project_articulated, store_rows
@@ -42,15 +42,15 @@ def responses(w):
 def inertia_inv(w):
     """Lambda^-1 into LI, J H^-1 W into X."""
     aba.articulated_inertias(w)
-    carry_rows(w, floats(w, CARRIED))
+    for b in range(count(w, at.BLOCKS)):
+        carry_rows(w, b, floats(w, CARRIED), True)
     responses(w)
     K, V, block, common = floats(w, CARRIED), floats(w, RESPONSE), ints(w, at.BLOCK), ints(w, at.COMMON)
-    none = splat(0.0)
     for a in range(count(w, at.BLOCKS)):
         for b in range(a, count(w, at.BLOCKS)):
             g = common[a, b] - 1
             if g < 0:
-                store_product(w, a, b, K, 0, none, none, none, none, none, none)
+                store_zero(w, a, b)
             else:
                 t = load_rows(V, block[b, at.B_FIRST] + g)
                 store_product(w, a, b, K, block[a, at.B_FIRST] + g, t[0], t[1], t[2], t[3], t[4], t[5])

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..dynamics import layout as dyn
 from ..dynamics.frames import point_acceleration, point_velocity
-from ..dynamics.layout import count, floats, ints
+from ..dynamics.layout import clear, count, floats, ints, stage
 from ..dynamics.spatial import add, cross, get3, rotate, scale, sub
 from ..jit import kernel
 from ..lanes import load, splat, store
@@ -77,7 +77,7 @@ def _write_matrix(K, k, x, y, z, u, v, s, p, sign):
     store(K, 6 * k + 5, 0, sign * z)
 
 
-@kernel
+@stage(at.TASK_JACOBIAN)
 def task_jacobian(w):
     """J by register: K S_j added up over the nodes j of every leg."""
     J, K, S, multiplier = floats(w, at.J), floats(w, at.K), floats(w, dyn.S), floats(w, dyn.MULTIPLIER)
@@ -166,9 +166,7 @@ def frame_accelerations(w, b):
 def dense_jacobian(w):
     """J as an (m, nv) matrix, into J_DENSE."""
     J, dense, block, support = floats(w, at.J), floats(w, at.J_DENSE), ints(w, at.BLOCK), ints(w, at.SUPPORT)
-    for i in range(count(w, at.M)):
-        for j in range(count(w, dyn.NV)):
-            dense[i, j] = 0.0
+    clear(dense, count(w, at.M), count(w, dyn.NV))
     for b in range(count(w, at.BLOCKS)):
         for r in range(block[b, at.B_FIRST], block[b, at.B_FIRST] + block[b, at.B_SLOTS]):
             for i in range(block[b, at.B_ROWS]):

@@ -14,6 +14,10 @@ from ..dynamics.layout import FIRST_FREE
 
 _slot = count_from(FIRST_FREE).__next__
 
+# ---- addresses of the stages ----
+TASK_JACOBIAN = _slot()
+FACTORED = _slot()
+
 # ---- counts ----
 BLOCKS = _slot()
 M = _slot()  # rows of all tasks
@@ -63,8 +67,8 @@ J_DENSE = _slot()  # (m, nv)
 VECTORS = _slot()  # (m, m): eigenvectors, row by row
 VALUES = _slot()  # flat (m): eigenvalues
 OFF_DIAGONAL = _slot()  # flat (m): scratch of the eigenvalue iteration
-STATUS = _slot()  # flat (2): columns below
-RANK, DAMPED = range(2)
+STATUS = _slot()  # flat (3): columns below
+REGULAR, RANK, DAMPED = range(3)
 
 # ---- the method in use: its kernel and its own tables, side by side so that it changes in one write ----
 INERTIA_INV = _slot()  # address of the method's kernel

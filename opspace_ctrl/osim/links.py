@@ -1,4 +1,4 @@
-"""The operational-space inertia of every link of a free flyer at once ([Jain1991], algorithm 8)."""
+"""The operational-space inertia of every link of a free flyer at once ([Jain1995], algorithm 8)."""
 from __future__ import annotations
 
 import numpy as np

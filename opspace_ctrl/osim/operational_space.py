@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..dynamics import layout as dyn
+from ..dynamics.layout import Workspace
 from ..dynamics.pack import pack
 from ..dynamics.state import TOO_LARGE
 from ..errors import ConfigurationError
@@ -36,7 +37,7 @@ class OperationalSpace:
         method: One of `osim.methods()`, or "auto": the fastest here, see `choice`.
 
     Attributes:
-        choice: What "auto" chose and why (for a method given by name, that it was given).
+        choice: What "auto" chose and why (for a method asked for by name, that it was).
 
     Raises:
         MethodError: The method is unknown or cannot carry the robot or the tasks.
@@ -50,7 +51,7 @@ class OperationalSpace:
         self._work = pack(model)
         self._supports = pack_tasks(self._work, model, self._blocks)
         self._work[at.THRESHOLD][:] = TRIP, DAMPING, CUT
-        self._built: dict[str, np.ndarray] = {}
+        self._built: dict[str, Workspace] = {}
         self._control, self._address = tick.control.prepare(), self._work.address
         self._no_velocity = np.zeros(model.nv)
         self._views = {slot: _read_only(self._work[slot][rows]) for slot, rows in (
@@ -61,14 +62,8 @@ class OperationalSpace:
         self._has_state = False
         self._use("sparse_ltdl")
         self._work[at.RESPONSE][:self.m] = typical_response(self)
+        self._select(method, timed_on=self)
         self._has_state = False
-        able = able_methods(model, self._blocks)
-        if method == "auto":
-            method, self.choice = choose(self, able)
-        else:
-            get_method(method).check(model, self._blocks, able)
-            self.choice = f"{method}: asked for by name"
-        self.method = method
 
     # ---- the method ----
 
@@ -79,9 +74,16 @@ class OperationalSpace:
 
     @method.setter
     def method(self, name: str) -> None:
+        self._select(name)
+
+    def _select(self, name: str, timed_on: OperationalSpace | None = None) -> None:
+        """Use a method by name; "auto" is timed on a twin unless told otherwise, since this one may be ticking."""
+        able = able_methods(self.model, self._blocks)
         if name == "auto":
-            name, self.choice = choose(self, able_methods(self.model, self._blocks))
-        get_method(name).check(self.model, self._blocks, able_methods(self.model, self._blocks))
+            name, self.choice = choose(timed_on or OperationalSpace(self.model, self.tasks, "sparse_ltdl"), able)
+        else:
+            get_method(name).check(self.model, self._blocks, able)
+            self.choice = f"{name}: asked for by name"
         self._use(name)
 
     def prepare(self, *names: str) -> None:
@@ -90,21 +92,18 @@ class OperationalSpace:
             get_method(name).check(self.model, self._blocks, able_methods(self.model, self._blocks))
             self._build(name)
 
-    def _build(self, name: str) -> np.ndarray:
-        """Compile a method and lay out its tables, once; returns what the header says when it is in use."""
+    def _build(self, name: str) -> Workspace:
+        """Compile a method and lay out its tables, once, under a header of its own: another thread may be ticking."""
         if name not in self._built:
-            method = get_method(name)
-            address = address_of(method.inertia_inv)
-            before = self._work.header(at.INERTIA_INV, at.END)
-            method.tables(self._work, self._supports)
-            self._work.allocate()
-            self._work.set_count(at.INERTIA_INV, address)
-            self._built[name] = self._work.header(at.INERTIA_INV, at.END)
-            self._work.set_header(at.INERTIA_INV, before)
+            method, own = get_method(name), Workspace()
+            method.tables(own, self._supports)
+            own.allocate()
+            own.set_count(at.INERTIA_INV, address_of(method.inertia_inv))
+            self._built[name] = own
         return self._built[name]
 
     def _use(self, name: str) -> None:
-        header = self._build(name)
+        header = self._build(name).header(at.INERTIA_INV, at.END)
         self._work.set_header(at.INERTIA_INV, header)  # one write: a tick sees the old method or the new one
         self._method, self._factor = name, _FACTOR[get_method(name).factor]
         self._done.clear()
@@ -149,10 +148,16 @@ class OperationalSpace:
         elif stage == "inertia":
             tick.find_inertia.call(self._address)
         elif stage == "jbar":
-            tick.find_jbar.call(self._address, self._factor)
+            tick.find_jbar.call(self._address, self._factor, at.LAMBDA)
+            self._done.discard("truncated")
+        elif stage == "truncated":  # Jbar as N wants it: without damping
+            regular = self._work[at.STATUS][at.REGULAR] == 1.0
+            if not regular or "jbar" not in self._done:
+                tick.find_jbar.call(self._address, self._factor, at.LAMBDA if regular else at.TRUNCATED)
+            if not regular:
+                self._done.discard("jbar")
         elif stage == "null_space":
-            tick.find_null_space.call(self._address, self._factor)
-            self._done.discard("jbar")
+            tick.find_null_space.call(self._address)
 
     # ---- the results ----
 
@@ -195,7 +200,9 @@ class OperationalSpace:
     @property
     def null_space(self) -> np.ndarray:
         """N = 1 - Jbar J (nv, nv), a projector also where tasks are singular."""
-        self._need("inertia_inv", "inertia", "null_space")
+        self._need("inertia_inv", "inertia")
+        if "null_space" not in self._done:
+            self._need("truncated", "null_space")
         return self._views[at.N_T].T
 
     @property
@@ -226,7 +233,8 @@ class OperationalSpace:
         self._need()
         force = self._force(force)
         tau0 = self._no_velocity if tau0 is None else self.model.check_velocity(tau0, "tau0")
-        tick.find_torque.call(force, tau0, self._address)
+        if tick.find_torque.call(force, tau0, "truncated" in self._done, self._address):
+            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         return self._views[at.TORQUE]
 
     def control(self, q, v, force, tau0, compensate: bool = True) -> np.ndarray:

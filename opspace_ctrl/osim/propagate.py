@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..dynamics import aba
 from ..dynamics import layout as dyn
-from ..dynamics.layout import count, floats, ints
+from ..dynamics.layout import floats, ints
 from ..jit import kernel
 from ..lanes import load, store
 from . import layout as at
@@ -46,21 +46,20 @@ def pass_on(x, xs, U, i):
 
 
 @kernel
-def carry_rows(w, keep):
-    """Y_d and Y_D of every block on a path, tip to base; K before each node into `keep`, six registers a slot."""
-    block, K = ints(w, at.BLOCK), floats(w, at.K)
-    S, U, dinv, support = floats(w, dyn.S), floats(w, dyn.U), floats(w, dyn.DA), ints(w, at.SUPPORT)
-    Yd, YD = floats(w, at.YD_LOWER), floats(w, at.YD)
-    for b in range(count(w, at.BLOCKS)):
-        first, x = block[b, at.B_FIRST], load_rows(K, block[b, at.B_LEG])
-        for r in range(first + block[b, at.B_SLOTS] - 1, first - 1, -1):
-            i = support[r]
+def carry_rows(w, b, keep, keeping):
+    """Y_d and Y_D of block b on a path, tip to base; if asked, K before each node into `keep`, six registers a slot."""
+    block, S, U, dinv = ints(w, at.BLOCK), floats(w, dyn.S), floats(w, dyn.U), floats(w, dyn.DA)
+    support, Yd, YD = ints(w, at.SUPPORT), floats(w, at.YD_LOWER), floats(w, at.YD)
+    first, x = block[b, at.B_FIRST], load_rows(floats(w, at.K), block[b, at.B_LEG])
+    for r in range(first + block[b, at.B_SLOTS] - 1, first - 1, -1):
+        i = support[r]
+        if keeping:
             store_rows(keep, r, x)
-            y = row_sum(x, S, i)
-            yd = y * dinv[i]
-            store(Yd, r, 0, y)
-            store(YD, r, 0, yd)
-            x = pass_on(x, yd, U, i)
+        y = row_sum(x, S, i)
+        yd = y * dinv[i]
+        store(Yd, r, 0, y)
+        store(YD, r, 0, yd)
+        x = pass_on(x, yd, U, i)
 
 
 @kernel

@@ -15,29 +15,14 @@ from .blocks import products, times_support
 from .jacobian import moving_mass, task_rows
 from .method import Method
 from .pack import Supports
-from .propagate import load_rows, pass_on, row_sum, store_rows
+from .propagate import carry_rows, load_rows, pass_on, row_sum, store_rows
 
 CARRIED = at.METHOD  # by lane (6 (n + 1), 8): rows carried by each node, for blocks whose support is no path
 
 
 @kernel
-def _path_rows(w, b):
-    """Y_d and Y_D of a block on a path: the rows stay in registers all the way to the base."""
-    block, K, S, U = ints(w, at.BLOCK), floats(w, at.K), floats(w, dyn.S), floats(w, dyn.U)
-    dinv, support, Yd, YD = floats(w, dyn.DA), ints(w, at.SUPPORT), floats(w, at.YD_LOWER), floats(w, at.YD)
-    first, x = block[b, at.B_FIRST], load_rows(K, block[b, at.B_LEG])
-    for r in range(first + block[b, at.B_SLOTS] - 1, first - 1, -1):
-        i = support[r]
-        y = row_sum(x, S, i)
-        yd = y * dinv[i]
-        store(Yd, r, 0, y)
-        store(YD, r, 0, yd)
-        x = pass_on(x, yd, U, i)
-
-
-@kernel
 def _tree_rows(w, b):
-    """The same when rows start on several bodies: they are summed where branches join."""
+    """`carry_rows` for rows that start on several bodies: they are summed where branches join."""
     block, S, U, dinv = ints(w, at.BLOCK), floats(w, dyn.S), floats(w, dyn.U), floats(w, dyn.DA)
     support, Yd, YD, carried = ints(w, at.SUPPORT), floats(w, at.YD_LOWER), floats(w, at.YD), floats(w, CARRIED)
     n, parent = count(w, dyn.NODES), ints(w, dyn.PARENT)
@@ -80,7 +65,7 @@ def inertia_inv(w):
     block = ints(w, at.BLOCK)
     for b in range(count(w, at.BLOCKS)):
         if block[b, at.B_PATH] == 1 and block[b, at.B_KIND] == at.FRAME:
-            _path_rows(w, b)
+            carry_rows(w, b, floats(w, CARRIED), False)
         else:
             _tree_rows(w, b)
     products(w)

@@ -16,7 +16,7 @@ from ..dynamics.layout import Workspace, count, floats, ints
 from ..jit import kernel
 from ..lanes import load, splat, store
 from . import layout as at
-from .blocks import store_product
+from .blocks import store_product, store_zero
 from .method import Method
 from .pack import Supports
 from .propagate import load_rows, pass_on, project_articulated, row_sum, store_rows, times_rows
@@ -89,11 +89,10 @@ def inertia_inv(w):
             add_response(P, a, O, span[a, 2], O)
         _store_own(w, a)
         pass_down(w, a)
-    none = splat(0.0)
     for a in range(blocks):
         for b in range(a + 1, blocks):
             if meeting[a, 2 * b] < 0:
-                store_product(w, a, b, passed, 0, none, none, none, none, none, none)
+                store_zero(w, a, b)
                 continue
             g, e = span[a, 2], meeting[a, 2 * b]
             for _ in range(e):

@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 from ..errors import MethodError
+from ..jit import address_of
 from ..model import Model
 from .method import Method
 from .tasks import Block
@@ -24,7 +25,6 @@ def _foreign() -> dict:
     return {point.name: point for point in entry_points(group=GROUP) if point.name not in (*BUILT_IN, "auto")}
 
 
-@cache
 def get_method(name: str) -> Method:
     """The method called `name`.
 
@@ -33,15 +33,27 @@ def get_method(name: str) -> Method:
     """
     if name in BUILT_IN:
         return import_module(f".{name}", __package__).method
-    if name not in _foreign():
+    if not isinstance(name, str) or name not in _foreign():
         raise MethodError(f"no method {name!r}; choose auto, {', '.join((*BUILT_IN, *_foreign()))}")
+    loaded = _load(name)
+    if isinstance(loaded, MethodError):
+        raise loaded
+    return loaded
+
+
+@cache
+def _load(name: str) -> Method | MethodError:
+    """The method of another package, compiled; or, once for all, why it is unusable."""
+    point = _foreign()[name]
     try:
-        method = _foreign()[name].load()
+        method = point.load()
+        if isinstance(method, Method):
+            address_of(method.inertia_inv)
+            return method
     except Exception as error:  # whatever another package does on import, it is that method which is unusable
-        raise MethodError(f"method {name!r} of {_foreign()[name].value} cannot be loaded: {error}") from error
-    if not isinstance(method, Method):
-        raise MethodError(f"method {name!r}: {_foreign()[name].value} is no opspace_ctrl.osim.Method")
-    return method
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        return MethodError(f"method {name!r} of {point.value} cannot be loaded: {reason}")
+    return MethodError(f"method {name!r}: {point.value} is no opspace_ctrl.osim.Method")
 
 
 def methods(model: Model | None = None) -> tuple[str, ...]:

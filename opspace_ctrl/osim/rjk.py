@@ -18,7 +18,7 @@ from ..jit import kernel
 from ..lanes import load, splat, store, total
 from ..model.connectivity import ancestor
 from . import layout as at
-from .blocks import store_product
+from .blocks import store_product, store_zero
 from .method import Method
 from .need import need_table
 from .pack import Supports
@@ -94,12 +94,12 @@ def inertia_inv(w):
     off_diagonal_blocks(w)
     Omega, K, block = floats(w, OMEGA), floats(w, at.K), ints(w, at.BLOCK)
     pair, turned = ints(w, TASK_PAIR), ints(w, TRANSPOSED)
-    scratch, none = count(w, SCRATCH), splat(0.0)
+    scratch = count(w, SCRATCH)
     for a in range(count(w, at.BLOCKS)):
         for b in range(a, count(w, at.BLOCKS)):
             place = pair[a, b]
             if place < 0:
-                store_product(w, a, b, K, 0, none, none, none, none, none, none)
+                store_zero(w, a, b)
                 continue
             if turned[a, b] == 1:
                 transpose_block(Omega, place, scratch)

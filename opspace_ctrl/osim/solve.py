@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 
 from ..dynamics import layout as dyn
-from ..dynamics.layout import count, floats, ints
+from ..dynamics.layout import clear, count, floats, ints
+from ..dynamics.state import copy
 from ..jit import kernel
 from ..lanes import WIDTH, from_lane, load, splat, store, total
 from . import layout as at
+from .blocks import add_transposed
 
 ITERATIONS = 3
 
@@ -137,42 +139,38 @@ def smallest_eigenvalue(w, row):
 
 @kernel
 def invert(w, out):
-    """out = Lambda, column by column in its rows (it is symmetric), after `factorise`."""
-    m = count(w, at.M)
-    x = floats(w, at.OFF_DIAGONAL)
-    for c in range(m):
+    """out = Lambda = U^-1 D^-1 U^-T, after `factorise`: all columns of the solve at once, row by row."""
+    m, U = count(w, at.M), floats(w, at.FACTOR)
+    clear(out, m, m)
+    for k in range(m):
+        out[k, k] = 1.0
+    for k in range(m):  # U^-T is lower triangular: row k ends at column k
+        for j in range(0, k + 1, WIDTH):
+            row = load(out, k, j)
+            for i in range(k + 1, m):
+                store(out, i, j, load(out, i, j) - U[k, i] * row)
+            store(out, k, j, U[k, k] * row)
+    for k in range(m - 2, -1, -1):
         for j in range(0, m, WIDTH):
-            store(x, 0, j, splat(0.0))
-        x[c] = 1.0
-        solve(w, x)
-        for j in range(m):
-            out[c, j] = x[j]
+            found = load(out, k, j)
+            for i in range(k + 1, m):
+                found = found - U[k, i] * load(out, i, j)
+            store(out, k, j, found)
 
 
 @kernel
-def dynamically_consistent_inverse(w, Lambda):
-    """Jbar = L_d^-1 (Y_D^T Lambda), (33), into JBAR; needs Y_D and H factored by LTDL."""
-    m, nv, Jbar, L = count(w, at.M), count(w, dyn.NV), floats(w, at.JBAR), floats(w, dyn.H)
-    _support_times(w, Lambda, Jbar)
-    path, depth = ints(w, dyn.PATH_E), ints(w, dyn.DEPTH_E)
-    for k in range(nv):
-        for c in range(depth[k]):
-            for j in range(0, m, WIDTH):
-                store(Jbar, k, j, load(Jbar, k, j) - L[k, c] * load(Jbar, path[k, c], j))
-
-
-@kernel
-def dynamically_consistent_inverse_ltl(w, Lambda):
-    """Jbar = L^-1 (Y^T Lambda), (32), into JBAR; needs Y and H factored by LTL."""
+def dynamically_consistent_inverse(w, Lambda, by_ltl):
+    """Jbar = L_d^-1 (Y_D^T Lambda), (33), or L^-1 (Y^T Lambda), (32), into JBAR; needs H factored so, and Y_D or Y."""
     m, nv, Jbar, L = count(w, at.M), count(w, dyn.NV), floats(w, at.JBAR), floats(w, dyn.H)
     _support_times(w, Lambda, Jbar)
     path, depth, dinv = ints(w, dyn.PATH_E), ints(w, dyn.DEPTH_E), floats(w, dyn.DINV)
     for k in range(nv):
-        for c in range(depth[k]):
-            for j in range(0, m, WIDTH):
-                store(Jbar, k, j, load(Jbar, k, j) - L[k, c] * load(Jbar, path[k, c], j))
+        scale = dinv[k] if by_ltl else 1.0  # L_d has ones on its diagonal
         for j in range(0, m, WIDTH):
-            store(Jbar, k, j, load(Jbar, k, j) * dinv[k])
+            found = load(Jbar, k, j)
+            for c in range(depth[k]):
+                found = found - L[k, c] * load(Jbar, path[k, c], j)
+            store(Jbar, k, j, scale * found)
 
 
 @kernel
@@ -213,3 +211,18 @@ def null_space(w):
                 for c in range(block[b, at.B_ROWS]):
                     found = found - J[r, c] * load(turned, row + c, j)
                 store(N_T, i, j, found)
+
+
+@kernel
+def torque_by_jbar(w, force, tau0, out):
+    """tau0 + J^T (F - Jbar^T tau0), the law (11) when Jbar is at hand."""
+    m, Jbar, F = count(w, at.M), floats(w, at.JBAR), floats(w, at.FORCE)
+    for j in range(0, m, WIDTH):
+        found = splat(0.0)
+        for i in range(count(w, dyn.NV)):
+            found = found + tau0[i] * load(Jbar, i, j)
+        store(F, 0, j, found)
+    for i in range(m):
+        F[i] = force[i] - F[i]
+    copy(tau0, out)
+    add_transposed(w, floats(w, at.J), F, out)

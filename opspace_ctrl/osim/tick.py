@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..dynamics import crba, kinematics, ltl, rnea
 from ..dynamics import layout as dyn
-from ..dynamics.layout import count, floats
+from ..dynamics.layout import count, floats, stage
 from ..dynamics.state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
 from ..jit import entry, kernel
 from ..lanes import call
@@ -14,11 +14,11 @@ from .singular import damped_and_truncated, times
 from .solve import (
     back_substitute,
     dynamically_consistent_inverse,
-    dynamically_consistent_inverse_ltl,
     factorise,
     invert,
     null_space,
     smallest_eigenvalue,
+    torque_by_jbar,
 )
 from .sparse_ltdl import y_ltdl
 
@@ -29,9 +29,7 @@ MARGIN = 10.0  # how far above the threshold an estimate must be to be believed
 @kernel
 def bias(w):
     """h into BIAS, for the V at hand."""
-    rnea.joint_rates(w)
-    rnea.velocities(w, False)
-    rnea.body_forces(w)
+    rnea.motion(w)
     rnea.joint_forces(w, floats(w, dyn.BIAS))
 
 
@@ -43,19 +41,19 @@ def jacobian(w):
     task_jacobian(w)
 
 
-@kernel
+@stage(at.FACTORED)
 def factored(w):
-    """Factor Lambda^-1; where it is singular, the damped and truncated inverses. True if it is regular.
+    """Factor Lambda^-1; where it is singular, find the damped and truncated inverses instead. Says so in STATUS.
 
     Cheap tests first: the pivots in every tick, the smallest eigenvalue when one is small, all near the threshold.
     """
     status, threshold = floats(w, at.STATUS), floats(w, at.THRESHOLD)
     pivot, row = factorise(w)
     if pivot > threshold[at.TRIP] or (pivot > 0.0 and smallest_eigenvalue(w, row) > MARGIN * threshold[at.DAMPING]):
-        status[at.RANK], status[at.DAMPED] = float(count(w, at.M)), 0.0
-        return True
-    damped_and_truncated(w)
-    return False
+        status[at.REGULAR], status[at.RANK], status[at.DAMPED] = 1.0, float(count(w, at.M)), 0.0
+    else:
+        status[at.REGULAR] = 0.0
+        damped_and_truncated(w)
 
 
 @kernel
@@ -70,7 +68,8 @@ def inertia_inv(w, tau0):
 def law(w, force, tau0):
     """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed ([Featherstone2010] (11))."""
     F, x, tau = floats(w, at.FORCE), floats(w, at.SOLUTION), floats(w, at.TORQUE)
-    if factored(w):
+    factored(w)
+    if floats(w, at.STATUS)[at.REGULAR] == 1.0:
         back_substitute(w, x)
     else:
         times(floats(w, at.TRUNCATED), floats(w, at.X), x, count(w, at.M))
@@ -133,32 +132,23 @@ def find_bias(w):
 
 @entry("void(int64)")
 def find_inertia(w):
-    """Lambda, and its truncated kin that N is made of, after `find_inertia_inv`."""
-    if factored(w):
+    """Lambda, after `find_inertia_inv`; where it is singular, also the truncated one for N."""
+    factored(w)
+    if floats(w, at.STATUS)[at.REGULAR] == 1.0:
         invert(w, floats(w, at.LAMBDA))
-        invert(w, floats(w, at.TRUNCATED))
 
 
-@entry("void(int64,int64)")
-def find_jbar(w, factor):
-    """Jbar, after `find_inertia`; factor says how the method left H: 1 LTDL, 2 LTL, 0 not at all."""
-    if factor == 2:
-        dynamically_consistent_inverse_ltl(w, floats(w, at.LAMBDA))
-        return
+@entry("void(int64,int64,int64)")
+def find_jbar(w, factor, slot):
+    """Jbar with the inertia in `slot`, after `find_inertia`; factor: how the method left H, 1 LTDL, 2 LTL, 0 not."""
     if factor == 0:
         _factor_and_y(w)
-    dynamically_consistent_inverse(w, floats(w, at.LAMBDA))
+    dynamically_consistent_inverse(w, floats(w, slot), factor == 2)
 
 
-@entry("void(int64,int64)")
-def find_null_space(w, factor):
-    """N^T with the truncated inertia, after `find_inertia`. Jbar is overwritten."""
-    if factor == 2:
-        dynamically_consistent_inverse_ltl(w, floats(w, at.TRUNCATED))
-    else:
-        if factor == 0:
-            _factor_and_y(w)
-        dynamically_consistent_inverse(w, floats(w, at.TRUNCATED))
+@entry("void(int64)")
+def find_null_space(w):
+    """N^T from the Jbar in JBAR."""
     null_space(w)
 
 
@@ -170,11 +160,15 @@ def _factor_and_y(w):
     y_ltdl(w)
 
 
-@entry(f"int64({_VECTOR},{_VECTOR},int64)")
-def find_torque(force, tau0, w):
-    """TORQUE at the state that was taken."""
+@entry(f"int64({_VECTOR},{_VECTOR},boolean,int64)")
+def find_torque(force, tau0, has_jbar, w):
+    """TORQUE at the state that was taken, by a Jbar that is there or by the method."""
     if not (is_usable(force, count(w, at.M)) and is_usable(tau0, count(w, dyn.NV))):
         return REFUSED
-    inertia_inv(w, tau0)
-    law(w, force, tau0)
+    if has_jbar:
+        torque_by_jbar(w, force, tau0, floats(w, at.TORQUE))
+    else:
+        inertia_inv(w, tau0)
+        mirror(floats(w, at.LI), count(w, at.M))  # a caller may hold the view of it
+        law(w, force, tau0)
     return OK

@@ -1,0 +1,148 @@
+"""One run: what is asked for, compared, measured and judged, as plain data for JSON, tables and plots."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+
+import numpy as np
+
+from ..errors import SourceError
+from . import auto_check, growth, start_up, targets
+from .agreement import check_agreement, conditions
+from .machine import machine, versions
+from .ours import our_contestants, spaces
+from .peers import peer_contestants
+from .robots import DEFAULT, Case, find_case, wheel_urdfs
+from .singularity import singularity_costs
+from .states import regular_states
+from .tail import allocations, tail
+from .timing import clock_cost, pinned, time_in_turns
+
+__all__ = ["FORMAT", "Plan", "run"]
+
+FORMAT = 1
+STEPS = 3  # of each robot: the comparison, the tail, the singular tick
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to measure.
+
+    Attributes:
+        robots: Names or paths; empty for the default ones, without those that are not installed.
+        base: "fixed", "floating", or None for each robot's own.
+        calls: Timed calls of each contestant, at least.
+        calls_long: Ticks for the tail.
+        states: Random states that the calls go through.
+        growth, start_up, auto: Also these?
+    """
+
+    robots: Sequence[str] = ()
+    base: str | None = None
+    calls: int = 2048
+    calls_long: int = 100_000
+    states: int = 64
+    growth: bool = False
+    start_up: bool = False
+    auto: bool = False
+
+    @property
+    def steps(self) -> int:
+        """How often `run` tells what it does next."""
+        steps = STEPS * len(self.robots or DEFAULT)
+        steps += len(growth.SHAPES) * len(growth.SIZES) if self.growth else 0
+        steps += 1 + start_up.LATER if self.start_up else 0
+        return steps + (2 * len(wheel_urdfs()) if self.auto else 0)
+
+
+def run(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> dict:
+    """Measure.
+
+    Args:
+        plan: What.
+        tell: Called before each step with what comes next; nothing is on the clock then.
+
+    Raises:
+        DisagreementError: Two contestants do not compute the same.
+        OpspaceError: A robot of the plan cannot be loaded.
+    """
+    report: dict = {"format": FORMAT, "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                    "machine": machine(), "versions": versions(), "plan": asdict(plan), "robots": {},
+                    "left_out": {}, "verdicts": []}
+    with pinned() as core:
+        report.update(core=core, clock_us=clock_cost())
+        for name in plan.robots or DEFAULT:
+            _add_robot(report, name, plan, tell)
+        if plan.growth:
+            _add_growth(report, tell)
+        if plan.auto:
+            report["auto"] = auto_check.auto_check(auto_check.wheel_cases(), tell)
+            report["verdicts"] += targets.auto_verdicts(report["auto"])
+    if plan.start_up:  # not pinned: a user's start is not either
+        report["start_up"] = start_up.start_up(tell)
+        report["verdicts"] += targets.start_up_verdicts(report["start_up"])
+    report["verdicts"] = [verdict.as_dict() for verdict in report["verdicts"]]
+    return report
+
+
+def _add_robot(report: dict, name: str, plan: Plan, tell: Callable[[str], None]) -> None:
+    try:
+        case = find_case(name, plan.base)
+    except SourceError as error:
+        if plan.robots:
+            raise
+        report["left_out"][name] = str(error)
+        return
+    report["robots"][name], verdicts = _measure(case, plan, tell)
+    report["verdicts"] += verdicts
+
+
+def _measure(case: Case, plan: Plan, tell: Callable[[str], None]) -> tuple[dict, list[targets.Verdict]]:
+    """One robot: contestants compared, then timed by quantity; then the tick in detail."""
+    tell(f"{case.name}: methods and peers")
+    built = spaces(case)
+    space = built["sparse_ltdl"]
+    states = regular_states(space, plan.states, np.random.default_rng(0))
+    ours = our_contestants(built, states)
+    theirs, absent = peer_contestants(case, states)
+    condition = conditions(space, states)
+    times: dict[str, dict] = {}
+    agreement: dict[str, dict] = {}
+    for quantity, contestants in ours.items():
+        field = {**contestants, **theirs.get(quantity, {})}
+        amplified = np.ones_like(condition) if quantity == "inverse" else condition
+        agreement[quantity] = check_agreement(f"{case.name}, {quantity}", field, amplified)
+        times[quantity] = time_in_turns(field, plan.calls)
+    tell(f"{case.name}: tail of the tick")
+    memory, late = allocations(space, states[0]), tail(space, states, plan.calls_long)
+    tell(f"{case.name}: singular tick")
+    singular = singularity_costs(space, states, max(1, plan.calls // plan.states))
+    own = {quantity: {name: times[quantity][name] for name in ours[quantity]} for quantity in times}
+    verdicts = [*targets.ratio_verdicts(case.name, own, times), *targets.spread_verdicts(case.name, own),
+                *targets.tick_verdicts(case.name, memory, late, singular)]
+    return {**_facts(case, space), "condition_median": float(np.median(condition)),
+            "condition_max": float(condition.max()), "absent": absent,
+            "peers": {quantity: list(theirs.get(quantity, {})) for quantity in times},
+            "agreement": agreement, "allocations": memory, "tail": late, "singularity": singular,
+            "times": {quantity: {name: asdict(timing) for name, timing in field.items()}
+                      for quantity, field in times.items()}}, verdicts
+
+
+def _facts(case: Case, space) -> dict:
+    model = case.model
+    return {"nv": model.nv, "bodies": len(model.parent), "depth": model.depth, "m": space.m,
+            "frames": case.frames, "floating": case.is_floating}
+
+
+def _add_growth(report: dict, tell: Callable[[str], None]) -> None:
+    times = growth.growth(growth.SIZES, tell)
+    slopes = {shape: growth.exponents(by_name) for shape, by_name in times.items()}
+    crossings = {shape: growth.crossover(by_name) for shape, by_name in times.items()}
+    least = {shape: {name: list(by_size.values()) for name, by_size in by_name.items()}
+             for shape, by_name in times.items()}
+    report["growth"] = {shape: {"joints": list(growth.SIZES), "least_us": least[shape],
+                                "exponents": slopes[shape],
+                                "crossover": asdict(crossing) if crossing else None}
+                        for shape, crossing in crossings.items()}
+    report["verdicts"] += targets.growth_verdicts(slopes)

@@ -1,0 +1,114 @@
+"""Time the methods beside Pinocchio and MuJoCo: same work, same states, results compared first."""
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opspace_ctrl.commands import CommandError
+
+if TYPE_CHECKING:
+    from opspace_ctrl.bench.report import Plan
+
+LEAST_CALLS = 2048
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which robots, what else, and where to put it."""
+    parser.add_argument("robots", metavar="ROBOT", nargs="*",
+                        help="panda, g1, talos (of the wheel example-robot-data), asimo, arm7 (all of these "
+                             "if none is named), another robot of the wheel, or a URDF file")
+    parser.add_argument("--base", choices=("fixed", "floating"), help="how the root links are held")
+    parser.add_argument("--calls", metavar="N", type=_positive, default=LEAST_CALLS,
+                        help="timed calls of each contestant (default: %(default)s)")
+    parser.add_argument("--calls-long", metavar="N", type=_positive, default=100_000,
+                        help="ticks for the 99.9th percentile (default: %(default)s)")
+    parser.add_argument("--growth", action="store_true", help="also chains and trees of 8 to 512 joints")
+    parser.add_argument("--start-up", action="store_true", help="also the time to import and to compile")
+    parser.add_argument("--auto", action="store_true",
+                        help="also whether auto chooses well, on every robot of the wheel")
+    parser.add_argument("--all", action="store_true", help="all of these")
+    parser.add_argument("--json", metavar="FILE", help="write every figure, with machine and versions")
+    parser.add_argument("--plot", metavar="FILE.png",
+                        help="draw the tick by method and peer, and cost against size (implies --growth)")
+    parser.add_argument("--from", metavar="FILE", dest="earlier",
+                        help="measure nothing: show and draw what --json wrote")
+    parser.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure (or read), print, write, draw. Slow is no error; results that disagree are."""
+    from opspace_ctrl.commands._bench_tables import tables
+    from opspace_ctrl.commands._console import console
+
+    report = _read(args.earlier) if args.earlier else _measure(args)
+    out = console()
+    for part in tables(report, out.width, args.markdown):
+        out.print(part)
+    if args.json and not args.earlier:
+        _write(args.json, report)
+        out.print(f"written: {args.json}")
+    if args.plot:
+        from opspace_ctrl.commands._bench_plot import draw
+        draw(report, args.plot)
+        out.print(f"drawn: {args.plot}")
+    return 0
+
+
+def _measure(args: argparse.Namespace) -> dict:
+    from opspace_ctrl.bench import report
+
+    plan = report.Plan(robots=tuple(args.robots), base=args.base, calls=args.calls,
+                       calls_long=args.calls_long, growth=args.growth or args.all or bool(args.plot),
+                       start_up=args.start_up or args.all, auto=args.auto or args.all)
+    with _progress(plan) as tell:
+        return report.run(plan, tell)
+
+
+@contextmanager
+def _progress(plan: Plan) -> Iterator[Callable[[str], None]]:
+    """A bar on stderr that moves when told and sleeps in between: nothing runs beside what is timed."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True, markup=False)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+               TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console, auto_refresh=False, transient=True,
+                  disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=plan.steps)
+
+        def tell(text: str) -> None:
+            bar.update(task, description=text)
+            bar.refresh()
+            bar.advance(task)
+
+        yield tell
+
+
+def _read(path: str) -> dict:
+    from opspace_ctrl.bench.report import FORMAT
+
+    try:
+        report = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CommandError(f"cannot read {path!r}: {error}") from None
+    if not isinstance(report, dict) or report.get("format") != FORMAT:
+        raise CommandError(f"{path!r} was not written by `opspace bench --json` of this version")
+    return report
+
+
+def _write(path: str, report: dict) -> None:
+    try:
+        Path(path).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"cannot write {path!r}: {error}") from None
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of calls, 1 or more")
+    return int(text)

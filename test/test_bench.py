@@ -1,0 +1,309 @@
+"""`opspace bench`: honest before it is fast. No test looks at seconds, only at what is compared and said."""
+import json
+import os
+import re
+from types import SimpleNamespace
+
+import matplotlib.image
+import numpy as np
+import pytest
+
+from opspace_ctrl import OperationalSpace, load_robot, load_urdf
+from opspace_ctrl.bench import auto_check, growth, peers, pinocchio_peer, start_up, tail
+from opspace_ctrl.bench.agreement import DisagreementError, check_agreement, conditions
+from opspace_ctrl.bench.ours import our_contestants, spaces
+from opspace_ctrl.bench.robots import DEFAULT, Case, default_tasks, find_case
+from opspace_ctrl.bench.singularity import singularity_costs
+from opspace_ctrl.bench.states import regular_states, singular_states
+from opspace_ctrl.bench.targets import RATIOS, Verdict, ratio_verdicts
+from opspace_ctrl.bench.timing import Contestant, Timing, pinned, time_in_turns
+from opspace_ctrl.cli import main
+from opspace_ctrl.errors import OpspaceError
+from opspace_ctrl.osim import methods
+
+QUICK = ("--calls", "64", "--calls-long", "100")
+QUANTITIES = {"tick", "explicit", "inertia_inv", "forward", "inverse"}
+
+
+@pytest.fixture(scope="module")
+def arm7():
+    return find_case("arm7")
+
+
+@pytest.fixture(scope="module")
+def space(arm7):
+    return OperationalSpace(arm7.model, arm7.tasks, method="sparse_ltdl")
+
+
+@pytest.fixture(scope="module")
+def states(space):
+    return regular_states(space, 8, np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """What a short run on the shipped arm writes."""
+    path = tmp_path_factory.mktemp("bench") / "run.json"
+    assert main(["bench", "arm7", *QUICK, "--json", str(path)]) == 0
+    return path
+
+
+def single(value):
+    """A contestant that answers with one array whatever it is asked."""
+    return Contestant(lambda: np.array(value), [()], lambda x, k: (x,))
+
+
+# ---- what is timed is the same work ----
+
+@pytest.mark.parametrize("name", DEFAULT)
+def test_methods_and_peers_compute_the_same_on_the_default_robots(name):
+    case = find_case(name)
+    built = spaces(case)
+    states = regular_states(built["sparse_ltdl"], 5, np.random.default_rng(1))
+    theirs, absent = peers.peer_contestants(case, states)
+    assert not absent
+    condition = conditions(built["sparse_ltdl"], states)
+    for quantity, ours in our_contestants(built, states).items():
+        worst = check_agreement(quantity, {**ours, **theirs[quantity]}, condition)
+        assert set(theirs[quantity]) < set(worst) and max(worst.values()) <= 1.0
+    assert set(theirs["tick"]) == {"Pinocchio smart", "Pinocchio best", "MuJoCo"}
+
+
+@pytest.mark.parametrize("name, nv, m", [("panda", 7, 6), ("g1", 35, 24), ("talos", 38, 24),
+                                         ("asimo", 40, 24)])
+def test_the_robots_of_the_targets_have_their_sizes(name, nv, m):
+    case = find_case(name)
+    assert case.model.nv == nv and 6 * len(case.tasks) == m
+
+
+def test_a_difference_beyond_rounding_is_an_error_that_names_who_differs():
+    x = np.array([1.0, 2.0])
+    with pytest.raises(DisagreementError, match="tick: theirs and ours differ by 5.0e-10"):
+        check_agreement("tick", {"ours": single(x), "theirs": single(x + [0.0, 1e-9])}, np.ones(1))
+
+
+def test_a_difference_that_rounding_explains_is_accepted_and_reported_as_a_fraction():
+    x = np.array([1.0, 2.0])
+    theirs = single(x + [0.0, 1e-9])
+    worst = check_agreement("tick", {"ours": single(x), "theirs": theirs}, np.array([1e6]))
+    assert 0.0 < worst["theirs"] < 1.0
+
+
+def test_a_result_that_is_not_a_number_is_an_error():
+    with pytest.raises(DisagreementError):
+        check_agreement("tick", {"ours": single([1.0]), "theirs": single([np.nan])}, np.ones(1))
+
+
+def test_the_command_fails_when_a_peer_computes_something_else(monkeypatch, capsys):
+    monkeypatch.setattr(pinocchio_peer, "smart_tick", lambda twin: lambda q, v, force, tau0: 1.001 * tau0)
+    assert main(["bench", "arm7", *QUICK]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("opspace: error: arm7, tick: Pinocchio smart and dense differ by ")
+
+
+def test_states_are_regular_or_singular_as_asked(space, states):
+    for state in states:
+        assert space.update(state.q).rank == space.m and not space.damped
+    for state in singular_states(space, 2, np.random.default_rng(0)):
+        assert space.update(state.q).rank < space.m
+
+
+# ---- the stopwatch ----
+
+def test_contestants_take_turns_through_all_states():
+    calls = []
+    field = {name: Contestant(lambda k, name=name: calls.append((name, k)), [(k,) for k in range(6)], None)
+             for name in "ab"}
+    times = time_in_turns(field, 12)
+    one_turn = [0, 1, 2, 3, *range(6)]  # four untimed, then all
+    assert calls == [(name, k) for name in "abab" for k in one_turn]
+    assert all(timing.calls == 12 for timing in times.values())
+
+
+def test_timing_holds_the_least_and_the_median():
+    assert Timing.of(np.array([3000, 1000, 2000])) == Timing(1.0, 2.0, 2.98, 3)
+
+
+def test_pinning_is_undone():
+    before = os.sched_getaffinity(0)
+    with pinned() as core:
+        assert os.sched_getaffinity(0) == {core}
+    assert os.sched_getaffinity(0) == before
+
+
+def test_the_tick_allocates_nothing_and_the_check_sees_an_allocation(space, states):
+    found = tail.allocations(space, states[0], ticks=50)
+    assert found["kept_bytes"] == found["transient_bytes"] == found["compiled"] == 0
+
+    wasteful = SimpleNamespace(_control=space._control, _address=space._address,
+                               control=lambda *state: (np.zeros(1000), space.control(*state)))
+    assert tail.allocations(wasteful, states[0], ticks=50)["transient_bytes"] >= 8000
+
+
+def test_the_tail_counts_every_call_and_sorts_its_percentiles(space, states):
+    found = tail.tail(space, states, 150)
+    assert found["calls"] == 150 >= found["undisturbed_calls"] > 0
+    assert found["median"] <= found["p999"] <= found["max"]
+
+
+def test_measuring_singular_ticks_leaves_the_thresholds_alone(space, states):
+    before = [space.update(state.q).inertia.copy() for state in states]
+    found = singularity_costs(space, states, rounds=2)
+    assert "rank" in found["singular_states"]
+    for state, inertia in zip(states, before):
+        np.testing.assert_array_equal(space.update(state.q).inertia, inertia)
+
+
+# ---- targets ----
+
+def test_a_verdict_is_met_short_or_open():
+    assert Verdict("", "", 9.0, "x", ">=", 9.0).met is True
+    assert Verdict("", "", 3.1, "x", "<=", 3.0).met is False
+    assert Verdict("", "", 3.1, "x", "<=", None).met is None
+
+
+def test_ratios_divide_the_peers_least_time_by_ours():
+    ours = {"forward": {"aba": Timing(2.0, 9.0, 9.0, 1), "crba_ltdl": Timing(1.0, 9.0, 9.0, 1)}}
+    theirs = {"forward": {"Pinocchio": Timing(4.0, 9.0, 9.0, 1)}}
+    found = {verdict.claim: verdict for verdict in ratio_verdicts("g1", ours, theirs)}
+    assert found["forward: Pinocchio / our fastest"].value == 4.0
+    assert found["forward: Pinocchio / aba"].value == 2.0
+    assert all(verdict.met for verdict in found.values())
+
+
+# ---- what the command writes, prints and draws ----
+
+def test_the_json_holds_machine_versions_times_and_verdicts(written):
+    report = json.loads(written.read_text())
+    assert report["machine"]["cores"] == os.cpu_count() and report["machine"]["cpu"]
+    assert set(report["versions"]) >= {"python", "numpy", "numba", "pin", "mujoco"}
+    robot = report["robots"]["arm7"]
+    assert (robot["nv"], robot["m"], robot["floating"]) == (7, 6, False)
+    assert set(robot["times"]) == QUANTITIES
+    assert set(robot["times"]["tick"]) == {*methods(load_robot("arm7")), *robot["peers"]["tick"]}
+    for field in robot["times"].values():
+        for timing in field.values():
+            assert 0.0 < timing["least"] <= timing["median"] and timing["calls"] >= 64
+    claims = [verdict["claim"] for verdict in report["verdicts"]]
+    for ratio in RATIOS:
+        assert any(claim.startswith(f"{ratio.quantity}: {ratio.peer} / ") for claim in claims)
+
+
+def test_an_earlier_run_is_shown_without_measuring(written, capsys):
+    assert main(["bench", "--from", str(written)]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^ +sparse_ltdl +\d+\.\d\d +\d+\.\d\d *$", out, re.M)
+    assert re.search(r"tick: Pinocchio best / sparse_ltdl +\d+\.\d\d *$", out, re.M)  # arm7 has no target
+    assert re.search(r"^\d+ of \d+ targets met$", out, re.M)
+
+
+def test_markdown_tables_have_a_rule_below_their_head(written, capsys):
+    assert main(["bench", "--from", str(written), "--markdown"]) == 0
+    assert re.search(r"^\|[^|]*\| *arm7 n7 m6 *\|\n\|-+\|-+\|$", capsys.readouterr().out, re.M)
+
+
+def test_the_plot_shows_robots_and_growth(written, tmp_path):
+    report = json.loads(written.read_text())
+    line = {"sparse_ltdl": [1.0, 4.0], "pv_osim": [2.0, 3.0]}
+    report["growth"] = {"chain": {"joints": [8, 16], "least_us": line, "exponents": {"pv_osim": 0.6},
+                                  "crossover": {"joints": 11.0, "cost": 2.4}}}
+    earlier, picture = tmp_path / "run.json", tmp_path / "run.png"
+    earlier.write_text(json.dumps(report))
+    assert main(["bench", "--from", str(earlier), "--plot", str(picture)]) == 0
+    height, width, _ = matplotlib.image.imread(picture).shape
+    assert width > 1000 and height > 1000
+
+
+@pytest.mark.parametrize("arguments, complaint", [
+    (["no_such_robot"], "no robot 'no_such_robot'"),
+    (["--calls", "0"], "'0' is not a number of calls"),
+    (["--from", "missing.json"], "cannot read 'missing.json'"),
+])
+def test_wrong_arguments_are_one_clear_line(arguments, complaint, capsys):
+    try:
+        code = main(["bench", *arguments])
+    except SystemExit as stop:  # argparse's way out
+        code = stop.code
+    err = capsys.readouterr().err
+    assert code == 2 and complaint in err and err.count("\n") == 1
+
+
+def test_a_peer_that_is_not_installed_is_named_and_left_out(arm7, states, monkeypatch):
+    monkeypatch.setattr(peers, "find_spec", lambda package: None)
+    field, absent = peers.peer_contestants(arm7, states)
+    assert field == {} and set(absent) == {"Pinocchio", "MuJoCo"}
+    assert all("opspace_ctrl[bench]" in reason for reason in absent.values())
+
+
+def test_a_robot_with_mimic_joints_is_not_compared_with_peers():
+    case = find_case("panda", base="floating")  # fingers free, one following the other
+    assert case.model.is_mimic.any()
+    field, absent = peers.peer_contestants(case, [])
+    assert field == {} and all("mimic" in reason for reason in absent.values())
+
+
+# ---- growth, auto, start-up ----
+
+def test_exponents_are_those_of_the_data():
+    sizes = (8, 64, 128, 256)
+    found = growth.exponents({"cubic": {n: 2.0 * n**3 for n in sizes},
+                              "flat_then_linear": {n: float(max(n, 64)) for n in sizes}})
+    assert found == pytest.approx({"cubic": 3.0, "flat_then_linear": 1.0})
+
+
+def test_the_crossover_lies_where_the_lines_meet():
+    sizes = (8, 16, 32, 64)
+    found = growth.crossover({"sparse_ltdl": {n: n**3 / 1000 for n in sizes},
+                              "pv_osim": {n: float(n) for n in sizes}})
+    assert (found.joints, found.cost) == pytest.approx((1000**0.5, 1000**0.5))
+    assert growth.crossover({"sparse_ltdl": {8: 1.0, 16: 2.0}, "pv_osim": {8: 2.0, 16: 3.0}}) is None
+
+
+@pytest.mark.parametrize("shape, m, depth", [("chain", 6, 6 + 16), ("tree", 24, 6 + 5)])
+def test_grown_robots_float_and_have_a_fixed_number_of_rows(shape, m, depth):
+    case = growth.shaped_case(shape, 16)
+    assert case.model.nv == 22 and case.model.depth == depth
+    assert sum(len(task.selection()) for task in case.tasks) == m
+
+
+def test_growth_times_every_method_at_every_size():
+    found = growth.growth(sizes=(8, 16))
+    for times in found.values():
+        assert set(times) == {*methods(), "aba", "crba_ltdl", "rnea"}
+        assert all(set(by_size) == {8, 16} for by_size in times.values())
+
+
+def test_auto_is_compared_with_every_able_method(arm7):
+    (found, left_out) = auto_check.auto_check([("arm7", arm7), ("broken", "no such file")])
+    assert left_out == {"robot": "broken", "left_out": "no such file"}
+    assert set(found["least_us"]) == set(methods(arm7.model)) and found["choice"] in found["least_us"]
+    assert found["excess"] == found["choice_us"] / min(found["least_us"].values()) - 1.0 >= 0.0
+
+
+def test_tasks_of_an_unknown_robot_are_no_more_than_it_can_do():
+    swing = """<robot name="swing"><link name="post"/><link name="bob">
+        <inertial><origin xyz="0 0 -1"/><mass value="1"/>
+          <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="hinge" type="continuous"><parent link="post"/><child link="bob"/><axis xyz="0 1 0"/>
+      </joint>
+    </robot>"""
+    model = load_urdf(swing)
+    (task,) = default_tasks(model)
+    assert task.frame == "bob" and len(task.selection()) == 1
+    assert Case("swing", model, (task,)).frames == ["bob"]
+    with pytest.raises(OpspaceError, match="nothing moves"):
+        default_tasks(load_urdf('<robot name="rock"><link name="rock"/></robot>'))
+
+
+def test_start_up_reports_the_first_start_and_the_least_of_the_later_ones(monkeypatch):
+    script = ("import json, os, pathlib; seen = pathlib.Path(os.environ['NUMBA_CACHE_DIR'], 'starts'); "
+              "n = len(seen.read_text()) if seen.exists() else 0; seen.write_text('x' * (n + 1)); "
+              "print(json.dumps({'total': 10.0 - n}))")
+    monkeypatch.setattr(start_up, "_SCRIPT", script)
+    assert start_up.start_up() == {"first": {"total": 10.0}, "later": {"total": 7.0}}
+
+
+def test_a_start_that_fails_says_why(monkeypatch):
+    monkeypatch.setattr(start_up, "_SCRIPT", "raise SystemExit('no memory left')")
+    with pytest.raises(start_up.StartUpError, match="no memory left"):
+        start_up.start_up()

@@ -1,0 +1,86 @@
+"""The cache of compiled kernels: it survives restarts, edits, races and unwritable folders."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import opspace_ctrl
+
+ROOT = Path(opspace_ctrl.__file__).parents[1]
+FINDS = """
+import numpy as np
+from opspace_ctrl import frame_jacobian, load_robot
+model = load_robot("arm7")
+print(frame_jacobian(model, np.full(7, 0.3), "tool")[0, 0])
+"""
+
+
+def start(cache: str, code: str = FINDS) -> subprocess.Popen:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, "-c", code], env=environment, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
+
+
+def finish(process: subprocess.Popen) -> tuple[str, str]:
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    return out, err
+
+
+@pytest.fixture(scope="module")
+def raced(tmp_path_factory):
+    """A cache that two processes fill at the same time, and what both of them said."""
+    cache = str(tmp_path_factory.mktemp("cache"))
+    both = [start(cache), start(cache)]
+    return cache, [finish(process) for process in both]
+
+
+def test_two_processes_that_compile_at_once_agree(raced):
+    _, ((first, _), (second, _)) = raced
+    assert first == second
+
+
+def test_the_first_compilation_is_announced_and_a_later_start_is_silent(raced):
+    cache, outcomes = raced
+    assert any("compiling kernels" in err for _, err in outcomes)
+    out, err = finish(start(cache))
+    assert out == outcomes[0][0]
+    assert err == ""
+
+
+def test_what_two_racing_processes_wrote_is_loaded_and_not_compiled_again(raced):
+    counts = FINDS + """
+from opspace_ctrl.dynamics import entries
+used = entries.at_configuration, entries.frame_jacobian
+print([sum(entry.dispatcher.stats.cache_misses.values()) for entry in used])
+"""
+    assert finish(start(raced[0], counts))[0].splitlines()[-1] == "[0, 0]"
+
+
+def test_without_a_writable_folder_kernels_work_and_the_reason_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    small = """
+import numba
+from opspace_ctrl.jit import entry
+@entry("int64(int64)")
+def twice(x):
+    return 2 * x
+print(twice.call(21))
+"""
+    path = tmp_path / "kernel.py"
+    path.write_text(small)
+    process = start(str(tmp_path / "file" / "below"), f"import runpy; runpy.run_path({str(path)!r})")
+    out, err = finish(process)
+    assert out == "42\n"
+    assert "not writable" in err and "NUMBA_CACHE_DIR" in err
+
+
+def test_an_edit_next_door_makes_cached_kernels_stale(tmp_path, monkeypatch):
+    from opspace_ctrl import jit
+    monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
+    (tmp_path / "lanes.py").write_text("WIDTH = 8")
+    before = jit._package_stamp.__wrapped__()
+    (tmp_path / "lanes.py").write_text("WIDTH = 4")
+    assert jit._package_stamp.__wrapped__() != before
