@@ -8,7 +8,7 @@ from .algebra import Adjoint, Atom, Product, Scaled, SpatialOperator, Sum
 from .build import inverses_in
 from .evaluate import evaluate, operators_of
 from .operators import SpatialOperators
-from .symbols import MEMORYLESS, SYMBOLS
+from .symbols import SYMBOLS
 from .uses import atoms_in, names_in
 
 __all__ = ["explain", "explanation"]
@@ -88,8 +88,8 @@ def _recursions(operator: SpatialOperator) -> list[str]:
         symbol = SYMBOLS[atom.name]
         direction, recursion = symbol.backward if isinstance(part, Adjoint) else symbol.forward
         lines.append(f"{part}: {direction}: {recursion}")
-    sweeps = sum(MEMORYLESS not in line and "ward" in line for line in lines)
-    return [*dict.fromkeys(lines), f"sweeps over the links in all: {sweeps}; c are the children of link k, p its parent"]
+    sweeps = sum(line.count("inward,") + line.count("outward,") for line in lines)
+    return [*dict.fromkeys(lines), f"sweeps over the links: {sweeps}; c are the children of link k, p is its parent"]
 
 
 def _transitions(names: list[str]) -> list[str]:

@@ -141,9 +141,11 @@ class _Parser:
         return parts[0] if len(parts) == 1 else Product(parts[0].start, parts[-1].end, tuple(parts))
 
     def factor(self) -> Node:
-        node = self._primary()
+        node, first = self._primary(), self.at
         while (token := self._next()) is not None and (token.text == "*" or token.kind == "inverse"):
             self.at += 1
+            if self.at - first > DEEPEST:
+                raise ExpressionError(f"more than {DEEPEST} marks after an operator", self.text, token.start, token.end)
             node = (Adjoint if token.text == "*" else Inverse)(node.start, token.end, node)
         return node
 

@@ -134,7 +134,8 @@ def _spatial_inertias(model: Model, R: np.ndarray) -> np.ndarray:
     arm = cross_matrix(p)
     m = model.mass[:, None, None]
     M = np.zeros((len(R), 6, 6))
-    M[:, :3, :3] = R @ model.inertia @ R.transpose(0, 2, 1) - m * (arm @ arm)
+    J = R @ model.inertia @ R.transpose(0, 2, 1) - m * (arm @ arm)
+    M[:, :3, :3] = (J + J.transpose(0, 2, 1)) / 2.0  # to the last bit, which all that is computed from M keeps
     M[:, :3, 3:], M[:, 3:, :3] = m * arm, -m * arm
     M[:, 3:, 3:] = m * np.eye(3)
     return M

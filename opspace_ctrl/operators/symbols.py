@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ALIASES", "ARTICULATED", "MEMORYLESS", "SYMBOLS", "Symbol"]
+__all__ = ["ALIASES", "ARTICULATED", "SYMBOLS", "Symbol"]
 
-MEMORYLESS = "memoryless, body by body"
+_MEMORYLESS = "memoryless, body by body"
 _IN, _OUT = "inward, tips to base", "outward, base to tips"
 
 
@@ -35,15 +35,15 @@ class Symbol(NamedTuple):
 
 
 def _blocks(name: str, meaning: str, is_articulated: bool = True, inverse: str = "block by block") -> Symbol:
-    step = (MEMORYLESS, f"y(k) = {name}(k) x(k)")
-    back = step if name != "taubar" else (MEMORYLESS, "y(k) = taubar*(k) x(k)")
+    step = (_MEMORYLESS, f"y(k) = {name}(k) x(k)")
+    back = step if name != "taubar" else (_MEMORYLESS, "y(k) = taubar*(k) x(k)")
     return Symbol("body", "body", meaning, step, back, (f"{name}(k)",), is_articulated, inverse)
 
 
 _NILPOTENT = "it is nilpotent, without a diagonal"
 SYMBOLS = {
     "H": Symbol("joint", "body", "projection of link forces on the joint axes; H* spreads joint rates (000 (13), (18))",
-                (MEMORYLESS, "y(k) = H(k) x(k)"), (MEMORYLESS, "y(k) = H*(k) x(k)"), ("H(k)",)),
+                (_MEMORYLESS, "y(k) = H(k) x(k)"), (_MEMORYLESS, "y(k) = H*(k) x(k)"), ("H(k)",)),
     "phi": Symbol("body", "body", "transition operator of links with frozen joints (000 (17))",
                   (_IN, "y(k) = sum_c phi(k,c) y(c) + x(k)"), (_OUT, "y(k) = phi*(p,k) y(p) + x(k)"), ("phi(k,c)",),
                   inverse="phi^-1 = I - E_phi, one shift"),
@@ -51,7 +51,7 @@ SYMBOLS = {
                   (_IN, "y(k) = sum_c phi(k,c) [y(c) + x(c)]"), (_OUT, "y(k) = phi*(p,k) [y(p) + x(p)]"), ("phi(k,c)",),
                   inverse=_NILPOTENT),
     "E_phi": Symbol("body", "body", "shift of forces by one link, phi = (I - E_phi)^-1 (003 sec. 4, 004 (2.5))",
-                    (MEMORYLESS, "y(k) = sum_c phi(k,c) x(c)"), (MEMORYLESS, "y(k) = phi*(p,k) x(p)"), ("phi(k,c)",),
+                    (_MEMORYLESS, "y(k) = sum_c phi(k,c) x(c)"), (_MEMORYLESS, "y(k) = phi*(p,k) x(p)"), ("phi(k,c)",),
                     inverse=_NILPOTENT),
     "psi": Symbol("body", "body", "transition operator of articulated links (003 (9), 004 (2.9))",
                   (_IN, "y(k) = sum_c psi(k,c) y(c) + x(k)"), (_OUT, "y(k) = psi*(p,k) y(p) + x(k)"), ("psi(k,c)",),
@@ -61,7 +61,7 @@ SYMBOLS = {
                   (_OUT, "z(k) = psi*(p,k) z(p) + x(k), y(k) = phi*(p,k) z(p)"), ("psi(k,c)", "phi(k,c)"),
                   True, _NILPOTENT),
     "E_psi": Symbol("body", "body", "shift of forces across a joint, E_phi (I - G H) (003 (10), 004 (2.7))",
-                    (MEMORYLESS, "y(k) = sum_c psi(k,c) x(c)"), (MEMORYLESS, "y(k) = psi*(p,k) x(p)"), ("psi(k,c)",),
+                    (_MEMORYLESS, "y(k) = sum_c psi(k,c) x(c)"), (_MEMORYLESS, "y(k) = psi*(p,k) x(p)"), ("psi(k,c)",),
                     True, _NILPOTENT),
     "M": _blocks("M", "spatial inertias of the links (000 (2), (22))", False,
                  "block by block, where no link is degenerate"),
@@ -74,23 +74,23 @@ SYMBOLS = {
     "Upsilon": _blocks("Upsilon", "inverse operational-space inertia of every link (004 (4.7), (4.8))",
                        inverse="block by block, where every link can move in all six directions"),
     "D": Symbol("joint", "joint", "articulated inertia about each joint, H P H* + A (000 (36))",
-                (MEMORYLESS, "y(k) = D(k) x(k)"), (MEMORYLESS, "y(k) = D(k) x(k)"), ("D(k)",), True,
+                (_MEMORYLESS, "y(k) = D(k) x(k)"), (_MEMORYLESS, "y(k) = D(k) x(k)"), ("D(k)",), True,
                 "joint by joint, always"),
     "G": Symbol("body", "joint", "Kalman gain P H* D^-1 (000 (36))",
-                (MEMORYLESS, "y(k) = G(k) x(k)"), (MEMORYLESS, "y(k) = G*(k) x(k)"), ("G(k)",), True),
+                (_MEMORYLESS, "y(k) = G(k) x(k)"), (_MEMORYLESS, "y(k) = G*(k) x(k)"), ("G(k)",), True),
     "K": Symbol("body", "joint", "shifted gain E_phi G (003 sec. 4, 004 (2.7))",
-                (MEMORYLESS, "y(k) = sum_c phi(k,c) G(c) x(c)"), (MEMORYLESS, "y(k) = G*(k) phi*(p,k) x(p)"),
+                (_MEMORYLESS, "y(k) = sum_c phi(k,c) G(c) x(c)"), (_MEMORYLESS, "y(k) = G*(k) phi*(p,k) x(p)"),
                 ("phi(k,c)", "G(k)"), True),
     "Omega": Symbol("body", "body", "psi* H* D^-1 H psi, how every link answers a force on any (004 (4.4))",
                     (f"{_IN}, then {_OUT}", "z = H psi x, y = psi* H* D^-1 z"),
                     (f"{_IN}, then {_OUT}", "z = H psi x, y = psi* H* D^-1 z"), ("psi(k,c)", "H(k)", "D(k)"), True,
                     "its rank is at most nv"),
     "A": Symbol("joint", "joint", "armature (rotor inertia) of the joints; not in the papers",
-                (MEMORYLESS, "y(k) = A(k) x(k)"), (MEMORYLESS, "y(k) = A(k) x(k)"), ("A(k)",),
+                (_MEMORYLESS, "y(k) = A(k) x(k)"), (_MEMORYLESS, "y(k) = A(k) x(k)"), ("A(k)",),
                 inverse="joint by joint, where every joint has armature"),
     "B": Symbol("body", "task", "takes forces at the frames to the links that carry them (000 (18), 004 (4.3))",
-                (MEMORYLESS, "y(k) = sum of phi(k,f) x(f) over the frames f on link k"),
-                (MEMORYLESS, "y(f) = phi*(k,f) x(k), k the link of frame f"), ("phi(k,f)",)),
+                (_MEMORYLESS, "y(k) = sum of phi(k,f) x(f) over the frames f on link k"),
+                (_MEMORYLESS, "y(f) = phi*(k,f) x(k), k the link of frame f"), ("phi(k,f)",)),
     "J": Symbol("task", "joint", "Jacobian of the frames, B* phi* H* (000 (20))",
                 (_OUT, "V(k) = phi*(p,k) V(p) + H*(k) x(k), y(f) = phi*(k,f) V(k)"),
                 (_IN, "f(k) = sum_c phi(k,c) f(c) + sum_f phi(k,f) x(f), y(k) = H(k) f(k)"),
