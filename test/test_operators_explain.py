@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from operator_cases import operators_of
 from urdf_text import arm
@@ -50,9 +51,15 @@ def test_every_operator_and_its_adjoint_is_explained(name):
 
 def test_shifts_and_small_matrices_are_explained():
     operators = operators_of("arm7")
-    text = explanation("(B* Omega B)^-1", operators)
+    text = explanation("(B* Omega B)^-1", operators_of("arm7").model, 0.3 * np.ones(7), frames=["link7"])
     assert "by its small matrix" in level(text, 4) and "Omega: psi* H* D^-1 H psi" in level(text, 3)
     assert "phi^-1 = I - E_phi, one shift" in level(explanation("phi^-1", operators), 4)
+
+
+def test_terms_and_numbers_have_one_sign():
+    text = level(explanation("-2 (phi - 3 M)", operators_of("arm7")), 2)
+    assert text == ("  the sum phi - 3 M, each term of the same vector:\n    + phi\n    - M\n      times 3\n"
+                    "  times -2\n")
 
 
 def test_long_robots_are_cut_at_level_7():

@@ -16,6 +16,7 @@ from operator_cases import (
 )
 from random_trees import random_motion
 from reference import Reference, assert_close, derived_tolerance
+from scipy.linalg import block_diag
 
 from opspace_ctrl import bias_forces, forward_dynamics, inverse_dynamics
 from opspace_ctrl.operators import evaluate
@@ -155,6 +156,57 @@ def test_riccati_solution_is_symmetric_and_positive_000_34_37(case):
         assert np.linalg.eigvalsh(P / np.outer(size, size))[0] > 0.0
         assert np.linalg.eigvalsh(D)[0] > 0.0
         assert_close(quantities.D[k, :d, :d] @ quantities.D_inverse[k, :d, :d], np.eye(d), 1.0, 1e-9)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_transitions_multiply_along_the_path_000_38_41(case):
+    """psi(i, j) = psi(i, ..) ... psi(.., j); the blocks of Psi end in phi(j + 1, j)."""
+    operators = operators_of(case)
+    model, steps = operators.model, operators.quantities
+    psi, Psi = operators.psi.dense(), operators.Psi.dense()
+    for j in range(len(model.parent)):
+        along, last, k = np.eye(6), None, j
+        while True:
+            block = slice(6 * k, 6 * k + 6), slice(6 * j, 6 * j + 6)
+            assert_close(psi[block], along, np.abs(psi).max())
+            assert_close(Psi[block], np.zeros((6, 6)) if last is None else last, np.abs(Psi).max(initial=1.0))
+            if model.parent[k] < 0:
+                break
+            last = steps.phi[j] if last is None else steps.phi[k] @ steps.taubar[k] @ last
+            along = steps.phi[k] @ steps.taubar[k] @ along
+            k = model.parent[k]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_innovations_and_whitening_filter_run_as_the_recursions_printed_003_lemmas_1_2(case):
+    """z(k) = sum phi z + K eps, y = H z + eps; and z(k) = sum psi z + K y, eps = y - H z; z = psi y is (10)."""
+    operators = operators_of(case)
+    model, steps = operators.model, operators.quantities
+    eps = np.random.default_rng(7).normal(size=model.nv)
+    y, again = np.zeros(model.nv), np.zeros(model.nv)
+    z, z_hat = np.zeros((2, len(model.parent) + 1, 6))  # the last one is the world's, index -1
+    for k in reversed(range(len(model.parent))):
+        mine, d, p = steps.rows[k, :steps.dofs[k]], steps.dofs[k], model.parent[k]
+        axes, gain = steps.axes[k, :, :d], steps.G[k, :, :d]
+        y[mine] = axes.T @ z[k] + eps[mine]
+        z[p] += steps.phi[k] @ (z[k] + gain @ eps[mine])
+        again[mine] = y[mine] - axes.T @ z_hat[k]
+        z_hat[p] += steps.psi[k] @ z_hat[k] + steps.phi[k] @ gain @ y[mine]
+    scale = np.abs(operators.P.dense()).max() * 10.0 + np.abs(y).max()
+    tolerance = derived_tolerance(mass_matrix_of(case))
+    assert_close(evaluate("I + H phi K", operators) @ eps, y, scale, tolerance)
+    assert_close(evaluate("I - H psi K", operators) @ y, again, scale, tolerance)
+    assert_close(again, eps, scale, tolerance)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_square_root_factor_of_the_mass_matrix_000_X_A(case):
+    """M = P P* with P = H phi M^(1/2)."""
+    operators, H = operators_of(case), mass_matrix_of(case)
+    values, vectors = np.linalg.eigh(operators.quantities.M)
+    roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    factor = evaluate("H phi", operators) @ block_diag(*roots)
+    assert_close(factor @ factor.T + np.diag(operators.model.armature), H, np.abs(H).max())
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import JointType, Model
-from .algebra import Adjoint, Atom, Product, Scaled, SpatialOperator, Sum
+from .algebra import Adjoint, Atom, Product, Scaled, SpatialOperator, Sum, scale
 from .build import inverses_in
 from .evaluate import evaluate, operators_of
 from .operators import SpatialOperators
@@ -63,13 +63,12 @@ def _steps(operator: SpatialOperator) -> list[str]:
     if isinstance(operator, Sum):
         lines = [f"the sum {operator}, each term of the same vector:"]
         for term in operator.terms:
-            sign = "- " if isinstance(term, Scaled) and term.factor < 0.0 else "+ "
-            inner = _steps(term)
-            lines += [f"  {sign}{inner[0]}", *(f"    {line}" for line in inner[1:])]
+            is_negative = isinstance(term, Scaled) and term.factor < 0.0
+            first, *more = _steps(scale(-1.0, term) if is_negative else term)
+            lines += [f"  {'-' if is_negative else '+'} {first}", *(f"    {line}" for line in more)]
         return lines
     if isinstance(operator, Scaled):
-        number = [] if abs(operator.factor) == 1.0 else [f"times {operator.factor:.15g}"]
-        return [*_steps(operator.operator), *number]
+        return [*_steps(operator.operator), f"times {operator.factor:.15g}"]
     return [str(operator)]
 
 

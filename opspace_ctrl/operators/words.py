@@ -6,7 +6,9 @@ phi - I shortens the words.
 """
 from __future__ import annotations
 
-from .algebra import Adjoint, Atom, Identity, Product, Scaled, SpatialOperator, Sum
+from collections.abc import Callable
+
+from .algebra import Adjoint, Atom, Identity, Product, Scaled, SpatialOperator
 
 __all__ = ["Words", "normal_form"]
 
@@ -49,21 +51,20 @@ RULES = {**_RULES, **{tuple(map(_starred, reversed(word))): _adjoint(words) for 
 
 
 def normal_form(operator: SpatialOperator, has_armature: bool) -> Words | None:
-    """The operator as a sum of words in normal form; None if there are too many or an operator is foreign."""
-    words = _expand(operator)
-    pending, done = dict(words or {}), {}
-    steps = 0
-    while pending:
+    """The operator as a sum of words in normal form, None if there are too many; without armature A is zero."""
+    pending = _expand(operator)
+    if pending is None:
+        return None
+    done: Words = {}
+    for _ in range(20 * MOST_WORDS):
+        if not pending:
+            return {word: number for word, number in done.items() if number and (has_armature or "A" not in word)}
         word, number = pending.popitem()
         replaced = _rewrite(word)
         target = done if replaced is None else pending
         for new, factor in (replaced or {word: 1.0}).items():
             target[new] = target.get(new, 0.0) + number * factor
-        steps += 1
-        if steps > 20 * MOST_WORDS:
-            return None
-    found = {word: number for word, number in done.items() if number != 0.0 and (has_armature or "A" not in word)}
-    return None if words is None else found
+    return None
 
 
 def _rewrite(word: Word) -> Words | None:
@@ -88,13 +89,17 @@ def _expand(operator: SpatialOperator) -> Words | None:
     if isinstance(operator, Scaled):
         words = _expand(operator.operator)
         return words and {word: operator.factor * number for word, number in words.items()}
-    parts = [_expand(part) for part in getattr(operator, "factors", getattr(operator, "terms", (None,)))] \
-        if isinstance(operator, Product | Sum) else [None]
-    if any(part is None for part in parts):
-        return None
-    result: Words = {(): 1.0} if isinstance(operator, Product) else {}
+    if isinstance(operator, Product):
+        return _fold(_times, {(): 1.0}, operator.factors)
+    return _fold(_plus, {}, operator.terms)
+
+
+def _fold(combine: Callable[[Words, Words], Words], result: Words, parts: tuple[SpatialOperator, ...]) -> Words | None:
     for part in parts:
-        result = _times(result, part) if isinstance(operator, Product) else _plus(result, part)
+        words = _expand(part)
+        if words is None or len(result) * len(words) > MOST_WORDS**2:
+            return None
+        result = combine(result, words)
         if len(result) > MOST_WORDS:
             return None
     return result
