@@ -9,6 +9,7 @@ from urdf_text import arm, joint, link, robot
 
 from opspace_ctrl import load_urdf
 from opspace_ctrl.bench.operations import count
+from opspace_ctrl.bench.operator_growth import operator_growth
 from opspace_ctrl.operators import SpatialOperators, evaluate, sweeps
 from opspace_ctrl.operators.symbols import SYMBOLS
 
@@ -102,6 +103,13 @@ def test_memory_to_build_and_apply_an_operator_grows_linearly(name):
         tracemalloc.stop()
     assert peaks[1] < 6.0 * peaks[0]
     assert peaks[1] < 8e6
+
+
+@pytest.mark.parametrize("shape", ["chain", "tree"])
+def test_timings_cover_every_operator_and_adjoint(shape):
+    times = operator_growth(shape, sizes=(4, 8))
+    assert {*SYMBOLS, *(f"{name}*" for name in SYMBOLS), "SpatialOperators"} <= times.keys()
+    assert all(set(by_size) == {4, 8} and min(by_size.values()) > 0.0 for by_size in times.values())
 
 
 def test_forward_dynamics_of_a_thousand_links_solves_the_equation_of_motion():
