@@ -1,13 +1,14 @@
 """Every operator is the matrix that the papers define, forwards and backwards, on vectors and on matrices."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 import scipy.sparse.linalg
 from hypothesis import given, settings
 from operator_cases import CASES, Dense, mass_matrix_of, model_of, operators_of, tips
 from random_trees import random_model, random_motion, seeds, trees
 from reference import assert_close, derived_tolerance
-from support import load_quietly, urdf_path
+from support import load_pair, load_quietly, robots, urdf_path
 
 from opspace_ctrl import load_robot, mass_matrix
 from opspace_ctrl.errors import ConfigurationError, DimensionError, MethodError, UnknownFrameError
@@ -195,3 +196,23 @@ def test_a_robot_without_moving_bodies_has_empty_operators():
     for name in SYMBOLS:
         operator = getattr(operators, name)
         assert operator.dense().shape == operator.shape
+
+
+@pytest.mark.parametrize("armature", [None, 0.02])
+@pytest.mark.parametrize("name", robots())
+def test_factorizations_of_every_robot_of_the_wheel_000_22_46_003_lemma_3(name, armature):
+    """H phi M phi* H* + A is the inertia that Pinocchio computes, and its inverse undoes it."""
+    model, twin = load_pair(name, "floating" if armature else "fixed", armature=armature)
+    q, x, _ = random_motion(model, 8)
+    pin.crba(twin.model, twin.data, twin.q(q))
+    upper = np.triu(twin.data.M)
+    H = twin.G.T @ (upper + np.triu(upper, 1).T) @ twin.G
+    operator = evaluate("H phi M phi* H* + A", model, q)
+    size = np.sqrt(np.diag(H))
+    assert_close(operator.dense(), H, np.outer(size, size) + 1e-6 * H.max(initial=0.0))
+    if model.is_mimic.any():
+        with pytest.raises(MethodError):
+            operator.inverse() @ x
+        return
+    found, expected = operator.inverse() @ x, np.linalg.solve(H, x)
+    assert_close(found, expected, np.abs(np.linalg.inv(H)) @ np.abs(x), derived_tolerance(H))

@@ -70,7 +70,7 @@ def normal_form(operator: SpatialOperator, has_armature: bool) -> Words | None:
 def _rewrite(word: Word) -> Words | None:
     """One rule applied at the first place where one fits; None where none does."""
     for start in range(len(word)):
-        for length in (1, 2, 4):
+        for length in (4, 2, 1):
             rule = RULES.get(word[start:start + length]) if start + length <= len(word) else None
             if rule is not None:
                 before, after = word[:start], word[start + length:]
