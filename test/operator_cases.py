@@ -62,10 +62,16 @@ def mass_matrix_of(case: str) -> np.ndarray:
     return Reference(model_of(case), random_motion(model_of(case), 11)[0]).mass_matrix()
 
 
+_SIZES: dict = {}  # absolute values of the named operators met so far
+
+
 def magnitude(operator) -> np.ndarray:
     """The operator with every factor and term replaced by its absolute values: what rounding is relative to."""
     if isinstance(operator, Atom | Adjoint | Identity):
-        return np.abs(operator.dense())
+        key = operator.rows, str(operator)
+        if key not in _SIZES:
+            _SIZES[key] = np.abs(operator.dense())
+        return _SIZES[key]
     if isinstance(operator, Scaled):
         return abs(operator.factor) * magnitude(operator.operator)
     if isinstance(operator, Product):

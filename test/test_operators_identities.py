@@ -258,7 +258,7 @@ def test_tip_bias_acceleration_is_jdot_v_000_25(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_forward_dynamics_without_the_bias_torques_first_004_2_11(case):
-    """vdot = (I - H psi K)* D^-1 [T - H psi (K T + P a + b)] - K* psi* a, the last term with G* a as (2.12f) says."""
+    """vdot = (I - H psi K)* D^-1 [T - H psi (K T + P a + b)] - K* psi* a, the last term as in the errata."""
     operators = operators_of(case)
     model, (q, v, T) = operators.model, random_motion(model_of(case), 11)
     a, b = operators.bias(v)
