@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from operator_cases import CASES, FLYERS, magnitude, mass_matrix_of, operators_of
+from operator_cases import CASES, FLYERS, assert_identity, magnitude, mass_matrix_of, operators_of
 from random_trees import random_model, random_motion
 from reference import assert_close, derived_tolerance
 
@@ -11,6 +11,7 @@ from opspace_ctrl.errors import NotInvertibleError
 from opspace_ctrl.operators import SpatialOperators, evaluate
 from opspace_ctrl.operators.algebra import Product, Sum
 from opspace_ctrl.operators.inverses import KNOWN
+from opspace_ctrl.operators.words import RULES
 
 ALWAYS = ["phi", "psi", "D", "M", "r", "P", "phi*", "psi*", "2 phi", "phi M phi*", "(I + H phi K) D (I + H phi K)*",
           "phi psi^-1", "phi^-1 + K H", "psi^-1 - K H", "I + Phi", "I + H Phi G", "I - H Psi G", "I + Phi G H",
@@ -39,6 +40,15 @@ def test_inverse_of_an_inverse_is_the_operator_again(case):
         assert operator.inverse().inverse() is operator
         assert operator.T.inverse().inverse().T is operator
     assert str(evaluate("(phi M)^-1^-1", operators)) == "phi M"
+
+
+@pytest.mark.parametrize("case", ["tree 3, floating, armature", "talos_reduced, fixed, armature 0.05"])
+@pytest.mark.parametrize("word", [word for word, words in RULES.items() if words != {(): 1.0}], ids=" ".join)
+def test_rules_of_the_normal_form_are_identities(word, case):
+    """All but X X^-1 = I."""
+    left = " ".join(word)
+    right = " + ".join(f"{number} {' '.join(names) or 'I'}" for names, number in RULES[word].items())
+    assert_identity(case, f"{left} = {right.replace('+ -', '- ')}")
 
 
 def test_inverses_are_recursions_and_no_matrices():
