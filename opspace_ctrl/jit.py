@@ -22,7 +22,7 @@ __all__ = ["kernel", "entry", "address_of", "cache_directory"]
 # 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
 _METHOD = types.int64(types.int64)
-_KERNEL_FOLDERS = ("", "dynamics", "osim", "control", "sim")
+_KERNEL_FOLDERS = ("", "dynamics", "osim", "operators", "control", "sim")
 
 
 class CacheWarning(UserWarning):
