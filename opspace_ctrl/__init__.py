@@ -20,9 +20,11 @@ __all__ = ["CenterOfMass", "Model", "OperationalSpace", "OpspaceError", "Task", 
            "frame_jacobian", "frame_pose", "inverse_dynamics", "load_robot", "load_urdf", "mass_matrix"]
 
 # Numba takes a third of a second to import: whoever only loads a model does not wait for it.
-_COMPILED = {"dynamics": {"bias_forces", "forward_dynamics", "frame_jacobian", "frame_pose", "inverse_dynamics",
-                          "mass_matrix"},
-             "osim": {"CenterOfMass", "OperationalSpace", "Task"}}
+_COMPILED: dict[str, set[str]] = {
+    "dynamics": {"bias_forces", "forward_dynamics", "frame_jacobian", "frame_pose", "inverse_dynamics", "mass_matrix"},
+    "osim": {"CenterOfMass", "OperationalSpace", "Task"},
+    "operators": set(),
+}
 
 
 def __getattr__(name: str):

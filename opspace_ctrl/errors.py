@@ -2,6 +2,7 @@
 
 The message of each names the offending element and what would be valid.
 """
+from __future__ import annotations
 
 
 class OpspaceError(Exception):
@@ -66,6 +67,39 @@ class MethodError(OpspaceError):
 
 class IllPosedError(OpspaceError):
     """Constraint rows of a closed chain or grasp depend on each other, so that their forces are not unique."""
+
+
+class ExpressionError(OpspaceError):
+    """An operator expression cannot be read or evaluated; the place is marked where it is known.
+
+    Attributes:
+        reason: what is wrong, without the place.
+        text, start, end: the expression and the part of it that is meant; None where there is no text.
+    """
+
+    def __init__(self, reason: str, text: str | None = None, start: int = 0, end: int = 0):
+        self.reason, self.text, self.start, self.end = reason, text, start, end
+        super().__init__(reason if text is None else f"{reason}\n{self.marked()}")
+
+    def __reduce__(self):
+        return type(self), (self.reason, self.text, self.start, self.end)
+
+    def marked(self) -> str:
+        """The expression with a line of carets below the place."""
+        line = " ".join(str(self.text).split("\n"))
+        return f"    {line}\n    {' ' * self.start}{'^' * max(1, self.end - self.start)}"
+
+
+class UnknownSymbolError(ExpressionError):
+    """An operator expression names no such operator."""
+
+
+class DimensionError(ExpressionError):
+    """Operators are multiplied or added whose spaces (joints, bodies, tasks) do not match."""
+
+
+class NotInvertibleError(ExpressionError):
+    """The inverse of an operator does not exist, or no recursion for it is known."""
 
 
 class InertiaWarning(UserWarning):

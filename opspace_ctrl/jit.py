@@ -14,14 +14,15 @@ import warnings
 from functools import cache
 from pathlib import Path
 
-from numba import njit
+from numba import njit, types
 from numba.core.caching import FunctionCache
 
 __all__ = ["kernel", "entry", "address_of", "cache_directory"]
 
 # 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
-_KERNEL_FOLDERS = ("", "dynamics", "osim", "closure", "control", "sim")
+_METHOD = types.int64(types.int64)
+_KERNEL_FOLDERS = ("", "dynamics", "osim", "operators", "closure", "control", "sim")
 
 
 class CacheWarning(UserWarning):
@@ -94,43 +95,44 @@ def kernel(func):
     return dispatcher
 
 
-def entry(*signatures):
-    """A kernel that Python calls with exactly these signatures; other arguments are a TypeError, never a compilation.
+def entry(signature):
+    """A kernel that Python calls with exactly this signature: its compiled code directly, past Numba's type look-up.
 
-    Compiled when `prepare()` is called on it (or on its first `call`), not on import.
+    Arguments are numbers and `vector`s; what they are is not looked at before the kernel does so itself. Compiled when
+    `prepare()` is called on it (or on its first `call`), not on import.
     """
     def decorate(func):
-        return _Entry(kernel(func), signatures)
+        return _Entry(kernel(func), signature)
     return decorate
 
 
 class _Entry:
-    """A dispatcher that is closed to new signatures once it is compiled.
+    """A kernel with one signature.
 
     Attributes:
-        call: What Python calls: compiles first, then is the bare dispatcher, which saves the hot loop an indirection.
+        call: What Python calls: compiles first, then is the compiled function itself.
     """
 
-    def __init__(self, dispatcher, signatures):
-        self.dispatcher, self._signatures = dispatcher, signatures
+    def __init__(self, dispatcher, signature):
+        self.dispatcher, self._signature = dispatcher, signature
         self.__doc__ = dispatcher.__doc__
         self.__name__ = dispatcher.__name__
         self.call = self._compile_and_call
+        self._is_ready = False
 
     def prepare(self):
-        """Compile (or load from the cache) and return the bare dispatcher."""
-        if self.call is not self.dispatcher:
-            for signature in self._signatures:
-                _compile(self.dispatcher, signature)
-            self.dispatcher.disable_compile()
-            self.call = self.dispatcher
-        return self.dispatcher
+        """Compile (or load from the cache); returns what to call in a hot loop."""
+        if not self._is_ready:
+            _compile(self.dispatcher, self._signature)
+            (overload,) = self.dispatcher.overloads.values()
+            self.call, self._is_ready = overload.entry_point, True
+        return self.call
 
     def _compile_and_call(self, *args):
         return self.prepare()(*args)
 
 
-def _compile(dispatcher, signature: str) -> None:
+def _compile(dispatcher, signature) -> None:
     """Compile for a signature, or load it from the cache; real compilation is announced, for it takes seconds."""
     if not dispatcher.overloads and not _is_cached(dispatcher):
         _announce(f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}")
@@ -162,9 +164,9 @@ def _announce(name: str) -> None:
     _announced.append(name)
 
 
-def address_of(dispatcher, signature: str = "int64(int64)") -> int:
+def address_of(dispatcher, signature=_METHOD) -> int:
     """Machine address of a compiled kernel as a C function, for `lanes.call`."""
     dispatcher = getattr(dispatcher, "dispatcher", dispatcher)
     _compile(dispatcher, signature)
-    (result,) = (r for s, r in dispatcher.overloads.items() if len(s) == signature.count(",") + 1)
+    (result,) = dispatcher.overloads.values()
     return result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from opspace_ctrl import OperationalSpace, load_robot, load_urdf
-from opspace_ctrl.bench import auto_check, growth, peers, pinocchio_peer, start_up, tail
+from opspace_ctrl.bench import auto_check, growth, peers, pinocchio_peer, report, robots, start_up, tail
 from opspace_ctrl.bench.agreement import DisagreementError, check_agreement, conditions
 from opspace_ctrl.bench.ours import our_contestants, spaces
 from opspace_ctrl.bench.robots import DEFAULT, Case, default_tasks, find_case
@@ -19,7 +19,7 @@ from opspace_ctrl.bench.targets import RATIOS, Verdict, ratio_verdicts
 from opspace_ctrl.bench.timing import Contestant, Timing, pinned, time_in_turns
 from opspace_ctrl.cli import main
 from opspace_ctrl.dynamics import forward_methods
-from opspace_ctrl.errors import OpspaceError
+from opspace_ctrl.errors import OpspaceError, SourceError
 from opspace_ctrl.osim import methods
 
 QUICK = ("--calls", "64", "--calls-long", "100")
@@ -175,17 +175,17 @@ def test_ratios_divide_the_peers_least_time_by_ours():
 # ---- what the command writes, prints and draws ----
 
 def test_the_json_holds_machine_versions_times_and_verdicts(written):
-    report = json.loads(written.read_text())
-    assert report["machine"]["cores"] == os.cpu_count() and report["machine"]["cpu"]
-    assert set(report["versions"]) >= {"python", "numpy", "numba", "pin", "mujoco"}
-    robot = report["robots"]["arm7"]
+    saved = json.loads(written.read_text())
+    assert saved["machine"]["cores"] == os.cpu_count() and saved["machine"]["cpu"]
+    assert set(saved["versions"]) >= {"python", "numpy", "numba", "pin", "mujoco"}
+    robot = saved["robots"]["arm7"]
     assert (robot["nv"], robot["m"], robot["floating"]) == (7, 6, False)
     assert set(robot["times"]) == QUANTITIES
     assert set(robot["times"]["tick"]) == {*methods(load_robot("arm7")), *robot["peers"]["tick"]}
     for field in robot["times"].values():
         for timing in field.values():
             assert 0.0 < timing["least"] <= timing["median"] and timing["calls"] >= 64
-    claims = [verdict["claim"] for verdict in report["verdicts"]]
+    claims = [verdict["claim"] for verdict in saved["verdicts"]]
     for ratio in RATIOS:
         assert any(claim.startswith(f"{ratio.quantity}: {ratio.peer} / ") for claim in claims)
 
@@ -204,12 +204,12 @@ def test_markdown_tables_have_a_rule_below_their_head(written, capsys):
 
 
 def test_the_plot_shows_robots_and_growth(written, tmp_path):
-    report = json.loads(written.read_text())
+    saved = json.loads(written.read_text())
     line = {"sparse_ltdl": [1.0, 4.0], "pv_osim": [2.0, 3.0]}
-    report["growth"] = {"chain": {"joints": [8, 16], "least_us": line, "exponents": {"pv_osim": 0.6},
+    saved["growth"] = {"chain": {"joints": [8, 16], "least_us": line, "exponents": {"pv_osim": 0.6},
                                   "crossover": {"joints": 11.0, "cost": 2.4}}}
     earlier, picture = tmp_path / "run.json", tmp_path / "run.png"
-    earlier.write_text(json.dumps(report))
+    earlier.write_text(json.dumps(saved))
     assert main(["bench", "--from", str(earlier), "--plot", str(picture)]) == 0
     height, width, _ = matplotlib.image.imread(picture).shape
     assert width > 1000 and height > 1000
@@ -227,6 +227,19 @@ def test_wrong_arguments_are_one_clear_line(arguments, complaint, capsys):
         code = stop.code
     err = capsys.readouterr().err
     assert code == 2 and complaint in err and err.count("\n") == 1
+
+
+def test_default_robots_that_are_not_installed_are_left_out_and_named_ones_are_an_error(monkeypatch):
+    def missing():
+        raise SourceError("the wheel is not installed")
+
+    monkeypatch.setattr(robots, "wheel_urdfs", missing)
+    monkeypatch.setattr(report, "DEFAULT", ("panda", "arm7"))
+    found = report.run(report.Plan(calls=8, calls_long=50, states=8))
+    assert set(found["robots"]) == {"arm7"}
+    assert found["left_out"] == {"panda": "the wheel is not installed"}
+    with pytest.raises(SourceError, match="not installed"):
+        report.run(report.Plan(robots=("panda",)))
 
 
 def test_a_peer_that_is_not_installed_is_named_and_left_out(arm7, states, monkeypatch):

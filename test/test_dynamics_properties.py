@@ -173,13 +173,18 @@ def test_armature_adds_to_the_diagonal_of_the_mass_matrix_alone():
 def test_damping_and_friction_act_only_when_asked_for(mimic):
     model = random_model(5, 10, types=("revolute", "prismatic", "planar"), mimic=mimic)
     q, v, tau = random_motion(model, 5)
-    assert model.damping.all() and model.friction.all()
+    viscous, dry = model.damping * v, model.friction * np.sign(v)
+    assert viscous.all() and dry.all()
     for method in dynamics.forward_methods(model):
         def accelerate(tau, method=method, **switches):
             return dynamics.forward_dynamics(model, q, v, tau, method=method, **switches)
 
-        viscous, dry = model.damping * v, model.friction * np.sign(v)
         np.testing.assert_array_equal(accelerate(tau, damping=True), accelerate(tau - viscous))
         np.testing.assert_array_equal(accelerate(tau, friction=True), accelerate(tau - dry))
         np.testing.assert_array_equal(accelerate(tau, damping=True, friction=True), accelerate(tau - (viscous + dry)))
         assert not np.allclose(accelerate(tau), accelerate(tau, damping=True))
+    held = dynamics.inverse_dynamics(model, q, v, tau)
+    for damping, friction in ((True, False), (False, True), (True, True)):
+        expected = held + damping * viscous + friction * dry
+        found = dynamics.inverse_dynamics(model, q, v, tau, damping=damping, friction=friction)
+        assert_close(found, expected, size_of(held), 1e-15)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numba import types
 
 from opspace_ctrl.jit import address_of, entry, kernel
 from opspace_ctrl.lanes import (
@@ -11,7 +12,6 @@ from opspace_ctrl.lanes import (
     call,
     cos8,
     floats_at,
-    floats_of,
     from_lane,
     ints_at,
     load,
@@ -20,6 +20,7 @@ from opspace_ctrl.lanes import (
     store,
     total,
 )
+from opspace_ctrl.vector import FLOAT64, NDARRAY, floats_of, is_vector, vector
 
 X = np.array([1.5, -2.0, 0.25, 3.0, -0.75, 8.0, 1e-3, -5.0])
 Y = np.array([2.0, 0.5, -4.0, 1.0, 7.0, -0.125, 3.0, 10.0])
@@ -28,7 +29,7 @@ Y = np.array([2.0, 0.5, -4.0, 1.0, 7.0, -0.125, 3.0, 10.0])
 @kernel
 def arithmetic(x, y, out):
     """One result a row."""
-    a, b, rows = load(floats_of(x), 0, 0), load(floats_of(y), 0, 0), floats_at(out, 8)
+    a, b, rows = load(floats_at(x, 8), 0, 0), load(floats_at(y, 8), 0, 0), floats_at(out, 8)
     store(rows, 0, 0, a + b)
     store(rows, 1, 0, a - b)
     store(rows, 2, 0, a * b)
@@ -44,7 +45,7 @@ def arithmetic(x, y, out):
 
 def test_arithmetic_is_lane_by_lane_with_scalars_on_either_side():
     out = np.zeros((11, 8))
-    arithmetic(X, Y, out.ctypes.data)
+    arithmetic(X.ctypes.data, Y.ctypes.data, out.ctypes.data)
     expected = [X + Y, X - Y, X * Y, X / Y, -X, 2 * X, 2 * X, 1 - X, X - 1, 1 / X, np.full(8, 3.5)]
     np.testing.assert_allclose(out, expected, rtol=2e-16)
 
@@ -84,15 +85,15 @@ def test_single_entries_are_read_and_written_by_one_or_two_indices():
 
 @kernel
 def sum_from(x, k, out):
-    kept = from_lane(load(floats_of(x), 0, 0), k)
-    store(floats_of(out), 0, 0, kept)
+    kept = from_lane(load(floats_at(x, 8), 0, 0), k)
+    store(floats_at(out, 8), 0, 0, kept)
     return total(kept)
 
 
 @pytest.mark.parametrize("first", [-3, *range(9), 100])
 def test_from_lane_keeps_the_lanes_from_there_on_and_total_sums_them(first):
     out = np.full(8, 9.0)
-    found = sum_from(X, first, out)
+    found = sum_from(X.ctypes.data, first, out.ctypes.data)
     expected = np.where(np.arange(8) >= first, X, 0.0)
     np.testing.assert_array_equal(out, expected)
     np.testing.assert_allclose(found, math.fsum(expected), rtol=1e-15, atol=1e-15)
@@ -100,17 +101,18 @@ def test_from_lane_keeps_the_lanes_from_there_on_and_total_sums_them(first):
 
 def test_from_lane_drops_what_is_not_finite_too():
     spoiled = np.array([np.nan, np.inf, -np.inf, 1.0, 2.0, 3.0, 4.0, 5.0])
-    assert sum_from(spoiled, 3, np.zeros(8)) == 15.0
-    assert np.isnan(sum_from(spoiled, 0, np.zeros(8)))
+    out = np.zeros(8)
+    assert sum_from(spoiled.ctypes.data, 3, out.ctypes.data) == 15.0
+    assert np.isnan(sum_from(spoiled.ctypes.data, 0, out.ctypes.data))
 
 
 # ---- sine and cosine ----
 
 @kernel
-def sines(x, sine, cosine):
+def sines(x, sine, cosine, size):
     """Lane by lane; the length is a multiple of WIDTH."""
-    angles, s, c = floats_of(x), floats_of(sine), floats_of(cosine)
-    for i in range(0, x.size, WIDTH):
+    angles, s, c = floats_at(x, 1), floats_at(sine, 1), floats_at(cosine, 1)
+    for i in range(0, size, WIDTH):
         angle = load(angles, 0, i)
         store(s, 0, i, sin8(angle))
         store(c, 0, i, cos8(angle))
@@ -118,7 +120,7 @@ def sines(x, sine, cosine):
 
 def sin_cos(x):
     sine, cosine = np.zeros((2, len(x)))
-    sines(x, sine, cosine)
+    sines(x.ctypes.data, sine.ctypes.data, cosine.ctypes.data, len(x))
     return sine, cosine
 
 
@@ -178,8 +180,30 @@ def test_a_kernel_can_be_called_by_its_address():
     assert call_it.call(address_of(double_it), 21) == 42
 
 
-def test_an_entry_refuses_other_types_instead_of_compiling_for_them():
-    call_it.prepare()
-    with pytest.raises(TypeError):
-        call_it.call("address", 1)
-    assert len(call_it.dispatcher.signatures) == 1
+# ---- array arguments ----
+
+@entry(types.boolean(vector, types.int64, types.int64, types.int64))
+def is_a_vector(x, size, ndarray, float64):
+    return is_vector(x, size, ndarray, float64)
+
+
+@entry(types.float64(vector))
+def first_of(x):
+    return floats_of(x)[0]
+
+
+def test_a_contiguous_vector_of_doubles_is_read_where_it_is():
+    for good in (np.arange(5.0), np.arange(9.0)[2:7], np.asfortranarray(np.arange(5.0))):
+        assert is_a_vector.call(good, 5, NDARRAY, FLOAT64)
+        assert first_of.call(good) == good[0]
+    good.setflags(write=False)
+    assert is_a_vector.call(good, 5, NDARRAY, FLOAT64)
+
+
+@pytest.mark.parametrize("other", [
+    None, 5, "text", [1.0] * 5, (1.0,) * 5, np.arange(4.0), np.arange(10.0)[::2], np.arange(5.0)[::-1], np.arange(5),
+    np.arange(5, dtype=np.float32), np.arange(5, dtype=">f8"), np.ones((5, 1)), np.ones((1, 5)), np.float64(5.0),
+    np.array(5.0), np.ma.ones(5), np.ones(5).view(np.matrix), np.arange(5.0).astype(object), np.ones(5) + 0j,
+    np.frombuffer(bytes(41), dtype=np.uint8)[1:].view(np.float64)], ids=lambda x: f"{type(x).__name__}-{x!r}"[:40])
+def test_anything_else_is_no_vector(other):
+    assert not is_a_vector.call(other, 5, NDARRAY, FLOAT64)

@@ -53,7 +53,8 @@ def spoiled(x, how):
     return bad[how]()
 
 
-HOWS = ("nan", "inf", "huge", "short", "long", "column", "scalar", "text", "number texts", "complex", "ragged", "objects")
+HOWS = ("nan", "inf", "huge", "short", "long", "column", "scalar", "text", "number texts", "complex", "ragged",
+        "objects")
 
 
 @pytest.mark.parametrize("how", HOWS)
@@ -101,9 +102,9 @@ def test_a_quaternion_of_any_length_counts_by_its_direction(scale):
     close(case.ospace.control(q, case.v, case.force, case.tau0, compensate=False), case.torque)
 
 
-ODD = {"lists": list, "tuples": tuple, "read-only": lambda x: read_only(x), "every other": lambda x: np.repeat(x, 2)[::2],
-       "reversed": lambda x: x[::-1].copy()[::-1], "big endian": lambda x: x.astype(">f8"),
-       "long double": lambda x: x.astype(np.longdouble)}
+ODD = {"lists": list, "tuples": tuple, "read-only": lambda x: read_only(x),
+       "every other": lambda x: np.repeat(x, 2)[::2], "reversed": lambda x: x[::-1].copy()[::-1],
+       "big endian": lambda x: x.astype(">f8"), "long double": lambda x: x.astype(np.longdouble)}
 
 
 def read_only(x):
@@ -180,7 +181,8 @@ def test_torques_are_read_only(case):
 
 # ---- tasks ----
 
-@pytest.mark.parametrize("task", ["tol", Task("tol"), ("tol", "position"), Task("tool", relative_to="tol"), Task(3), ""])
+@pytest.mark.parametrize("task", [
+    "tol", Task("tol"), ("tol", "position"), Task("tool", relative_to="tol"), Task(3), ""])
 def test_an_unknown_frame_is_refused_with_the_frames_there_are(task):
     with pytest.raises(UnknownFrameError, match="link7"):
         OperationalSpace(load_robot("arm7"), ["tool", task])
@@ -205,8 +207,9 @@ def test_what_is_no_task_is_refused(tasks):
         OperationalSpace(load_robot("arm7"), tasks)
 
 
-@pytest.mark.parametrize("task, fixed_to", [("base_link", "the world"), (Task("base_link", relative_to="base_link"), "base"),
-                                            (Task("tool", relative_to="link7"), "link7")])
+@pytest.mark.parametrize("task, fixed_to", [
+    ("base_link", "the world"), (Task("base_link", relative_to="base_link"), "base"),
+    (Task("tool", relative_to="link7"), "link7")])
 def test_a_frame_that_nothing_moves_is_refused(task, fixed_to):
     with pytest.raises(MethodError, match=f"nothing moves it.*{fixed_to}"):
         OperationalSpace(load_robot("arm7"), ["tool", task])
@@ -223,8 +226,8 @@ def test_all_ways_to_write_a_task_mean_the_same():
     model = load_urdf(arm(4))
     q, v = random_state(model, 0)
     expected = OperationalSpace(model, Task("l4", "position"), "dense").update(q, v).jacobian
-    for task in (("l4", "position"), [("l4", "position")], Task("l4", np.eye(6)[:3]), Task("l4", np.eye(6)[:3].tolist()),
-                 (("l4", np.eye(6)[:3]),)):
+    rows = np.eye(6)[:3]
+    for task in (("l4", "position"), [("l4", "position")], ("l4", rows), Task("l4", rows.tolist()), (("l4", rows),)):
         np.testing.assert_array_equal(OperationalSpace(model, task, "dense").update(q, v).jacobian, expected)
     pair = OperationalSpace(model, ("l4", "l2"), "dense").update(q, v)  # two frames, not a frame and its rows
     assert [task.frame for task in pair.tasks] == ["l4", "l2"] and pair.jacobian.shape == (12, 4)

@@ -1,4 +1,4 @@
-"""What Lambda^-1, J and Jdot v mean: impulses through forward dynamics, and finite differences of poses and velocities."""
+"""What Lambda^-1, J and Jdot v mean: impulses through forward dynamics, finite differences of poses and velocities."""
 from __future__ import annotations
 
 import numpy as np
@@ -95,8 +95,9 @@ def test_a_free_flight_has_the_bias_acceleration_of_pinocchios_frames(name):
         pin.forwardKinematics(twin.model, twin.data, twin.q(q), twin.v(v), np.zeros(twin.model.nv))
         pin.updateFramePlacements(twin.model, twin.data)
         frames = [twin.model.getFrameId(end, pin.FrameType.BODY) for end in ends]
-        expected = np.hstack([pin.getFrameClassicalAcceleration(twin.model, twin.data, f, pin.LOCAL_WORLD_ALIGNED).vector
-                              for f in frames])
+        accelerations = [pin.getFrameClassicalAcceleration(twin.model, twin.data, f, pin.LOCAL_WORLD_ALIGNED)
+                         for f in frames]
+        expected = np.hstack([a.vector for a in accelerations])
         assert_close(ospace.update(q, v).bias_acceleration, expected, norm(expected))
 
 
@@ -107,7 +108,8 @@ def test_bias_acceleration_is_the_rate_of_j_v_while_v_stays(model, seed):
     ospace, h = OperationalSpace(model, random_tasks(model, seed), "sparse_ltdl"), 1e-5
     velocity = [ospace.update(model.integrate(q, v, t)).jacobian @ v for t in (-h, h)]
     bias = ospace.update(q, v).bias_acceleration
-    assert_close(bias, (velocity[1] - velocity[0]) / (2.0 * h), (1.0 + norm(ospace.jacobian)) * (1.0 + norm(v))**3, 1e-8)
+    scale = (1.0 + norm(ospace.jacobian)) * (1.0 + norm(v))**3
+    assert_close(bias, (velocity[1] - velocity[0]) / (2.0 * h), scale, 1e-8)
 
 
 def place(model, q, task):

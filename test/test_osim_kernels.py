@@ -67,7 +67,7 @@ class Kernels:
 
 @cache
 def inputs(name):
-    """A robot (or random tree, by number) with tasks whose supports are paths, as the paper's are, at a random state."""
+    """A robot (or random tree, by number) at a random state, with tasks on frames: their supports are paths."""
     if isinstance(name, int):
         model = random_model(name, 5 + 4 * name, ("fixed", "floating")[name % 2], forest=1 + name % 3 // 2)
         return model, random_tasks(model, name, most=4, kinds=("frame",)), *random_motion(model, name)[:2]
@@ -126,13 +126,9 @@ def test_shipped_null_space_and_torque_equal_equations_10_and_11_by_the_literal_
     assert_close(k.ospace.torque(force, tau0), expected, norm(k.J) * norm(force) + (1.0 + size) * norm(tau0), lost)
 
 
-def revolute_robots():
-    """(name, base) of robots whose joints are all revolute, as the counted recursion wants them."""
-    return [("arm7", "fixed"), ("asimo", "floating"), ("free_flyer", "floating"), ("xarm7", "fixed"),
-            ("ur5_robot", "fixed"), ("solo12", "floating"), ("g1_29dof_rev_1_0", "floating"), ("talos_reduced", "floating")]
-
-
-@pytest.mark.parametrize("name, base", revolute_robots())
+@pytest.mark.parametrize("name, base", [  # all joints revolute, as the counted recursion wants them
+    ("arm7", "fixed"), ("asimo", "floating"), ("free_flyer", "floating"), ("xarm7", "fixed"), ("ur5_robot", "fixed"),
+    ("solo12", "floating"), ("g1_29dof_rev_1_0", "floating"), ("talos_reduced", "floating")])
 def test_shipped_rjk_equals_the_counted_recursion_of_figure_14(name, base):
     """World axes against link axes, poses of all tips."""
     model = load_robot(name, base=base) if name in SHIPPED else load_quietly(urdf_path(name), base)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from osim_cases import Dense, norm, random_tasks, task_motion
+from osim_cases import Dense, norm, random_tasks, scaled_condition, task_motion
 from random_trees import random_motion, seeds, trees
 from reference import Reference, assert_close
 
@@ -12,8 +12,8 @@ from opspace_ctrl import CenterOfMass, OperationalSpace, Task
 from opspace_ctrl.errors import MethodError
 from opspace_ctrl.osim import methods
 
-many = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-some = settings(many, max_examples=30)
+many = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+some = settings(many, max_examples=25)
 
 
 class Case:
@@ -50,8 +50,8 @@ def cases(**fixed):
 
 def is_regular(case):
     """Are the tasks so far from singular that dense inverses mean something?"""
-    scale = np.sqrt(np.diagonal(case.dense.inertia_inv))
-    return bool((scale > 1e-4 * scale.max()).all()) and np.linalg.cond(case.dense.inertia_inv / np.outer(scale, scale)) < 1e5
+    diagonal = np.diagonal(case.dense.inertia_inv)
+    return diagonal.min() > 1e-8 * diagonal.max() and scaled_condition(case.dense.inertia_inv) < 1e5
 
 
 def lost_digits(case):
@@ -86,7 +86,7 @@ def test_inverse_inertia_is_symmetric_and_positive_semidefinite(case):
 
 
 @some
-@given(cases())
+@given(cases(max_bodies=40))
 def test_inertia_jbar_null_space_and_torque_equal_dense_algebra_where_regular(case):
     assume(is_regular(case))
     for ospace in case.each_method():
@@ -110,6 +110,7 @@ def test_torque_is_jt_f_plus_null_space_transposed_tau0_also_where_singular(case
 @given(cases())
 def test_null_space_is_a_projector_that_moves_no_task(case):
     """N N = N and J H^-1 N^T = 0, also with more rows than freedoms."""
+    assume(norm(case.J) > 1e-9)  # a task that nothing moves has a J of rounding errors, and no scale to measure by
     for ospace in case.each_method():
         N = ospace.null_space
         assert_close(N @ N, N, 1.0, lost_digits(case))
@@ -118,7 +119,7 @@ def test_null_space_is_a_projector_that_moves_no_task(case):
 
 
 @some
-@given(cases(), seeds())
+@given(cases(max_bodies=30), seeds())
 def test_jbar_gives_the_task_velocity_with_the_least_kinetic_energy(case, seed):
     """Any other v with the same J v, v + N z, costs no less; and J Jbar = 1."""
     assume(is_regular(case))
@@ -135,7 +136,7 @@ def test_columns_of_a_pose_are_nonzero_for_exactly_the_joints_between_frame_and_
     """Exactly zero elsewhere, not only small."""
     tasks = [Task(t.frame, relative_to=t.relative_to) for t in random_tasks(model, seed) if isinstance(t, Task)]
     assume(tasks)
-    J = Case(model, seed, tasks).ospace().jacobian
+    J = OperationalSpace(model, tasks, "sparse_ltdl").update(random_motion(model, seed)[0]).jacobian
     for k, task in enumerate(tasks):
         assert (J[6 * k:6 * k + 6] != 0.0).any(axis=0).tolist() == moving(model, task).tolist()
 
@@ -180,8 +181,8 @@ def test_a_duplicated_task_repeats_its_block_and_adds_no_rank(case, data):
     for ospace, single in zip(double.each_method(), case.each_method()):
         m = single.m
         case.dense.check("inertia_inv", ospace.inertia_inv[:m, :m])
-        assert_close(ospace.inertia_inv[m:, :m], single.inertia_inv[own], norm(single.inertia_inv), case.dense.tolerance)
-        assert_close(ospace.inertia_inv[m:, m:], single.inertia_inv[own, own], norm(single.inertia_inv),
-                     case.dense.tolerance)
+        repeated = single.inertia_inv[own]
+        assert_close(ospace.inertia_inv[m:, :m], repeated, norm(single.inertia_inv), case.dense.tolerance)
+        assert_close(ospace.inertia_inv[m:, m:], repeated[:, own], norm(single.inertia_inv), case.dense.tolerance)
         assert ospace.damped and np.isfinite(ospace.inertia).all()
         assert ospace.rank <= np.linalg.matrix_rank(case.J, tol=1e-12 * max(norm(case.J), 1e-300))

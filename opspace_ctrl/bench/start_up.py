@@ -30,7 +30,7 @@ ready = time.perf_counter()
 space.prepare()
 done = time.perf_counter()
 print(json.dumps({"import": imported - start, "controller": ready - imported, "other_methods": done - ready,
-                  "total": done - start}))
+                  "total": done - start, "processor": time.process_time()}))
 """
 LATER = 3
 
@@ -40,7 +40,10 @@ class StartUpError(OpspaceError):
 
 
 def start_up(tell: Callable[[str], None] = lambda text: None) -> dict[str, dict[str, float]]:
-    """Seconds for `import`, the `controller`, the `other_methods`, and their `total`; `tell` hears of each.
+    """Seconds for `import`, the `controller`, the `other_methods`, their `total`, and `processor` time.
+
+    Args:
+        tell: Hears what comes next.
 
     Returns:
         first: With an empty cache of compiled kernels.

@@ -120,6 +120,7 @@ def start_up_verdicts(seconds: Mapping[str, Mapping[str, float]]) -> list[Verdic
     """On what `start_up.start_up` found."""
     figures = (("start: import", seconds["later"]["import"], IMPORT),
                ("start: everything, empty cache", seconds["first"]["total"], FIRST_START),
+               ("start: processor time of that", seconds["first"]["processor"], None),
                ("start: everything, from the cache", seconds["later"]["total"], LATER_START))
     return [Verdict("", claim, value, "s", "<=", target) for claim, value, target in figures]
 

@@ -118,11 +118,8 @@ class ClosedChain:
         return out
 
     def _call(self, entry, q, inputs: tuple, names: str, wanted, *rest) -> None:
-        try:
-            status = entry.call(q, *inputs, wanted, *rest, self._work.address)
-        except (TypeError, ValueError):  # not contiguous float64 arrays
-            status = core.REFUSED
-        if status == core.REFUSED:
+        status = entry.call(q, *inputs, wanted, *rest, self._work.address)
+        if status == core.REFUSED:  # converted, or refused in words
             q = self.model.check_configuration(q)
             inputs = [self.model.check_velocity(x, name) for x, name in zip(inputs, names.split())]
             wanted = np.ascontiguousarray(wanted, dtype=float)
@@ -132,7 +129,8 @@ class ClosedChain:
         if status == core.ILL_POSED:
             self._raise_ill_posed()
         if status != OK:
-            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
+            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}, or `out` is no vector of {self.model.nv} "
+                                     "float64 numbers")
 
     def _raise_ill_posed(self) -> None:
         row = int(self._work[core.ROW][0])

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from itertools import count as count_from
 
+from numba.types import int64
+
 from ..dynamics import aba, kalman
 from ..dynamics import layout as dyn
 from ..dynamics.entries import move, place
@@ -19,6 +21,7 @@ from ..dynamics.layout import FIRST_FREE, count, floats, ints
 from ..dynamics.spatial import add, cross
 from ..dynamics.state import OK, REFUSED, copy, is_usable
 from ..jit import entry, kernel
+from ..vector import floats_of, is_vector, vector
 
 _slot = count_from(FIRST_FREE).__next__
 M = _slot()  # count: rows of all closures
@@ -33,8 +36,6 @@ ROW = _slot()  # flat (1): the row that failed
 
 ILL_POSED = 2
 RANK_TOLERANCE = 1e-10  # of a pivot in its own diagonal entry: beyond, forces have no correct digits worth having
-
-_VECTOR = "float64[::1]"
 
 
 @kernel
@@ -152,50 +153,50 @@ def _speed(w, r, f):
     return _along(w, r, point_velocity(w, node, frame_point(w, f)), (vel[0, node], vel[1, node], vel[2, node]))
 
 
-@entry(f"int64({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},int64)")
+@entry(int64(vector, vector, vector, vector, vector, int64))
 def forward(q, v, tau, wanted, out, w):
     """Accelerations of the closed chain; `wanted` (m,) is the relative acceleration of the frames' rows."""
-    nv = count(w, dyn.NV)
-    usable = is_usable(tau, nv) and is_usable(v, nv) and is_usable(wanted, count(w, M)) and place(w, q)
-    if not usable:
+    nv, m = count(w, dyn.NV), count(w, M)
+    writable = is_vector(out, nv, count(w, dyn.NDARRAY), count(w, dyn.FLOAT64))
+    if not (writable and is_usable(w, tau, nv) and is_usable(w, v, nv) and is_usable(w, wanted, m) and place(w, q)):
         return REFUSED
-    copy(v, floats(w, dyn.V))
-    _accelerate_freely(w, tau, out)
+    copy(floats_of(v), floats(w, dyn.V), nv)
+    _accelerate_freely(w, floats_of(tau), floats_of(out))
     effective_inertia_inv(w)
     if not factorise(w):
         return ILL_POSED
-    rhs = floats(w, RHS)
-    for r in range(count(w, M)):
-        rhs[r] += wanted[r]
+    rhs, extra = floats(w, RHS), floats_of(wanted)
+    for r in range(m):
+        rhs[r] += extra[r]
     solve(w)
-    add_response(w, out)
+    add_response(w, floats_of(out))
     return OK
 
 
-@entry(f"int64({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},int64)")
+@entry(int64(vector, vector, vector, vector, int64))
 def close_velocity(q, v, wanted, out, w):
     """out = v + H^-1 J_c^T Omega_c^-1 (wanted - J_c v): the impulse that brings the loop's velocity to `wanted`."""
-    if not (is_usable(wanted, count(w, M)) and move(w, q, v)):
+    if not (is_usable(w, wanted, count(w, M)) and move(w, q, v)):
         return REFUSED
     aba.articulated_inertias(w)
     effective_inertia_inv(w)
     if not factorise(w):
         return ILL_POSED
-    rhs, pair = floats(w, RHS), ints(w, PAIR)
+    rhs, pair, extra = floats(w, RHS), ints(w, PAIR), floats_of(wanted)
     for r in range(count(w, M)):
-        rhs[r] = wanted[r] - _speed(w, r, pair[r, 0]) + _speed(w, r, pair[r, 1])
+        rhs[r] = extra[r] - _speed(w, r, pair[r, 0]) + _speed(w, r, pair[r, 1])
     solve(w)
-    copy(v, out)
-    add_response(w, out)
+    copy(floats_of(v), floats_of(out), count(w, dyn.NV))
+    add_response(w, floats_of(out))
     return OK
 
 
-@entry(f"int64({_VECTOR},{_VECTOR},{_VECTOR},int64)")
+@entry(int64(vector, vector, vector, int64))
 def relative_velocity(q, v, out, w):
     """out = J_c v (m,)."""
     if not move(w, q, v):
         return REFUSED
-    pair = ints(w, PAIR)
+    pair, found = ints(w, PAIR), floats_of(out)
     for r in range(count(w, M)):
-        out[r] = _speed(w, r, pair[r, 0]) - _speed(w, r, pair[r, 1])
+        found[r] = _speed(w, r, pair[r, 0]) - _speed(w, r, pair[r, 1])
     return OK

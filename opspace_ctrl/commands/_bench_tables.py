@@ -42,8 +42,8 @@ def head(report: dict[str, Any]) -> str:
     core = "not pinned" if report["core"] is None else f"pinned to core {report['core']}"
     return (f"{machine['cpu']}, {machine['cores_allowed']} of {machine['cores']} cores ({core}), "
             f"{' '.join(machine['vector_flags'])}\n{machine['system']}; {installed}\n"
-            f"{report['made']}; at least {plan['calls']} calls of each at {plan['states']} random regular states, "
-            f"in turns; every time includes {report['clock_us']:.2f} us of the clock")
+            f"{report['made']}; at least {plan['calls']} calls of each at {plan['states']} random regular "
+            f"states, in turns; every time includes {report['clock_us']:.2f} us of the clock")
 
 
 def times(report: dict[str, Any], names: list[str], markdown: bool) -> Table:

@@ -47,15 +47,11 @@ def workspace(model: Model) -> Workspace:
 def _run(model: Model, entry, inputs: tuple, names: str, *rest) -> Workspace:
     """Call a compiled entry on the inputs; what it refuses is converted and checked in words."""
     work = workspace(model)
-    try:
-        if entry.call(*inputs, *rest, work.address) == OK:
-            return work
-    except (TypeError, ValueError):
-        pass  # not contiguous float64 arrays
-    checked = [model.check_configuration(inputs[0])]
-    checked += [model.check_velocity(x, name) for x, name in zip(inputs[1:], names.split())]
-    if entry.call(*checked, *rest, work.address) != OK:
-        raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
+    if entry.call(*inputs, *rest, work.address) != OK:
+        checked = [model.check_configuration(inputs[0])]
+        checked += [model.check_velocity(x, name) for x, name in zip(inputs[1:], names.split())]
+        if entry.call(*checked, *rest, work.address) != OK:
+            raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
     return work
 
 
@@ -80,16 +76,11 @@ def external_wrenches(model: Model, work: Workspace, q, wrenches: Wrenches):
 
 def dynamics_of(model: Model, entry, q, v, x, name: str, external: Wrenches | None) -> np.ndarray:
     """Inverse or forward dynamics of x; the first lines are all that happens in a simulator's loop."""
-    out = np.empty(model.nv)
-    if not external:
-        try:
-            if entry.call(q, v, x, out, workspace(model).address) == OK:
-                return out
-        except (TypeError, ValueError):
-            pass
-        _run(model, entry, (q, v, x), f"v {name}", out)
+    work = workspace(model)
+    out = work.new_vector()
+    if not external and entry.call(q, v, x, out, work.address) == OK:
         return out
-    with external_wrenches(model, workspace(model), q, external):
+    with external_wrenches(model, work, q, external or {}):
         _run(model, entry, (q, v, x), f"v {name}", out)
     return out
 

@@ -1,17 +1,21 @@
 """The compiled calls behind the public functions: check, take, compute, copy out. Nothing here allocates."""
 from __future__ import annotations
 
+from numba.types import int64, void
+
 from ..jit import entry, kernel
+from ..vector import floats_of, vector
 from . import aba, coriolis, crba, energy, frames, kinematics, ltl, rnea
 from . import layout as at
 from .layout import count, floats
 from .state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
 
-_VECTOR = "float64[::1]"
-_Q = f"int64({_VECTOR},int64)"
-_QV = f"int64({_VECTOR},{_VECTOR},int64)"
-_QVX = f"int64({_VECTOR},{_VECTOR},{_VECTOR},int64)"
-_QVX_OUT = f"int64({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},int64)"
+_Q = int64(vector, int64)
+_QV = int64(vector, vector, int64)
+_QVX = int64(vector, vector, vector, int64)
+_QVX_OUT = int64(vector, vector, vector, vector, int64)
+_FRAME_OUT = void(int64, vector, int64)
+_OUT = void(vector, int64)
 
 
 @kernel
@@ -27,9 +31,9 @@ def place(w, q):
 @kernel
 def move(w, q, v):
     """Take q and v: also velocities, accelerations and body forces of the motion with dv/dt = 0."""
-    if not (is_usable(v, count(w, at.NV)) and place(w, q)):
+    if not (is_usable(w, v, count(w, at.NV)) and place(w, q)):
         return False
-    copy(v, floats(w, at.V))
+    copy(floats_of(v), floats(w, at.V), count(w, at.NV))
     rnea.motion(w)
     return True
 
@@ -61,7 +65,7 @@ def bias_forces(q, v, out, w):
     """h(q, v)."""
     if not move(w, q, v):
         return REFUSED
-    rnea.joint_forces(w, out)
+    rnea.joint_forces(w, floats_of(out))
     return OK
 
 
@@ -69,26 +73,26 @@ def bias_forces(q, v, out, w):
 def inverse_dynamics(q, v, a, out, w):
     """tau = H a + h - sum J^T f for the wrenches in EXTERNAL."""
     nv = count(w, at.NV)
-    if not (is_usable(v, nv) and is_usable(a, nv) and place(w, q)):
+    if not (is_usable(w, v, nv) and is_usable(w, a, nv) and place(w, q)):
         return REFUSED
-    copy(v, floats(w, at.V))
-    copy(a, floats(w, at.A))
+    copy(floats_of(v), floats(w, at.V), count(w, at.NV))
+    copy(floats_of(a), floats(w, at.A), nv)
     rnea.joint_rates(w)
     rnea.velocities(w, True)
     rnea.body_forces(w)
     rnea.subtract_external(w)
-    rnea.joint_forces(w, out)
-    rnea.add_armature(w, out)
+    rnea.joint_forces(w, floats_of(out))
+    rnea.add_armature(w, floats_of(out))
     return OK
 
 
 @entry(_QVX_OUT)
 def forward_aba(q, v, tau, out, w):
     """Accelerations by the articulated-body algorithm."""
-    if not (is_usable(tau, count(w, at.NV)) and move(w, q, v)):
+    if not (is_usable(w, tau, count(w, at.NV)) and move(w, q, v)):
         return REFUSED
     rnea.subtract_external(w)
-    aba.aba(w, tau, out)
+    aba.aba(w, floats_of(tau), floats_of(out))
     return OK
 
 
@@ -96,18 +100,18 @@ def forward_aba(q, v, tau, out, w):
 def forward_crba(q, v, tau, out, w):
     """Accelerations through H and its LTDL factors: H qdd = tau + sum J^T f - h."""
     nv = count(w, at.NV)
-    if not (is_usable(tau, nv) and move(w, q, v)):
+    if not (is_usable(w, tau, nv) and move(w, q, v)):
         return REFUSED
     rnea.subtract_external(w)
-    rnea.joint_forces(w, out)
-    x, dinv = floats(w, at.W), floats(w, at.DINV)
+    given, found, x, dinv = floats_of(tau), floats_of(out), floats(w, at.W), floats(w, at.DINV)
+    rnea.joint_forces(w, found)
     for i in range(nv):
-        x[i] = tau[i] - out[i]
+        x[i] = given[i] - found[i]
     crba.mass_matrix(w)
     ltl.ltdl(w)
     for i in range(nv):
-        out[i] = x[i] * dinv[i]
-    ltl.solve_unit(w, out)
+        found[i] = x[i] * dinv[i]
+    ltl.solve_unit(w, found)
     return OK
 
 
@@ -126,43 +130,44 @@ def energies(q, v, out, w):
     """Kinetic and potential energy."""
     if not move(w, q, v):
         return REFUSED
-    out[0], out[1] = energy.kinetic_energy(w), energy.potential_energy(w)
+    found = floats_of(out)
+    found[0], found[1] = energy.kinetic_energy(w), energy.potential_energy(w)
     return OK
 
 
-@entry(f"void(int64,{_VECTOR},int64)")
+@entry(_FRAME_OUT)
 def frame_pose(f, out, w):
     """Orientation (9) and position (3) of frame f, after `at_configuration`."""
-    frames.frame_pose(w, f, out)
+    frames.frame_pose(w, f, floats_of(out))
 
 
-@entry("void(int64,int64)")
+@entry(void(int64, int64))
 def frame_jacobian(f, w):
     """J of frame f into DENSE, after `at_configuration`."""
     frames.frame_jacobian(w, f)
 
 
-@entry(f"void(int64,{_VECTOR},int64)")
+@entry(_FRAME_OUT)
 def frame_motion(f, out, w):
     """Velocity and acceleration of frame f, after `at_motion`."""
-    frames.frame_motion(w, f, out)
+    frames.frame_motion(w, f, floats_of(out))
 
 
-@entry(f"void(int64,{_VECTOR},int64)")
+@entry(_FRAME_OUT)
 def add_external(f, wrench, w):
     """Add a wrench at frame f to EXTERNAL, after `at_configuration`."""
-    frames.add_external(w, f, wrench)
+    frames.add_external(w, f, floats_of(wrench))
 
 
-@entry(f"void({_VECTOR},int64)")
+@entry(_OUT)
 def center_of_mass(out, w):
     """Position and mass, and the Jacobian into DENSE, after `at_configuration`."""
-    frames.center_of_mass(w, out)
+    frames.center_of_mass(w, floats_of(out))
     crba.composite_inertias(w)
-    frames.center_of_mass_jacobian(w, out[3])
+    frames.center_of_mass_jacobian(w, floats_of(out)[3])
 
 
-@entry(f"void({_VECTOR},int64)")
+@entry(_OUT)
 def center_of_mass_motion(out, w):
     """Velocity and acceleration (out[0:6]) for the mass in out[6], after `at_motion`."""
-    frames.center_of_mass_motion(w, out[6], out)
+    frames.center_of_mass_motion(w, floats_of(out)[6], floats_of(out))

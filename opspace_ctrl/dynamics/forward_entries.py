@@ -1,7 +1,10 @@
 """The compiled calls behind `forward_dynamics` and `link_accelerations`: check, take, compute. Nothing allocates."""
 from __future__ import annotations
 
+from numba.types import float64, int64, void
+
 from ..jit import entry, kernel
+from ..vector import floats_of, vector
 from . import algorithm1 as one
 from . import algorithm2 as two
 from . import algorithm4 as four
@@ -13,24 +16,23 @@ from .entries import move, place
 from .layout import count, floats
 from .state import OK, REFUSED, copy, is_usable
 
-_VECTOR = "float64[::1]"
-_FORWARD = f"int64({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},int64)"
+_FORWARD = int64(vector, vector, vector, vector, int64)
 
 
 @kernel
 def _take(w, q, v, tau):
     """Take q and v; False, and nothing touched, if one of the three is unusable."""
     nv = count(w, at.NV)
-    if not (is_usable(tau, nv) and is_usable(v, nv) and place(w, q)):
+    if not (is_usable(w, tau, nv) and is_usable(w, v, nv) and place(w, q)):
         return False
-    copy(v, floats(w, at.V))
+    copy(floats_of(v), floats(w, at.V), nv)
     return True
 
 
 @kernel
 def _take_motion(w, q, v, tau):
     """Take q and v, and the body forces of the motion with qdd = 0 less external wrenches."""
-    if not (is_usable(tau, count(w, at.NV)) and move(w, q, v)):
+    if not (is_usable(w, tau, count(w, at.NV)) and move(w, q, v)):
         return False
     rnea.subtract_external(w)
     return True
@@ -41,7 +43,7 @@ def algorithm1(q, v, tau, out, w):
     """Accelerations by algorithm 1 of [Rodriguez1992]."""
     if not _take_motion(w, q, v, tau):
         return REFUSED
-    one.algorithm1(w, tau, out)
+    one.algorithm1(w, floats_of(tau), floats_of(out))
     return OK
 
 
@@ -50,7 +52,7 @@ def algorithm2(q, v, tau, out, w):
     """Accelerations, also of links, by algorithm 2 of [Rodriguez1992]."""
     if not _take_motion(w, q, v, tau):
         return REFUSED
-    two.algorithm2(w, tau, out)
+    two.algorithm2(w, floats_of(tau), floats_of(out))
     return OK
 
 
@@ -59,7 +61,7 @@ def algorithm4(q, v, tau, out, w):
     """Accelerations by algorithm 4 of [Rodriguez1992]."""
     if not _take(w, q, v, tau):
         return REFUSED
-    four.algorithm4(w, tau, out)
+    four.algorithm4(w, floats_of(tau), floats_of(out))
     return OK
 
 
@@ -68,7 +70,7 @@ def kalman(q, v, tau, out, w):
     """Accelerations by the filter and smoother of [Rodriguez1986]."""
     if not _take(w, q, v, tau):
         return REFUSED
-    smoother.kalman(w, tau, out)
+    smoother.kalman(w, floats_of(tau), floats_of(out))
     return OK
 
 
@@ -77,17 +79,17 @@ def decoupled(q, v, tau, out, w):
     """Accelerations by algorithm 6 of [Jain1995]; needs `dual.lay_out`."""
     if not _take(w, q, v, tau):
         return REFUSED
-    free.decoupled(w, tau, out)
+    free.decoupled(w, floats_of(tau), floats_of(out))
     return OK
 
 
-@entry("void(int64)")
+@entry(void(int64))
 def links_from_bias(w):
     """Link accelerations as lambda + zeta."""
     two.add_bias_accelerations(w)
 
 
-@entry("void(float64,int64)")
+@entry(void(float64, int64))
 def links_as_found(gravity, w):
     """Link accelerations as FA has them, less `gravity` times gravity."""
     acc, FA, g = floats(w, at.ACCELERATION), floats(w, at.FA), floats(w, at.GRAVITY)

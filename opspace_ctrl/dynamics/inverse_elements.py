@@ -73,9 +73,9 @@ class _Kernels:
 def inverse_mass_matrix(smoother: FilterSmoother) -> np.ndarray:
     """H^-1 (nv, nv), each element by itself: O(n^2), no factorisation and no solve ((10.2), first line)."""
     kernels, s = _Kernels(smoother), smoother
-    columns = [kernels.answer(i, s.G[i], kernels.c[i], kernels.d[i]) for i in range(len(s.D))]
     inverse = np.zeros((s.model.nv, s.model.nv))
-    inverse[np.ix_(s.coordinate, s.coordinate)] = np.array(columns).reshape(len(s.D), -1).T
+    for i, column in enumerate(s.coordinate):
+        inverse[s.coordinate, column] = kernels.answer(i, s.G[i], kernels.c[i], kernels.d[i])
     return inverse
 
 

@@ -15,10 +15,13 @@ world origin would cost six digits to a robot 1 km away).
 """
 from __future__ import annotations
 
+from functools import partial
 from itertools import count as count_from
 
 import numpy as np
+from numba import types
 
+from .. import vector
 from ..jit import address_of, kernel
 from ..lanes import WIDTH, call, floats_at, ints_at
 
@@ -26,7 +29,9 @@ __all__ = ["Workspace", "clear", "count", "floats", "ints", "padded", "stage"]
 
 _slot = count_from(0).__next__
 
-# ---- addresses of the stages ----
+# ---- addresses: what marks an array of doubles, and the stages ----
+NDARRAY = _slot()
+FLOAT64 = _slot()
 KINEMATICS = _slot()
 MOTION = _slot()
 MASS_MATRIX = _slot()
@@ -188,6 +193,7 @@ class Workspace:
     Attributes:
         address: What a kernel is called with. Valid as long as the workspace lives.
         has_mimic: Whether the robot has mimic joints, which some methods cannot carry.
+        new_vector: Makes an empty array of the length of v.
     """
 
     def __init__(self):
@@ -196,9 +202,12 @@ class Workspace:
         self._arrays: dict[int, np.ndarray] = {}
         self._blocks = [self._header]
         self.address = int(self._header.ctypes.data)
+        self.set_count(NDARRAY, vector.NDARRAY)
+        self.set_count(FLOAT64, vector.FLOAT64)
         for slot, kernel_of_stage in _stages.items():
-            self.set_count(slot, address_of(kernel_of_stage, "void(int64)"))
+            self.set_count(slot, address_of(kernel_of_stage, types.void(types.int64)))
         self.has_mimic = False
+        self.new_vector = partial(np.empty, 0)
 
     def set_count(self, slot: int, value: int) -> None:
         """Put a plain integer in `slot`."""

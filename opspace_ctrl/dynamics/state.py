@@ -4,7 +4,8 @@ from __future__ import annotations
 import math
 
 from ..jit import kernel
-from ..lanes import WIDTH, floats_of, load, splat, total
+from ..lanes import WIDTH, load, splat, total
+from ..vector import floats_of, is_vector
 from . import layout as at
 from .kinematics import FLOATING
 from .layout import count, floats, ints
@@ -15,9 +16,9 @@ TOO_LARGE = "an entry of q, v, a force or an acceleration is beyond 1e108"
 
 
 @kernel
-def is_usable(x, size):
-    """Has x this many entries, all of them finite and not absurdly large?"""
-    if x.size != size:
+def is_usable(w, x, size):
+    """Is x a vector of so many entries, all of them finite and not absurdly large?"""
+    if not is_vector(x, size, count(w, at.NDARRAY), count(w, at.FLOAT64)):
         return False
     spoiled, numbers, rest = splat(0.0), floats_of(x), 0.0
     whole = size - size % WIDTH
@@ -29,11 +30,11 @@ def is_usable(x, size):
 
 
 @kernel
-def is_configuration(w, q):
-    """Is q of the right length and usable, with no zero quaternion?"""
-    if not is_usable(q, count(w, at.NQ)):
+def is_configuration(w, x):
+    """Is x a usable q, with no zero quaternion?"""
+    if not is_usable(w, x, count(w, at.NQ)):
         return False
-    group = ints(w, at.GROUP)
+    q, group = floats_of(x), ints(w, at.GROUP)
     for g in range(count(w, at.GROUPS)):
         k = group[g, 2] + 3
         if group[g, 0] == FLOATING and not q[k]**2 + q[k + 1]**2 + q[k + 2]**2 + q[k + 3]**2 > 1e-12:
@@ -42,17 +43,17 @@ def is_configuration(w, q):
 
 
 @kernel
-def copy(x, out):
+def copy(x, out, size):
     """out = x."""
-    for i in range(x.size):
+    for i in range(size):
         out[i] = x[i]
 
 
 @kernel
-def take_configuration(w, q):
+def take_configuration(w, x):
     """Copy q into Q, quaternions normalised."""
     Q, group = floats(w, at.Q), ints(w, at.GROUP)
-    copy(q, Q)
+    copy(floats_of(x), Q, count(w, at.NQ))
     for g in range(count(w, at.GROUPS)):
         if group[g, 0] == FLOATING:
             k = group[g, 2] + 3

@@ -45,7 +45,7 @@ def couple(joints: dict[str, JointSpec], locked: Mapping[str, float] | None) -> 
         ConfigurationError: a locked position that is not finite or of the wrong length.
     """
     followers = _resolve_all(joints)
-    frozen = {}
+    frozen: dict[str, np.ndarray] = {}
     for name, position in _items(locked, "locked"):
         held = _position(moving_joint(joints, name, "locked"), position)
         if name in followers and followers[name].multiplier != 0.0:

@@ -42,9 +42,9 @@ PAIR = _slot()  # (k, 2): registers of the same coordinate in two blocks
 # ---- the tasks: numbers ----
 WEIGHT = _slot()  # by lane (6 blocks, 8): the selection, column by column
 POINT = _slot()  # (blocks, 12): the frame's point (3) in its node's axes, and the reference's rotation (9) in its own
-RESPONSE = _slot()  # flat (m): typical diagonal of Lambda^-1, which makes rows of different units comparable
+SCALE = _slot()  # flat (m): root of the typical diagonal of Lambda^-1, which makes rows of different units comparable
 THRESHOLD = _slot()  # flat (3): columns below, as fractions of the typical response
-TRIP, DAMPING, CUT = range(3)
+TRIP, DAMPING, CUT = range(3)  # below which a quick bound of the eigenvalues is not enough; they are damped; and lost
 
 # ---- results ----
 K = _slot()  # by lane (6 legs, 8): task rows from the spatial velocity of the leg's body (K_c of osim-methods)

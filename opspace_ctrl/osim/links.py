@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba.types import int64, void
 
 from ..dynamics import aba, dual, entries
 from ..dynamics import layout as dyn
@@ -17,7 +18,7 @@ from .registry import methods
 __all__ = ["link_inertias"]
 
 
-@entry("void(int64)")
+@entry(void(int64))
 def _find(w):
     aba.articulated_inertias(w)
     dual.dual_inertias(w)

@@ -6,7 +6,7 @@ import numpy as np
 from ..dynamics import layout as dyn
 from ..dynamics.layout import Workspace
 from ..dynamics.pack import pack
-from ..dynamics.state import TOO_LARGE
+from ..dynamics.state import OK, TOO_LARGE
 from ..errors import ConfigurationError
 from ..jit import address_of
 from ..model import Model
@@ -21,8 +21,7 @@ from .tasks import blocks_of, parse_tasks
 
 __all__ = ["OperationalSpace"]
 
-TRIP, DAMPING, CUT = 1e-3, 1e-7, 1e-9
-_FACTOR = {"": 0, "ltdl": 1, "ltl": 2}
+TRIP, DAMPING, CUT = 1e-7, 1e-7, 1e-9
 
 
 class OperationalSpace:
@@ -52,18 +51,18 @@ class OperationalSpace:
         self._supports = pack_tasks(self._work, model, self._blocks)
         self._work[at.THRESHOLD][:] = TRIP, DAMPING, CUT
         self._built: dict[str, Workspace] = {}
-        self._control, self._address = tick.control.prepare(), self._work.address
-        self._no_velocity = np.zeros(model.nv)
+        self._control, self._update, self._address = tick.control.prepare(), tick.update.prepare(), self._work.address
+        self._no_velocity, self._no_force = np.zeros(model.nv), np.zeros(self.m)
         self._views = {slot: _read_only(self._work[slot][rows]) for slot, rows in (
             (at.J_DENSE, ...), (at.LI, np.s_[:self.m, :self.m]), (at.LAMBDA, np.s_[:self.m, :self.m]),
             (at.JBAR, np.s_[:, :self.m]), (at.N_T, ...), (at.JDOT_V, np.s_[:self.m]), (dyn.BIAS, ...),
             (at.TORQUE, ...))}
-        self._done: set[str] = set()
-        self._has_state = False
+        self._torque, self._null_space = self._views[at.TORQUE], self._views[at.N_T].T
+        self._level, self._has_bias, self._has_jacobian = tick.NOTHING, False, False
         self._use("sparse_ltdl")
-        self._work[at.RESPONSE][:self.m] = typical_response(self)
+        self._work[at.SCALE][:self.m] = np.sqrt(typical_response(self))
         self._select(method, timed_on=self)
-        self._has_state = False
+        self._level = tick.NOTHING
 
     # ---- the method ----
 
@@ -105,8 +104,8 @@ class OperationalSpace:
     def _use(self, name: str) -> None:
         header = self._build(name).header(at.INERTIA_INV, at.END)
         self._work.set_header(at.INERTIA_INV, header)  # one write: a tick sees the old method or the new one
-        self._method, self._factor = name, _FACTOR[get_method(name).factor]
-        self._done.clear()
+        self._method, self._factor = name, tick.FACTOR[get_method(name).factor]
+        self._level = min(self._level, tick.STATE)
 
     # ---- the state ----
 
@@ -117,111 +116,105 @@ class OperationalSpace:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
         given = self._no_velocity if v is None else v
-        try:
-            refused = tick.update.call(q, given, self._address)
-        except (TypeError, ValueError):  # not contiguous float64 arrays
-            refused = True
-        if refused:
+        if self._update(q, given, self._address) != OK:
             q, given = self.model.check_configuration(q), self.model.check_velocity(given)
-            if tick.update.call(q, given, self._address):
+            if self._update(q, given, self._address) != OK:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-        self._done.clear()
-        self._has_state = True
+        self._renew()
         return self
 
-    def _need(self, *stages: str) -> None:
-        """Compute what is not there yet, in order."""
-        if not self._has_state:
-            raise ConfigurationError("no state yet: call update(q, v) or control(...) first")
-        for stage in stages:
-            if stage not in self._done:
-                self._compute(stage)
-                self._done.add(stage)
+    def _renew(self) -> None:
+        """There is a state, and nothing computed from it yet."""
+        self._level, self._has_bias, self._has_jacobian = tick.STATE, False, False
 
-    def _compute(self, stage: str) -> None:
-        if stage == "jacobian":
-            tick.find_jacobian.call(self._address)
-        elif stage == "inertia_inv":
-            tick.find_inertia_inv.call(self._no_velocity, self._address)
-        elif stage == "bias":
+    def _reach(self, level: int) -> None:
+        """Compute up to a level of `tick`, from where the results are."""
+        self._need_state()
+        tick.advance.call(self._level, level, self._factor, self._no_velocity, self._address)
+        self._level = level
+
+    def _need_state(self) -> None:
+        if self._level == tick.NOTHING:
+            raise ConfigurationError("no state yet: call update(q, v) or control(...) first")
+
+    def _need_bias(self) -> None:
+        if not self._has_bias:
+            self._need_state()
             tick.find_bias.call(self._address)
-        elif stage == "inertia":
-            tick.find_inertia.call(self._address)
-        elif stage == "jbar":
-            tick.find_jbar.call(self._address, self._factor, at.LAMBDA)
-            self._done.discard("truncated")
-        elif stage == "truncated":  # Jbar as N wants it: without damping
-            regular = self._work[at.STATUS][at.REGULAR] == 1.0
-            if not regular or "jbar" not in self._done:
-                tick.find_jbar.call(self._address, self._factor, at.LAMBDA if regular else at.TRUNCATED)
-            if not regular:
-                self._done.discard("jbar")
-        elif stage == "null_space":
-            tick.find_null_space.call(self._address)
+            self._has_bias = True
 
     # ---- the results ----
 
     @property
     def jacobian(self) -> np.ndarray:
         """J (m, nv)."""
-        self._need("jacobian")
+        if not self._has_jacobian:
+            self._need_state()
+            tick.find_jacobian.call(self._address)
+            self._has_jacobian = True
         return self._views[at.J_DENSE]
 
     @property
     def bias_acceleration(self) -> np.ndarray:
         """Jdot v (m,): the classical acceleration of the task rows when dv/dt = 0 componentwise."""
-        self._need("bias")
+        self._need_bias()
         return self._views[at.JDOT_V]
 
     @property
     def bias_forces(self) -> np.ndarray:
         """h(q, v) (nv,)."""
-        self._need("bias")
+        self._need_bias()
         return self._views[dyn.BIAS]
 
     @property
     def inertia_inv(self) -> np.ndarray:
         """Lambda^-1 = J H^-1 J^T (m, m), symmetric."""
-        self._need("inertia_inv")
+        if self._level < tick.INERTIA_INV:
+            self._reach(tick.INERTIA_INV)
         return self._views[at.LI]
 
     @property
     def inertia(self) -> np.ndarray:
         """Lambda (m, m); damped along directions that are nearly lost (see `singular`)."""
-        self._need("inertia_inv", "inertia")
+        if self._level < tick.INERTIA:
+            self._reach(tick.INERTIA)
         return self._views[at.LAMBDA]
 
     @property
     def jbar(self) -> np.ndarray:
         """Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J."""
-        self._need("inertia_inv", "inertia", "jbar")
+        if self._level < tick.JBAR:
+            self._reach(tick.JBAR)
         return self._views[at.JBAR]
 
     @property
     def null_space(self) -> np.ndarray:
         """N = 1 - Jbar J (nv, nv), a projector also where tasks are singular."""
-        self._need("inertia_inv", "inertia")
-        if "null_space" not in self._done:
-            self._need("truncated", "null_space")
-        return self._views[at.N_T].T
+        if self._level < tick.NULL_SPACE:
+            self._reach(tick.NULL_SPACE)
+        return self._null_space
 
     @property
     def rank(self) -> int:
         """How many independent directions the tasks have here."""
-        self._need("inertia_inv", "inertia")
-        return int(self._work[at.STATUS][at.RANK])
+        return int(self._status[at.RANK])
 
     @property
     def damped(self) -> bool:
         """Is a direction so nearly lost that the inertia along it is damped?"""
-        self._need("inertia_inv", "inertia")
-        return bool(self._work[at.STATUS][at.DAMPED])
+        return bool(self._status[at.DAMPED])
+
+    @property
+    def _status(self) -> np.ndarray:
+        if self._level < tick.INERTIA:
+            self._reach(tick.INERTIA)
+        return self._work[at.STATUS]
 
     @property
     def condition(self) -> float:
         """Condition number of Lambda^-1, its rows measured in their typical response; inf if it is singular."""
-        response = np.sqrt(self._work[at.RESPONSE][:self.m])
-        values = np.linalg.eigvalsh(self.inertia_inv / np.outer(response, response))
+        scale = self._work[at.SCALE][:self.m]
+        values = np.linalg.eigvalsh(self.inertia_inv / np.outer(scale, scale))
         return float(values[-1] / values[0]) if values[0] > 0.0 else float("inf")
 
     def torque(self, force=None, tau0=None) -> np.ndarray:
@@ -230,12 +223,14 @@ class OperationalSpace:
         Raises:
             ConfigurationError: Wrong size or non-finite.
         """
-        self._need()
-        force = self._force(force)
-        tau0 = self._no_velocity if tau0 is None else self.model.check_velocity(tau0, "tau0")
-        if tick.find_torque.call(force, tau0, "truncated" in self._done, self._address):
-            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-        return self._views[at.TORQUE]
+        self._need_state()
+        force = self._no_force if force is None else force
+        tau0 = self._no_velocity if tau0 is None else tau0
+        if tick.find_torque.call(force, tau0, self._level, self._address) != OK:
+            force, tau0 = self._force(force), self.model.check_velocity(tau0, "tau0")
+            if tick.find_torque.call(force, tau0, self._level, self._address) != OK:
+                raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
+        return self._torque
 
     def control(self, q, v, force, tau0, compensate: bool = True) -> np.ndarray:
         """The control tick: `update` and `torque` (plus h if `compensate`) in one compiled call.
@@ -243,22 +238,17 @@ class OperationalSpace:
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
-        try:
-            refused = self._control(q, v, force, tau0, compensate, self._address)
-        except (TypeError, ValueError):
-            refused = True
-        if refused:
+        if self._control(q, v, force, tau0, compensate, self._address) != OK:
             checked = (self.model.check_configuration(q), self.model.check_velocity(v), self._force(force),
                        self.model.check_velocity(tau0, "tau0"), bool(compensate))
-            if self._control(*checked, self._address):
+            if self._control(*checked, self._address) != OK:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-        self._has_state = True
-        self._done.clear()
-        return self._views[at.TORQUE]
+        self._renew()
+        return self._torque
 
     def _force(self, force) -> np.ndarray:
         """A checked float64 copy of F (m,), zeros for None."""
-        return np.zeros(self.m) if force is None else check_vector(force, self.m, "force")
+        return self._no_force if force is None else check_vector(force, self.m, "force")
 
 
 def _read_only(view: np.ndarray) -> np.ndarray:

@@ -82,7 +82,7 @@ def pack_tasks(work: Workspace, model: Model, blocks: list[Block]) -> Supports:
         work.zeros(slot, m + 8, m + 8)  # a block's register may overrun both ends
     for slot in (at.X, at.SOLUTION, at.FORCE, at.JDOT_V, at.VALUES, at.OFF_DIAGONAL):
         work.zeros(slot, m + 8)
-    work.put(at.RESPONSE, np.ones(m + 8))
+    work.put(at.SCALE, np.ones(m + 8))
     work.zeros(at.THRESHOLD, 3)
     work.zeros(at.TORQUE, nv)
     work.zeros(at.JBAR, nv, m + 8)

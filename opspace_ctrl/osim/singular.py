@@ -11,8 +11,6 @@ more than tau0's own part along that one direction.
 """
 from __future__ import annotations
 
-import math
-
 from ..dynamics.layout import count, floats
 from ..jit import kernel
 from ..lanes import WIDTH, load, splat, store
@@ -24,17 +22,17 @@ from .eigen import diagonalise, tridiagonalise
 @kernel
 def decompose(w):
     """Eigenvalues a into VALUES, rows u into VECTORS, divided by sqrt(r) so that u u^T is in the task's own units."""
-    m, LI, A, r = count(w, at.M), floats(w, at.LI), floats(w, at.LAMBDA), floats(w, at.RESPONSE)
+    m, LI, A, scale = count(w, at.M), floats(w, at.LI), floats(w, at.LAMBDA), floats(w, at.SCALE)
     mirror(LI, m)
     for i in range(m):
         for j in range(m):
-            A[i, j] = LI[i, j] / math.sqrt(r[i] * r[j])
+            A[i, j] = LI[i, j] / (scale[i] * scale[j])
     values, Z = floats(w, at.VALUES), floats(w, at.VECTORS)
     tridiagonalise(A, m, values, floats(w, at.OFF_DIAGONAL), Z)
     diagonalise(m, values, floats(w, at.OFF_DIAGONAL), Z)
     for i in range(m):
         for j in range(m):
-            Z[i, j] /= math.sqrt(r[j])
+            Z[i, j] /= scale[j]
 
 
 @kernel

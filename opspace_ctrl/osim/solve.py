@@ -1,7 +1,6 @@
 """From Lambda^-1 to Lambda: a factorisation, solves, Jbar and N.
 
-The regular path is Lambda^-1 = U^T D U without pivoting. Its pivots, measured in the typical response of their row,
-never fall below the smallest eigenvalue, so small pivots are what the singularity test looks at first.
+The regular path is Lambda^-1 = U^T D U without pivoting; `regular` tells from the factor whether it may be taken.
 """
 from __future__ import annotations
 
@@ -15,18 +14,16 @@ from ..lanes import WIDTH, from_lane, load, splat, store, total
 from . import layout as at
 from .blocks import add_transposed
 
-ITERATIONS = 3
-
 
 @kernel
 def factorise(w):
-    """U^T D U of LI into FACTOR (unit U above the diagonal, 1/D on it); the smallest relative pivot, and its row.
+    """U^T D U of LI into FACTOR (unit U above the diagonal, 1/D on it); returns the smallest pivot.
 
     SOLUTION becomes D^-1 U^-T X on the way; `back_substitute` makes Lambda X of it. Eight pivots at a time: their rows
     first, then all eight at once on the rows below, which are so read and written once.
     """
     m, LI, U, x = count(w, at.M), floats(w, at.LI), floats(w, at.FACTOR), floats(w, at.SOLUTION)
-    X, response, smallest, row = floats(w, at.X), floats(w, at.RESPONSE), math.inf, 0
+    X, smallest = floats(w, at.X), math.inf
     for i in range(m):
         x[i] = X[i]
         for j in range(i - i % WIDTH, m, WIDTH):
@@ -35,8 +32,8 @@ def factorise(w):
         end = min(start + WIDTH, m)
         for k in range(start, end):
             pivot = U[k, k]
-            if not pivot > smallest * response[k]:
-                smallest, row = pivot / response[k], k
+            if not pivot > smallest:  # written so that NaN counts
+                smallest = pivot
             _eliminate_within(U, x, k, start, end, m, 1.0 / pivot)
         if end < m:
             _eliminate_beyond(U, start, m)
@@ -46,7 +43,7 @@ def factorise(w):
             U[k, k] = inverse
             for j in range(end, m, WIDTH):
                 store(U, k, j, inverse * load(U, k, j))
-    return smallest, row
+    return smallest
 
 
 @kernel
@@ -101,43 +98,6 @@ def back_substitute(w, x):
 
 
 @kernel
-def solve(w, x):
-    """x becomes Lambda x, after `factorise`; entries of x past m are scratch."""
-    m, U = count(w, at.M), floats(w, at.FACTOR)
-    for k in range(m):
-        start, x_k = k - k % WIDTH, x[k]
-        store(x, 0, start, load(x, 0, start) - x_k * from_lane(load(U, k, start), k - start + 1))
-        for j in range(start + WIDTH, m, WIDTH):
-            store(x, 0, j, load(x, 0, j) - x_k * load(U, k, j))
-    for k in range(m):
-        x[k] *= U[k, k]
-    back_substitute(w, x)
-
-
-@kernel
-def smallest_eigenvalue(w, row):
-    """An upper estimate of the smallest eigenvalue of r^-1/2 Lambda^-1 r^-1/2, after `factorise`.
-
-    Inverse iteration from the row of the smallest pivot, which the eigenvector cannot be far from orthogonal to.
-    """
-    m, x, r = count(w, at.M), floats(w, at.OFF_DIAGONAL), floats(w, at.RESPONSE)
-    for i in range(m):
-        x[i] = 0.0
-    x[row] = 1.0
-    size = 1.0
-    for _ in range(ITERATIONS):
-        for i in range(m):
-            x[i] *= math.sqrt(r[i]) / size
-        solve(w, x)
-        square = 0.0
-        for i in range(m):
-            x[i] *= math.sqrt(r[i])
-            square += x[i] * x[i]
-        size = math.sqrt(square)
-    return 1.0 / size
-
-
-@kernel
 def invert(w, out):
     """out = Lambda = U^-1 D^-1 U^-T, after `factorise`: all columns of the solve at once, row by row."""
     m, U = count(w, at.M), floats(w, at.FACTOR)
@@ -150,12 +110,18 @@ def invert(w, out):
             for i in range(k + 1, m):
                 store(out, i, j, load(out, i, j) - U[k, i] * row)
             store(out, k, j, U[k, k] * row)
-    for k in range(m - 2, -1, -1):
-        for j in range(0, m, WIDTH):
-            found = load(out, k, j)
-            for i in range(k + 1, m):
+    for k in range(m - 2, -1, -1):  # symmetric: what is left of the diagonal is enough
+        for j in range(0, k + 1, WIDTH):
+            found, more = load(out, k, j), splat(0.0)
+            for i in range(k + 1, m - 1, 2):
                 found = found - U[k, i] * load(out, i, j)
-            store(out, k, j, found)
+                more = more + U[k, i + 1] * load(out, i + 1, j)
+            if (m - k) % 2 == 0:
+                found = found - U[k, m - 1] * load(out, m - 1, j)
+            store(out, k, j, found - more)
+    for i in range(m):
+        for j in range(i):
+            out[j, i] = out[i, j]
 
 
 @kernel
@@ -167,10 +133,13 @@ def dynamically_consistent_inverse(w, Lambda, by_ltl):
     for k in range(nv):
         scale = dinv[k] if by_ltl else 1.0  # L_d has ones on its diagonal
         for j in range(0, m, WIDTH):
-            found = load(Jbar, k, j)
-            for c in range(depth[k]):
+            found, more = load(Jbar, k, j), splat(0.0)
+            for c in range(0, depth[k] - 1, 2):  # two sums: an addition takes as long as four loads
                 found = found - L[k, c] * load(Jbar, path[k, c], j)
-            store(Jbar, k, j, scale * found)
+                more = more + L[k, c + 1] * load(Jbar, path[k, c + 1], j)
+            if depth[k] % 2 == 1:
+                found = found - L[k, depth[k] - 1] * load(Jbar, path[k, depth[k] - 1], j)
+            store(Jbar, k, j, scale * (found - more))
 
 
 @kernel
@@ -224,5 +193,5 @@ def torque_by_jbar(w, force, tau0, out):
         store(F, 0, j, found)
     for i in range(m):
         F[i] = force[i] - F[i]
-    copy(tau0, out)
+    copy(tau0, out, count(w, dyn.NV))
     add_transposed(w, floats(w, at.J), F, out)

@@ -1,15 +1,19 @@
 """The compiled calls behind `OperationalSpace`, the control tick among them. Nothing here allocates or raises."""
 from __future__ import annotations
 
+from numba.types import boolean, int64, void
+
 from ..dynamics import crba, kinematics, ltl, rnea
 from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, stage
 from ..dynamics.state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
 from ..jit import entry, kernel
 from ..lanes import call
+from ..vector import floats_of, vector
 from . import layout as at
 from .blocks import add_transposed, mirror
 from .jacobian import bias_acceleration, dense_jacobian, task_jacobian
+from .regular import close_bound, quick_bound
 from .singular import damped_and_truncated, times
 from .solve import (
     back_substitute,
@@ -17,13 +21,13 @@ from .solve import (
     factorise,
     invert,
     null_space,
-    smallest_eigenvalue,
     torque_by_jbar,
 )
 from .sparse_ltdl import y_ltdl
 
-_VECTOR = "float64[::1]"
-MARGIN = 10.0  # how far above the threshold an estimate must be to be believed
+# How far the results of a state have been computed, and how a method left H.
+NOTHING, STATE, INERTIA_INV, INERTIA, JBAR, NULL_SPACE = range(-1, 5)
+FACTOR = {"": 0, "ltdl": 1, "ltl": 2}
 
 
 @kernel
@@ -45,11 +49,10 @@ def jacobian(w):
 def factored(w):
     """Factor Lambda^-1; where it is singular, find the damped and truncated inverses instead. Says so in STATUS.
 
-    Cheap tests first: the pivots in every tick, the smallest eigenvalue when one is small, all near the threshold.
+    A quick bound of the smallest eigenvalue in every tick, a close one where that is not enough, then all eigenvalues.
     """
     status, threshold = floats(w, at.STATUS), floats(w, at.THRESHOLD)
-    pivot, row = factorise(w)
-    if pivot > threshold[at.TRIP] or (pivot > 0.0 and smallest_eigenvalue(w, row) > MARGIN * threshold[at.DAMPING]):
+    if factorise(w) > 0.0 and (quick_bound(w) > threshold[at.TRIP] or close_bound(w) > threshold[at.DAMPING]):
         status[at.REGULAR], status[at.RANK], status[at.DAMPED] = 1.0, float(count(w, at.M)), 0.0
     else:
         status[at.REGULAR] = 0.0
@@ -57,10 +60,16 @@ def factored(w):
 
 
 @kernel
+def is_regular(w):
+    """What `factored` found."""
+    return floats(w, at.STATUS)[at.REGULAR] == 1.0
+
+
+@kernel
 def inertia_inv(w, tau0):
     """J, Lambda^-1 and J H^-1 tau0 by the method in use."""
     jacobian(w)
-    copy(tau0, floats(w, dyn.W))
+    copy(tau0, floats(w, dyn.W), count(w, dyn.NV))
     call(count(w, at.INERTIA_INV), w)
 
 
@@ -69,27 +78,27 @@ def law(w, force, tau0):
     """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed ([Featherstone2010] (11))."""
     F, x, tau = floats(w, at.FORCE), floats(w, at.SOLUTION), floats(w, at.TORQUE)
     factored(w)
-    if floats(w, at.STATUS)[at.REGULAR] == 1.0:
+    if is_regular(w):
         back_substitute(w, x)
     else:
         times(floats(w, at.TRUNCATED), floats(w, at.X), x, count(w, at.M))
     for i in range(count(w, at.M)):
         F[i] = force[i] - x[i]
-    copy(tau0, tau)
+    copy(tau0, tau, count(w, dyn.NV))
     add_transposed(w, floats(w, at.J), F, tau)
 
 
-@entry(f"int64({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},boolean,int64)")
+@entry(int64(vector, vector, vector, vector, boolean, int64))
 def control(q, v, force, tau0, compensate, w):
     """The control tick: state in, torque out."""
-    nv = count(w, dyn.NV)
-    if not (is_configuration(w, q) and is_usable(v, nv) and is_usable(force, count(w, at.M)) and is_usable(tau0, nv)):
+    nv, m = count(w, dyn.NV), count(w, at.M)
+    if not (is_configuration(w, q) and is_usable(w, v, nv) and is_usable(w, force, m) and is_usable(w, tau0, nv)):
         return REFUSED
     take_configuration(w, q)
-    copy(v, floats(w, dyn.V))
+    copy(floats_of(v), floats(w, dyn.V), nv)
     kinematics.kinematics(w)
-    inertia_inv(w, tau0)
-    law(w, force, tau0)
+    inertia_inv(w, floats_of(tau0))
+    law(w, floats_of(force), floats_of(tau0))
     if compensate:
         bias(w)
         h, tau = floats(w, dyn.BIAS), floats(w, at.TORQUE)
@@ -98,58 +107,53 @@ def control(q, v, force, tau0, compensate, w):
     return OK
 
 
-@entry(f"int64({_VECTOR},{_VECTOR},int64)")
+@entry(int64(vector, vector, int64))
 def update(q, v, w):
     """Take a state: poses, subspaces and inertias."""
-    if not (is_configuration(w, q) and is_usable(v, count(w, dyn.NV))):
+    nv = count(w, dyn.NV)
+    if not (is_configuration(w, q) and is_usable(w, v, nv)):
         return REFUSED
     take_configuration(w, q)
-    copy(v, floats(w, dyn.V))
+    copy(floats_of(v), floats(w, dyn.V), nv)
     kinematics.kinematics(w)
     return OK
 
 
-@entry(f"void({_VECTOR},int64)")
-def find_inertia_inv(tau0, w):
-    """J and Lambda^-1 by the method in use."""
-    inertia_inv(w, tau0)
-    mirror(floats(w, at.LI), count(w, at.M))
-
-
-@entry("void(int64)")
+@entry(void(int64))
 def find_jacobian(w):
     """J, also as a matrix."""
     jacobian(w)
     dense_jacobian(w)
 
 
-@entry("void(int64)")
+@entry(void(int64))
 def find_bias(w):
     """h and Jdot v."""
     bias(w)
     bias_acceleration(w)
 
 
-@entry("void(int64)")
-def find_inertia(w):
-    """Lambda, after `find_inertia_inv`; where it is singular, also the truncated one for N."""
-    factored(w)
-    if floats(w, at.STATUS)[at.REGULAR] == 1.0:
-        invert(w, floats(w, at.LAMBDA))
-
-
-@entry("void(int64,int64,int64)")
-def find_jbar(w, factor, slot):
-    """Jbar with the inertia in `slot`, after `find_inertia`; factor: how the method left H, 1 LTDL, 2 LTL, 0 not."""
-    if factor == 0:
-        _factor_and_y(w)
-    dynamically_consistent_inverse(w, floats(w, slot), factor == 2)
-
-
-@entry("void(int64)")
-def find_null_space(w):
-    """N^T from the Jbar in JBAR."""
-    null_space(w)
+@entry(void(int64, int64, int64, vector, int64))
+def advance(level, to, factor, no_torque, w):
+    """Compute what is between two levels: Lambda^-1, Lambda, Jbar, N. `factor`: how the method left H (`FACTOR`)."""
+    if level < INERTIA_INV:
+        inertia_inv(w, floats_of(no_torque))
+        mirror(floats(w, at.LI), count(w, at.M))
+    if level < INERTIA <= to:
+        factored(w)
+        if is_regular(w):
+            invert(w, floats(w, at.LAMBDA))
+    if level < JBAR <= to:
+        if factor == 0:
+            _factor_and_y(w)
+        dynamically_consistent_inverse(w, floats(w, at.LAMBDA), factor == 2)
+    if level < NULL_SPACE <= to:
+        if is_regular(w):
+            null_space(w)
+        else:  # N without the damping that Jbar has
+            dynamically_consistent_inverse(w, floats(w, at.TRUNCATED), factor == 2)
+            null_space(w)
+            dynamically_consistent_inverse(w, floats(w, at.LAMBDA), factor == 2)
 
 
 @kernel
@@ -160,15 +164,14 @@ def _factor_and_y(w):
     y_ltdl(w)
 
 
-@entry(f"int64({_VECTOR},{_VECTOR},boolean,int64)")
-def find_torque(force, tau0, has_jbar, w):
-    """TORQUE at the state that was taken, by a Jbar that is there or by the method."""
-    if not (is_usable(force, count(w, at.M)) and is_usable(tau0, count(w, dyn.NV))):
+@entry(int64(vector, vector, int64, int64))
+def find_torque(force, tau0, level, w):
+    """TORQUE at the state that was taken, by the Jbar that is there or else by the method."""
+    if not (is_usable(w, force, count(w, at.M)) and is_usable(w, tau0, count(w, dyn.NV))):
         return REFUSED
-    if has_jbar:
-        torque_by_jbar(w, force, tau0, floats(w, at.TORQUE))
+    if level >= JBAR and is_regular(w):
+        torque_by_jbar(w, floats_of(force), floats_of(tau0), floats(w, at.TORQUE))
     else:
-        inertia_inv(w, tau0)
-        mirror(floats(w, at.LI), count(w, at.M))  # a caller may hold the view of it
-        law(w, force, tau0)
+        inertia_inv(w, floats_of(tau0))
+        law(w, floats_of(force), floats_of(tau0))
     return OK

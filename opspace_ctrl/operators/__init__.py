@@ -1,0 +1,7 @@
+"""The spatial operator algebra of [Rodriguez1992], [Rodriguez1991] and [Jain1991]: expressions that are recursions."""
+from .algebra import SpatialOperator
+from .evaluate import evaluate
+from .explain import explain, explanation
+from .operators import SpatialOperators
+
+__all__ = ["SpatialOperator", "SpatialOperators", "evaluate", "explain", "explanation"]
