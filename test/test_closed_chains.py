@@ -194,6 +194,16 @@ def test_003_ill_posed_loops_are_refused_by_name():
     assert_near(J @ found, np.zeros(3), 1e-11, max(1.0, np.abs(found).max()))
 
 
+def test_a_loop_that_cannot_be_closed_is_refused_by_name():
+    """An arm of half a metre cannot reach a point ten metres away."""
+    parts = [link("base"), link("l1"), link("l2"), '<link name="tip"/><link name="far"/>',
+             joint("a", "base", "l1", axis="0 1 0"), joint("b", "l1", "l2", axis="1 0 0"),
+             joint("c", "l2", "tip", "fixed", "0.1 0.1 0.2"), joint("d", "base", "far", "fixed", "10 3 0")]
+    chain = ClosedChain(load_urdf(robot(*parts)), [Closure("tip", "far", np.eye(6)[:2])])
+    with pytest.raises(IllPosedError):
+        chain.assemble(np.array([0.3, 0.2]))
+
+
 def test_bad_closures_are_refused_by_name():
     model, first, second = two_arms()
     with pytest.raises(UnknownFrameError, match="nowhere"):
@@ -204,8 +214,12 @@ def test_bad_closures_are_refused_by_name():
         ClosedChain(model, [Closure(first, second, "twist")])
     with pytest.raises(MethodError, match="mimic"):
         ClosedChain(random_model(3, 8, mimic=0.9, types=("revolute",)), [("l1", "l2")])
+    with pytest.raises(ConfigurationError, match="rotation matrix"):
+        Closure(first, second, rotation=np.ones((3, 3)))
     chain = ClosedChain(model, [(first, second)])
     q, v = model.neutral(), np.zeros(model.nv)
+    with pytest.raises(ConfigurationError, match="out"):
+        chain.forward(q, v, v, np.empty(2))
     with pytest.raises(ConfigurationError, match="wanted must be 6 finite numbers"):
         chain.forward(q, v, v, wanted=np.zeros(2))
     with pytest.raises(ConfigurationError, match="tau"):

@@ -37,6 +37,12 @@ class Closure:
     rows: object = "pose"
     rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
 
+    def __post_init__(self):
+        turn = np.asarray(self.rotation, dtype=float)
+        if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3), atol=1e-9):
+            raise ConfigurationError(f"closure of {self.first!r} and {self.second!r}: rotation must be a (3, 3) "
+                                     "rotation matrix")
+
     def selection(self) -> np.ndarray:
         """The rows as a (k, 6) matrix."""
         return Task(self.first, self.rows).selection()
