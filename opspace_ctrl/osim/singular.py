@@ -24,7 +24,7 @@ from .eigen import diagonalise, tridiagonalise
 def decompose(w):
     """Eigenvalues a into VALUES, rows u into VECTORS, divided by sqrt(r) so that u u^T is in the task's own units."""
     m, LI, A, scale = count(w, at.M), floats(w, at.LI), floats(w, at.LAMBDA), floats(w, at.SCALE)
-    mirror(LI, m)
+    mirror(LI, m, False)
     for i in range(m):
         for j in range(m):
             A[i, j] = LI[i, j] / (scale[i] * scale[j])

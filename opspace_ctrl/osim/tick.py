@@ -138,7 +138,7 @@ def advance(level, to, factor, no_torque, w):
     """Compute what is between two levels: Lambda^-1, Lambda, Jbar, N. `factor`: how the method left H (`FACTOR`)."""
     if level < INERTIA_INV:
         inertia_inv(w, floats_of(no_torque))
-        mirror(floats(w, at.LI), count(w, at.M))
+        mirror(floats(w, at.LI), count(w, at.M), False)
     if level < INERTIA <= to:
         factored(w)
         if is_regular(w):
