@@ -175,6 +175,6 @@ def find_torque(force, tau0, level, w):
         torque_by_jbar(w, floats_of(force), floats_of(tau0), floats(w, at.TORQUE))
     else:
         inertia_inv(w, floats_of(tau0))
-        mirror(floats(w, at.LI), count(w, at.M))  # a caller may hold the view of it
+        mirror(floats(w, at.LI), count(w, at.M), False)  # a caller may hold the view of it
         law(w, floats_of(force), floats_of(tau0))
     return OK
