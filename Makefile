@@ -2,7 +2,7 @@
 #   make demo    the library at work on the shipped arm
 #   make test    linters, type checks and the whole test suite
 #   make lint    ruff and mypy alone
-#   make bench   operation counts of the methods beside the paper's
+#   make bench   the methods timed beside Pinocchio and MuJoCo
 #   make build   a wheel in dist/
 #   make clean   removes all that the other targets made
 
@@ -35,8 +35,8 @@ lint: $(TEST)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: $(CORE)
-	$(BIN)/opspace tables
+bench: $(TEST)
+	$(BIN)/opspace bench
 
 build: $(BIN)/python
 	rm -rf build dist

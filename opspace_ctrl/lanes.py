@@ -257,6 +257,35 @@ def store(typingctx, rows, i, j, x):
     return types.void(rows, types.int64, types.int64, lanes), codegen
 
 
+@intrinsic
+def transpose(typingctx, rows, i, j, out, k, l):
+    """Write the transpose of the 8 x 8 numbers at (i, j) of `rows` to (k, l) of `out`."""
+    def codegen(context, builder, sig, args):
+        rows, i, j, out, k, l = args
+
+        def place(rows_type, rows, row, column, r):
+            row = builder.add(row, ir.Constant(_INT, r))
+            return builder.bitcast(_pointer(context, builder, rows_type, rows, (row, column)), _VECTOR.as_pointer())
+
+        lines = [builder.load(place(sig.args[0], rows, i, j, r)) for r in range(WIDTH)]
+        for line in lines:
+            line.align = 8
+        for half in (1, 2, 4):  # exchange ever larger squares across the diagonal
+            lower = [c if not c & half else WIDTH + (c ^ half) for c in range(WIDTH)]
+            upper = [c ^ half if not c & half else WIDTH + c for c in range(WIDTH)]
+            for r in (r for r in range(WIDTH) if not r & half):
+                a, b = lines[r], lines[r | half]
+                lines[r], lines[r | half] = (_shuffled(builder, a, b, lower), _shuffled(builder, a, b, upper))
+        for r, line in enumerate(lines):
+            builder.store(line, place(sig.args[3], out, k, l, r)).align = 8
+        return context.get_dummy_value()
+    return types.void(rows, types.int64, types.int64, out, types.int64, types.int64), codegen
+
+
+def _shuffled(builder, a, b, lanes_of_both):
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_INT32, WIDTH), lanes_of_both))
+
+
 def _rows_at(result):
     def maker(typingctx, address, stride):
         def codegen(context, builder, sig, args):

@@ -8,6 +8,7 @@ from urdf_text import arm, link, robot
 
 from opspace_ctrl import CenterOfMass, OperationalSpace, Task, load_robot, load_urdf
 from opspace_ctrl.errors import ConfigurationError, MethodError, UnknownFrameError
+from opspace_ctrl.osim import methods
 
 RESULTS = ("jacobian", "bias_acceleration", "bias_forces", "inertia_inv", "inertia", "jbar", "null_space")
 ROBOTS = ("arm7", "free_flyer")
@@ -171,6 +172,17 @@ def test_results_are_read_only_views_that_follow_the_state(case, name):
     case.ospace.update(*random_state(case.model, 5))
     assert np.shares_memory(getattr(case.ospace, name), result)
     assert not np.array_equal(result, case.results[name])
+
+
+@pytest.mark.parametrize("method", [m for m in methods() if m != "base_invariant"])
+def test_a_torque_leaves_what_was_read_before_as_it_was(case, method):
+    """Bit by bit, though it computes Lambda^-1 again."""
+    case.ospace.method = method
+    result = case.ospace.update(case.q, case.v).inertia_inv
+    before = result.copy()
+    case.ospace.torque(case.force, case.tau0)
+    np.testing.assert_array_equal(result, before)
+    np.testing.assert_array_equal(result, result.T)
 
 
 def test_torques_are_read_only(case):

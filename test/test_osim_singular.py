@@ -68,9 +68,10 @@ def test_through_a_singularity_all_is_finite_and_the_inertia_keeps_its_bound(nam
 def test_inertia_and_truncated_null_space_are_the_documented_functions_of_the_eigenvalues(name):
     for ospace, root, _ in sweep(name, 1e-3, 41):
         a, u = np.linalg.eigh(scaled(ospace, root))
-        gain = np.where(a >= DAMPING, 1.0 / np.maximum(a, DAMPING), np.maximum(a, 0.0) / DAMPING**2)
-        noise = 1e-13 / DAMPING**2  # what rounding of an eigenvalue below the threshold becomes
-        assert_close(ospace.inertia * np.outer(root, root), u * gain @ u.T, 1.0, noise + 1e-7 / DAMPING)
+        falling = np.maximum(a - CUT, 0.0) / (DAMPING * (DAMPING - CUT))
+        gain = np.where(a >= DAMPING, 1.0 / np.maximum(a, DAMPING), falling)
+        noise = 1e-13 / DAMPING**2  # what rounding of an eigenvalue near the threshold becomes
+        assert_close(ospace.inertia * np.outer(root, root), u * gain @ u.T, 1.0, noise)
         assert ospace.rank == np.count_nonzero(a > CUT)
         assert ospace.damped == (a[0] < DAMPING)
         if a[0] > 1e-12:

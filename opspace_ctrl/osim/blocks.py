@@ -4,7 +4,7 @@ from __future__ import annotations
 from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, ints
 from ..jit import kernel
-from ..lanes import load, splat, store
+from ..lanes import WIDTH, load, splat, store, transpose
 from . import layout as at
 
 
@@ -106,11 +106,20 @@ def store_zero(w, a, b):
 
 
 @kernel
-def mirror(matrix, m):
-    """Copy the upper triangle of a matrix to the lower."""
-    for i in range(m):
-        for j in range(i + 1, m):
-            matrix[j, i] = matrix[i, j]
+def mirror(matrix, m, from_lower):
+    """Copy one triangle of a matrix to the other; it has room for whole registers."""
+    for i in range(0, m, WIDTH):
+        for j in range(i + WIDTH, m, WIDTH):
+            if from_lower:
+                transpose(matrix, j, i, matrix, i, j)
+            else:
+                transpose(matrix, i, j, matrix, j, i)
+        for r in range(i, min(i + WIDTH, m)):
+            for c in range(r + 1, min(i + WIDTH, m)):
+                if from_lower:
+                    matrix[r, c] = matrix[c, r]
+                else:
+                    matrix[c, r] = matrix[r, c]
 
 
 @kernel

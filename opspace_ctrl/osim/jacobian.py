@@ -79,22 +79,35 @@ def _write_matrix(K, k, x, y, z, u, v, s, p, sign):
 
 @stage(at.TASK_JACOBIAN)
 def task_jacobian(w):
-    """J by register: K S_j added up over the nodes j of every leg."""
-    J, K, S, multiplier = floats(w, at.J), floats(w, at.K), floats(w, dyn.S), floats(w, dyn.MULTIPLIER)
-    block, leg, nodes, registers = ints(w, at.BLOCK), ints(w, at.LEG), ints(w, at.LEG_NODE), ints(w, at.LEG_REGISTER)
+    """J by register: K S_j for the nodes j of every leg, added up where several meet in a coordinate."""
+    J, block = floats(w, at.J), ints(w, at.BLOCK)
     task_matrices(w)
+    alone = count(w, dyn.MIMIC) == 0  # then a frame's nodes have a register each
     for b in range(count(w, at.BLOCKS)):
+        if alone and block[b, at.B_KIND] == at.FRAME:
+            _write_leg(w, block[b, at.B_LEG], False)
+            continue
         for r in range(block[b, at.B_FIRST], block[b, at.B_FIRST] + block[b, at.B_SLOTS]):
             store(J, r, 0, splat(0.0))
         if block[b, at.B_KIND] == at.CENTER:
             center_of_mass_rows(w, b)
-    for k in range(count(w, at.LEGS)):
-        k0, k1, k2 = load(K, 6 * k, 0), load(K, 6 * k + 1, 0), load(K, 6 * k + 2, 0)
-        k3, k4, k5 = load(K, 6 * k + 3, 0), load(K, 6 * k + 4, 0), load(K, 6 * k + 5, 0)
-        for i in range(leg[k, at.L_START], leg[k, at.L_START] + leg[k, at.L_LENGTH]):
-            j, r = nodes[i], registers[i]
-            column = S[0, j] * k0 + S[1, j] * k1 + S[2, j] * k2 + S[3, j] * k3 + S[4, j] * k4 + S[5, j] * k5
-            store(J, r, 0, load(J, r, 0) + multiplier[j] * column)
+        for k in range(block[b, at.B_LEG], block[b, at.B_LEG] + block[b, at.B_LEGS]):
+            _write_leg(w, k, True)
+
+
+@kernel
+def _write_leg(w, k, adding):
+    """J of the nodes of leg k, written or added to what is there."""
+    J, K, S, multiplier = floats(w, at.J), floats(w, at.K), floats(w, dyn.S), floats(w, dyn.MULTIPLIER)
+    leg, nodes, registers = ints(w, at.LEG), ints(w, at.LEG_NODE), ints(w, at.LEG_REGISTER)
+    k0, k1, k2 = load(K, 6 * k, 0), load(K, 6 * k + 1, 0), load(K, 6 * k + 2, 0)
+    k3, k4, k5 = load(K, 6 * k + 3, 0), load(K, 6 * k + 4, 0), load(K, 6 * k + 5, 0)
+    for i in range(leg[k, at.L_START], leg[k, at.L_START] + leg[k, at.L_LENGTH]):
+        j, r = nodes[i], registers[i]
+        column = S[0, j] * k0 + S[1, j] * k1 + S[2, j] * k2 + (S[3, j] * k3 + S[4, j] * k4 + S[5, j] * k5)
+        if adding:
+            column = load(J, r, 0) + multiplier[j] * column
+        store(J, r, 0, column)
 
 
 @kernel

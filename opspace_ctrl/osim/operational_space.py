@@ -55,7 +55,7 @@ class OperationalSpace:
         self._no_velocity, self._no_force = np.zeros(model.nv), np.zeros(self.m)
         self._views = {slot: _read_only(self._work[slot][rows]) for slot, rows in (
             (at.J_DENSE, ...), (at.LI, np.s_[:self.m, :self.m]), (at.LAMBDA, np.s_[:self.m, :self.m]),
-            (at.JBAR, np.s_[:, :self.m]), (at.N_T, ...), (at.JDOT_V, np.s_[:self.m]), (dyn.BIAS, ...),
+            (at.JBAR, np.s_[:model.nv, :self.m]), (at.N_T, ...), (at.JDOT_V, np.s_[:self.m]), (dyn.BIAS, ...),
             (at.TORQUE, ...))}
         self._torque, self._null_space = self._views[at.TORQUE], self._views[at.N_T].T
         self._level, self._has_bias, self._has_jacobian = tick.NOTHING, False, False

@@ -2,12 +2,13 @@
 
 Rows are first measured in their typical response r (a diagonal of Lambda^-1 seen over the workspace), so that metres
 and radians compare: A = r^-1/2 Lambda^-1 r^-1/2 = sum a u u^T. With the threshold e = DAMPING and the cut c = CUT << e,
-    Lambda     = sum g(a) u u^T,   g = 1/a for a >= e,  a/e^2 below      bounded by 1/e; continuous, both are 1/e at e
+    Lambda     = sum g(a) u u^T,   g = 1/a for a >= e,  then falling on a line from 1/e to 0 at c, and 0 below
     truncated  = sum 1/a u u^T over a > c                                gives N, a projector also here
     rank       = how many a > c
-The inertia, and with it Jbar and any force made from it, fades out along a lost direction. N keeps protecting a
-direction as long as it can be computed (a > c) and then gives it to the null space: J^T F never jumps, N^T tau0 by no
-more than tau0's own part along that one direction.
+So the inertia is continuous and bounded by 1/e, and fades out along a direction before it is lost, and with it Jbar
+and any force made from it; what rounding makes of a lost direction does not show. N keeps protecting a direction as
+long as it can be computed (a > c) and then gives it to the null space: J^T F never jumps, N^T tau0 by no more than
+tau0's own part along that one direction.
 """
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from .eigen import diagonalise, tridiagonalise
 def decompose(w):
     """Eigenvalues a into VALUES, rows u into VECTORS, divided by sqrt(r) so that u u^T is in the task's own units."""
     m, LI, A, scale = count(w, at.M), floats(w, at.LI), floats(w, at.LAMBDA), floats(w, at.SCALE)
-    mirror(LI, m)
+    mirror(LI, m, False)
     for i in range(m):
         for j in range(m):
             A[i, j] = LI[i, j] / (scale[i] * scale[j])
@@ -48,10 +49,10 @@ def damped_and_truncated(w):
     e, cut, rank, is_damped = threshold[at.DAMPING], threshold[at.CUT], 0.0, 0.0
     for k in range(m):
         a = values[k]
-        inverse, gain = 0.0, max(a, 0.0) / (e * e)
+        inverse, gain = 0.0, 0.0
         if a > cut:
             rank += 1.0
-            inverse = 1.0 / a
+            inverse, gain = 1.0 / a, (a - cut) / (e * (e - cut))
         if a >= e:
             gain = inverse
         else:

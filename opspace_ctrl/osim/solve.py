@@ -10,9 +10,9 @@ from ..dynamics import layout as dyn
 from ..dynamics.layout import clear, count, floats, ints
 from ..dynamics.state import copy
 from ..jit import kernel
-from ..lanes import WIDTH, from_lane, load, splat, store, total
+from ..lanes import WIDTH, from_lane, load, splat, store, total, transpose
 from . import layout as at
-from .blocks import add_transposed
+from .blocks import add_transposed, mirror
 
 
 @kernel
@@ -119,9 +119,7 @@ def invert(w, out):
             if (m - k) % 2 == 0:
                 found = found - U[k, m - 1] * load(out, m - 1, j)
             store(out, k, j, found - more)
-    for i in range(m):
-        for j in range(i):
-            out[j, i] = out[i, j]
+    mirror(out, m, True)
 
 
 @kernel
@@ -165,11 +163,11 @@ def null_space(w):
     """N^T = 1 - J^T Jbar^T (10) into N_T, for the Jbar in JBAR."""
     m, nv, Jbar, turned = count(w, at.M), count(w, dyn.NV), floats(w, at.JBAR), floats(w, at.JBAR_T)
     N_T, J, block, support = floats(w, at.N_T), floats(w, at.J), ints(w, at.BLOCK), ints(w, at.SUPPORT)
+    for i in range(0, nv, WIDTH):
+        for r in range(0, m, WIDTH):
+            transpose(Jbar, i, r, turned, r, i)
+    clear(N_T, nv, nv)
     for i in range(nv):
-        for r in range(m):
-            turned[r, i] = Jbar[i, r]
-        for j in range(nv):
-            N_T[i, j] = 0.0
         N_T[i, i] = 1.0
     for b in range(count(w, at.BLOCKS)):
         row = block[b, at.B_ROW]

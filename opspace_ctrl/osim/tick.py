@@ -138,7 +138,7 @@ def advance(level, to, factor, no_torque, w):
     """Compute what is between two levels: Lambda^-1, Lambda, Jbar, N. `factor`: how the method left H (`FACTOR`)."""
     if level < INERTIA_INV:
         inertia_inv(w, floats_of(no_torque))
-        mirror(floats(w, at.LI), count(w, at.M))
+        mirror(floats(w, at.LI), count(w, at.M), False)
     if level < INERTIA <= to:
         factored(w)
         if is_regular(w):
@@ -151,6 +151,8 @@ def advance(level, to, factor, no_torque, w):
         if is_regular(w):
             null_space(w)
         else:  # N without the damping that Jbar has
+            if factor == 0 and level == JBAR:  # a torque may have written over what Jbar was made of
+                _factor_and_y(w)
             dynamically_consistent_inverse(w, floats(w, at.TRUNCATED), factor == 2)
             null_space(w)
             dynamically_consistent_inverse(w, floats(w, at.LAMBDA), factor == 2)
@@ -173,5 +175,6 @@ def find_torque(force, tau0, level, w):
         torque_by_jbar(w, floats_of(force), floats_of(tau0), floats(w, at.TORQUE))
     else:
         inertia_inv(w, floats_of(tau0))
+        mirror(floats(w, at.LI), count(w, at.M), False)  # a caller may hold the view of it
         law(w, floats_of(force), floats_of(tau0))
     return OK
