@@ -100,7 +100,7 @@ class _Counting:
 
     def zeros(self, shape: tuple, dtype: Any) -> np.ndarray:
         """np.zeros; zeros that will hold counting numbers count too."""
-        return self.wrap(np.zeros(shape)) if dtype is object else np.zeros(shape, dtype)
+        return self.wrap(np.zeros(shape)) if np.dtype(dtype) == np.dtype(object) else np.zeros(shape, dtype)
 
     def wrap(self, values: Any) -> Any:
         """Float arrays become copies made of counting numbers; anything else, as indices, stays as it is."""
