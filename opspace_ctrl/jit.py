@@ -155,11 +155,11 @@ def _announce(name: str) -> None:
     if sys.stderr is None:
         return
     if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[Kopspace_ctrl: compiling {name} (once on this machine) ...")
+        sys.stderr.write(f"\r\x1b[Kopspace_ctrl: compiling {name}, which is kept for the next start ...")
         if not _announced:
             atexit.register(sys.stderr.write, "\r\x1b[K")
     elif not _announced:
-        sys.stderr.write("opspace_ctrl: compiling kernels, once on this machine (about half a minute) ...\n")
+        sys.stderr.write("opspace_ctrl: compiling kernels, which are kept for the next start ...\n")
     sys.stderr.flush()
     _announced.append(name)
 

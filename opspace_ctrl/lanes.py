@@ -19,8 +19,8 @@ from numba.core.typing.templates import ConcreteTemplate, infer_global, signatur
 from numba.extending import intrinsic, models, register_model
 
 WIDTH = 8
-_DOUBLE, _INT, _INT32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
-_VECTOR, _INTS = ir.VectorType(_DOUBLE, WIDTH), ir.VectorType(_INT, WIDTH)
+_DOUBLE, INT, _INT32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+VECTOR, INTS = ir.VectorType(_DOUBLE, WIDTH), ir.VectorType(INT, WIDTH)
 _FLAGS = ("contract", "nsz", "arcp")
 
 
@@ -46,7 +46,7 @@ floats_type, ints_type = RowsType(types.float64), RowsType(types.int64)
 @register_model(LanesType)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, dmm, fe_type):
-        super().__init__(dmm, fe_type, _VECTOR)
+        super().__init__(dmm, fe_type, VECTOR)
 
 
 @register_model(RowsType)
@@ -59,12 +59,13 @@ class _RowsModel(models.StructModel):
 # ---- arithmetic -------------------------------------------------------------------------------------------------
 
 def _splat(builder, x):
-    undefined = ir.Constant(_VECTOR, ir.Undefined)
+    undefined = ir.Constant(VECTOR, ir.Undefined)
     first = builder.insert_element(undefined, x, ir.Constant(_INT32, 0))
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, WIDTH), [0] * WIDTH))
 
 
-def _constant(x, element=_DOUBLE):
+def constant(x, element=_DOUBLE):
+    """The LLVM constant that has x in every lane."""
     return ir.Constant(ir.VectorType(element, WIDTH), [ir.Constant(element, x)] * WIDTH)
 
 
@@ -120,74 +121,12 @@ def total(typingctx, x):
 def from_lane(typingctx, x, k):
     """`x` with the lanes before `k` set to zero."""
     def codegen(context, builder, sig, args):
-        number = ir.Constant(_INTS, [ir.Constant(_INT, i) for i in range(WIDTH)])
-        start = builder.insert_element(ir.Constant(_INTS, ir.Undefined), args[1], ir.Constant(_INT32, 0))
-        start = builder.shuffle_vector(start, ir.Constant(_INTS, ir.Undefined),
+        number = ir.Constant(INTS, [ir.Constant(INT, i) for i in range(WIDTH)])
+        start = builder.insert_element(ir.Constant(INTS, ir.Undefined), args[1], ir.Constant(_INT32, 0))
+        start = builder.shuffle_vector(start, ir.Constant(INTS, ir.Undefined),
                                        ir.Constant(ir.VectorType(_INT32, WIDTH), [0] * WIDTH))
-        return builder.select(builder.icmp_signed(">=", number, start), args[0], _constant(0.0))
+        return builder.select(builder.icmp_signed(">=", number, start), args[0], constant(0.0))
     return lanes(lanes, types.int64), codegen
-
-
-# Cody-Waite reduction and the fdlibm minimax polynomials: 2e-16 for |x| < 1e5; beyond, the caller reduces x first.
-_PIO2 = (1.5707963267341256e+00, 6.0771005063039660e-11, 2.0222662487959506e-21)
-_SIN = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
-        2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)
-_COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
-        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)
-_ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, kept in the low bits
-
-
-def _sin_cos(builder, x):
-    contract = ("contract",)
-
-    def mul(a, b):
-        return builder.fmul(a, b, flags=contract)
-
-    def add(a, b):
-        return builder.fadd(a, b, flags=contract)
-
-    def sub(a, b):
-        return builder.fsub(a, b, flags=contract)
-
-    def polynomial(z, coefficients):
-        value = _constant(coefficients[-1])
-        for c in reversed(coefficients[:-1]):
-            value = add(_constant(c), mul(z, value))
-        return value
-
-    shifted = builder.fadd(mul(x, _constant(0.63661977236758134308)), _constant(_ROUND))
-    quadrant, k = builder.bitcast(shifted, _INTS), builder.fsub(shifted, _constant(_ROUND))
-    r = x
-    for part in _PIO2:
-        r = sub(r, mul(k, _constant(part)))
-    z = mul(r, r)
-    sine = add(r, mul(mul(r, z), polynomial(z, _SIN)))
-    cosine = add(sub(_constant(1.0), mul(_constant(0.5), z)), mul(mul(z, z), polynomial(z, _COS)))
-    one, two, top = _constant(1, _INT), _constant(2, _INT), _constant(62, _INT)
-    odd = builder.icmp_unsigned("!=", builder.and_(quadrant, one), _constant(0, _INT))
-    sign_s = builder.shl(builder.and_(quadrant, two), top)
-    sign_c = builder.shl(builder.and_(builder.add(quadrant, one), two), top)
-
-    def signed(value, sign):
-        return builder.bitcast(builder.xor(builder.bitcast(value, _INTS), sign), _VECTOR)
-
-    return (signed(builder.select(odd, cosine, sine), sign_s), signed(builder.select(odd, sine, cosine), sign_c))
-
-
-@intrinsic
-def sin8(typingctx, x):
-    """Sine of every lane."""
-    def codegen(context, builder, sig, args):
-        return _sin_cos(builder, args[0])[0]
-    return lanes(lanes), codegen
-
-
-@intrinsic
-def cos8(typingctx, x):
-    """Cosine of every lane."""
-    def codegen(context, builder, sig, args):
-        return _sin_cos(builder, args[0])[1]
-    return lanes(lanes), codegen
 
 
 # ---- memory -----------------------------------------------------------------------------------------------------
@@ -235,7 +174,7 @@ for _rows in (floats_type, ints_type):
 
 
 def _vector_pointer(context, builder, sig, args):
-    return builder.bitcast(_pointer(context, builder, sig.args[0], args[0], (args[1], args[2])), _VECTOR.as_pointer())
+    return builder.bitcast(_pointer(context, builder, sig.args[0], args[0], (args[1], args[2])), VECTOR.as_pointer())
 
 
 @intrinsic
@@ -264,8 +203,8 @@ def transpose(typingctx, rows, i, j, out, k, l):
         rows, i, j, out, k, l = args
 
         def place(rows_type, rows, row, column, r):
-            row = builder.add(row, ir.Constant(_INT, r))
-            return builder.bitcast(_pointer(context, builder, rows_type, rows, (row, column)), _VECTOR.as_pointer())
+            row = builder.add(row, ir.Constant(INT, r))
+            return builder.bitcast(_pointer(context, builder, rows_type, rows, (row, column)), VECTOR.as_pointer())
 
         lines = [builder.load(place(sig.args[0], rows, i, j, r)) for r in range(WIDTH)]
         for line in lines:
@@ -305,6 +244,6 @@ ints_at = intrinsic(_rows_at(ints_type))
 def call(typingctx, address, argument):
     """Call the C function `int64 f(int64)` at `address`: how a method is chosen without compiling the caller again."""
     def codegen(context, builder, sig, args):
-        function = ir.FunctionType(_INT, [_INT])
+        function = ir.FunctionType(INT, [INT])
         return builder.call(builder.inttoptr(args[0], function.as_pointer()), [args[1]])
     return types.int64(types.int64, types.int64), codegen

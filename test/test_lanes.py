@@ -10,16 +10,15 @@ from opspace_ctrl.jit import address_of, entry, kernel
 from opspace_ctrl.lanes import (
     WIDTH,
     call,
-    cos8,
     floats_at,
     from_lane,
     ints_at,
     load,
-    sin8,
     splat,
     store,
     total,
 )
+from opspace_ctrl.trigonometry import cos8, sin8
 from opspace_ctrl.vector import FLOAT64, NDARRAY, floats_of, is_vector, vector
 
 X = np.array([1.5, -2.0, 0.25, 3.0, -0.75, 8.0, 1e-3, -5.0])

@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     out = console()
     out.print("arm7 follows a figure of eight with its tool, keeps a posture in the null space, and changes its\n"
               f"operational-space method every {SECONDS / len(METHODS):g} s: {', '.join(METHODS)}")
-    out.print("(the first run ever compiles the kernels, about half a minute; later ones start at once)")
+    out.print("(the first run ever compiles the kernels, half a minute or more; later ones take seconds)")
     record, limits = follow()
     out.print(summary(record, limits))
     if args.plot:
@@ -107,7 +107,7 @@ def summary(record: Record, limits):
     table.add_row("mean tracking error", f"{error[:, 0].mean():.2f} mm, {error[:, 1].mean():.2f} deg")
     table.add_row("largest torque, share of its limit", f"{100 * (torque / limits).max():.0f} %")
     for name, ticks in record.tick.items():
-        table.add_row(f"law in Python with {name}, median", f"{np.median(ticks):.0f} us")
+        table.add_row(f"law written in Python, {name}, median", f"{np.median(ticks):.0f} us")
     return table
 
 
@@ -123,7 +123,9 @@ def draw(record: Record, limits, path: str) -> None:
     space = figure.add_subplot(1, 3, 1, projection="3d")
     space.plot(*target.T, color="0.7", linewidth=4, label="target")
     space.plot(*position.T, color="tab:blue", linewidth=1.2, label="tool")
-    space.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", xlim=position[0, 0] + np.array([-0.1, 0.1]))
+    space.set(xlabel="x [m]", ylabel="y [m]", title="tool path, z up [m]",
+              xlim=position[0, 0] + np.array([-0.1, 0.1]))
+    space.locator_params(nbins=4)
     space.legend(loc="upper left")
     errors = figure.add_subplot(1, 3, 2)
     errors.plot(time, np.array(record.error), label=["position [mm]", "orientation [deg]"])

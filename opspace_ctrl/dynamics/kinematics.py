@@ -4,7 +4,8 @@ from __future__ import annotations
 import math
 
 from ..jit import kernel
-from ..lanes import WIDTH, cos8, load, sin8, store
+from ..lanes import WIDTH, load, store
+from ..trigonometry import cos8, sin8
 from . import layout as at
 from .layout import FIRST, MEMBER, SINGLE, count, floats, ints, stage
 from .spatial import add, cross, dot, get3, load3, rotate, row_times, scale, set3, store3

@@ -1,4 +1,4 @@
-"""The spatial operator algebra of [Rodriguez1992], [Rodriguez1991] and [Jain1991]: expressions that are recursions."""
+"""The spatial operator algebra of [Rodriguez1992], [Rodriguez1991] and [Jain1995]: expressions that are recursions."""
 from .algebra import SpatialOperator
 from .evaluate import evaluate
 from .explain import explain, explanation

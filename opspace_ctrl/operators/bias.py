@@ -1,4 +1,4 @@
-"""The velocity terms of the operator equations of motion ([Rodriguez1992] (8), (11); [Jain1991] (2.1), (2.2))."""
+"""The velocity terms of the operator equations of motion ([Rodriguez1992] (8), (11); [Jain1995] (2.1), (2.2))."""
 from __future__ import annotations
 
 import numpy as np

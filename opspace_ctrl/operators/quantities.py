@@ -122,7 +122,7 @@ class Quantities:
 
     @cached_property
     def Upsilon(self) -> np.ndarray:
-        """(N, 6, 6) inverse operational-space inertia of every body, (4.7) of [Jain1991]."""
+        """(N, 6, 6) inverse operational-space inertia of every body, (4.7) of [Jain1995]."""
         Y = self.axes @ self.D_inverse @ self.axes.transpose(0, 2, 1)
         sweeps.dual_composite(self.parent, self.psi, Y)
         return (Y + Y.transpose(0, 2, 1)) / 2.0

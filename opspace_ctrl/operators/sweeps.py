@@ -49,7 +49,7 @@ def composite(parent, transition, r):
 
 @kernel
 def dual_composite(parent, transition, Y):
-    """Y(k) += psi*(parent, k) Y(parent) psi(parent, k), base to tips: Y = H* D^-1 H becomes (4.7) of [Jain1991]."""
+    """Y(k) += psi*(parent, k) Y(parent) psi(parent, k), base to tips: Y = H* D^-1 H becomes (4.7) of [Jain1995]."""
     work = np.zeros((6, 6), Y.dtype)
     for k in range(parent.size):
         p = parent[k]

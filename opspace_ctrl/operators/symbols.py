@@ -17,7 +17,7 @@ class Symbol(NamedTuple):
 
     Attributes:
         rows, columns: names of the spaces it maps to and from.
-        meaning: what it is, with the place in the papers (000 [Rodriguez1992], 003 [Rodriguez1991], 004 [Jain1991]).
+        meaning: what it is, with the place in the papers (000 [Rodriguez1992], 003 [Rodriguez1991], 004 [Jain1995]).
         forward, backward: (direction, recursion) of A x and of A* x; c runs over the children of k, p is its parent.
         uses: the link-to-link quantities of the recursion.
         is_articulated: whether it needs the Riccati recursion.

@@ -68,7 +68,10 @@ class OperationalSpace:
 
     @property
     def method(self) -> str:
-        """Name of the method in use. Setting it takes effect with the next computation, and misses no tick."""
+        """Name of the method in use. Setting it takes effect with the next computation, and misses no tick.
+
+        A method never used on this machine is compiled first, which takes the thread that sets it seconds: `prepare`.
+        """
         return self._method
 
     @method.setter
@@ -224,27 +227,35 @@ class OperationalSpace:
             ConfigurationError: Wrong size or non-finite.
         """
         self._need_state()
-        force = self._no_force if force is None else force
-        tau0 = self._no_velocity if tau0 is None else tau0
         if tick.find_torque.call(force, tau0, self._level, self._address) != OK:
-            force, tau0 = self._force(force), self.model.check_velocity(tau0, "tau0")
+            force, tau0 = self._force(force), self._tau0(tau0)
             if tick.find_torque.call(force, tau0, self._level, self._address) != OK:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         return self._torque
 
-    def control(self, q, v, force, tau0, compensate: bool = True) -> np.ndarray:
+    def control(self, q, v, force=None, tau0=None, compensate: bool = True) -> np.ndarray:
         """The control tick: `update` and `torque` (plus h if `compensate`) in one compiled call.
+
+        With a floating base the first six entries are the force and torque that the base would need: nothing on a
+        robot can supply them. A law for such robots has to put them on contacts.
 
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
         if self._control(q, v, force, tau0, compensate, self._address) != OK:
             checked = (self.model.check_configuration(q), self.model.check_velocity(v), self._force(force),
-                       self.model.check_velocity(tau0, "tau0"), bool(compensate))
+                       self._tau0(tau0), bool(compensate))
             if self._control(*checked, self._address) != OK:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         self._renew()
         return self._torque
+
+    def __repr__(self) -> str:
+        return f"OperationalSpace({self.model.name!r}, m={self.m}, method={self._method!r})"
+
+    def _tau0(self, tau0) -> np.ndarray:
+        """A checked float64 copy of tau0 (nv,), zeros for None."""
+        return self._no_velocity if tau0 is None else self.model.check_velocity(tau0, "tau0")
 
     def _force(self, force) -> np.ndarray:
         """A checked float64 copy of F (m,), zeros for None."""

@@ -68,7 +68,8 @@ def _row_matrix(rows, columns: int, name: str) -> np.ndarray:
     except (TypeError, ValueError):
         raise ConfigurationError(f"{name}: rows must be numbers, (k, {columns})") from None
     if matrix.ndim != 2 or matrix.shape[1] != columns or len(matrix) == 0:
-        raise ConfigurationError(f"{name}: rows must be a (k, {columns}) matrix, got the shape {matrix.shape}")
+        raise ConfigurationError(f"{name}: rows must be a (k, {columns}) matrix that picks combinations of the velocity"
+                                 f"{' (linear first)' if columns == 6 else ''}, got the shape {matrix.shape}")
     if not np.isfinite(matrix).all():
         raise ConfigurationError(f"{name}: rows must be finite")
     return matrix
@@ -113,7 +114,8 @@ def parse_tasks(tasks) -> tuple[Task | CenterOfMass, ...]:
         elif _is_pair(task):
             task = Task(*task)
         elif not isinstance(task, (Task, CenterOfMass)):
-            raise ConfigurationError(f"a task is a frame name, (name, rows), Task(...) or CenterOfMass(), not {task!r}")
+            raise ConfigurationError(f"a task is a frame name, (name, rows) with rows {', '.join(ROWS)} or a (k, 6) "
+                                     f"matrix (linear first), Task(...) or CenterOfMass(), not {task!r}")
         parsed.append(task)
     if not parsed:
         raise ConfigurationError("at least one task is needed")
