@@ -8,8 +8,9 @@ import pytest
 from osim_cases import Dense, end_frames, norm, random_state, random_tasks
 from reference import assert_close
 from support import load_quietly, urdf_path
+from urdf_text import joint, limit, link, robot
 
-from opspace_ctrl import CenterOfMass, OperationalSpace, Task, load_robot, mass_matrix, osim
+from opspace_ctrl import CenterOfMass, OperationalSpace, Task, load_robot, load_urdf, mass_matrix, osim
 from opspace_ctrl.dynamics.layout import Workspace
 from opspace_ctrl.osim import layout as at
 from opspace_ctrl.osim.operational_space import CUT, DAMPING
@@ -38,11 +39,11 @@ def scaled(ospace, root):
 
 def sweep(name, reach, steps):
     """(ospace, root, q) of arm7 as one joint goes through its singular position in equal steps."""
-    tasks, joint, pose = STRETCHED[name]
+    tasks, swept, pose = STRETCHED[name]
     ospace, root = arm(tasks)
     for angle in np.linspace(-reach, reach, steps):
         q = np.array(pose)
-        q[joint] += angle
+        q[swept] += angle
         yield ospace.update(q), root, q
 
 
@@ -109,6 +110,18 @@ def test_null_space_is_a_projector_of_the_right_rank_that_enlarges_no_torque(nam
         assert round(np.trace(N)) == 7 - ospace.rank
         H, left = mass_matrix(ospace.model, q), ospace.torque(None, tau0)
         assert left @ np.linalg.solve(H, left) <= (1.0 + lost) * (tau0 @ np.linalg.solve(H, tau0))
+
+
+@pytest.mark.parametrize("far", [1.0, 1e4, 1e16])
+def test_joint_limits_of_kilometres_do_not_make_a_task_singular(far):
+    """What is typical of a task seen from a turning frame is not its motion a kilometre away."""
+    text = robot(link("world"), link("turn"), link("slide"), link("tilt"), joint("j1", "world", "turn"),
+                 joint("j2", "world", "slide", "prismatic", axis="1 0 0", extra=limit(-far, far)),
+                 joint("j3", "slide", "tilt", axis="0 1 0"),
+                 link("tip", None), joint("fixed", "tilt", "tip", "fixed", xyz="0.3 0 0.1"))
+    ospace = OperationalSpace(load_urdf(text), Task("tip", "position", relative_to="turn"), "dense")
+    ospace.update([0.3, 0.5, 0.7])
+    assert (ospace.rank, ospace.damped) == (3, False) and ospace.condition < 100.0
 
 
 # ---- what is singular everywhere ----

@@ -10,14 +10,16 @@ import numpy as np
 __all__ = ["typical_response"]
 
 SAMPLES = 16
+REACH = np.pi  # [rad or m] from neutral: some robots have limits of kilometres, where nothing is typical
 
 
 def typical_response(ospace) -> np.ndarray:
     """Largest diagonal of Lambda^-1 (m,) over sampled configurations, shared by rows of one kind of one task."""
-    rng = np.random.default_rng(0)
+    rng, model = np.random.default_rng(0), ospace.model
     largest = np.zeros(ospace.m)
     for _ in range(SAMPLES):
-        ospace.update(ospace.model.random_configuration(rng))
+        step = model.difference(model.neutral(), model.random_configuration(rng))
+        ospace.update(model.integrate(model.neutral(), np.clip(step, -REACH, REACH), 1.0))
         np.maximum(largest, np.diagonal(ospace.inertia_inv), out=largest)
     for block in ospace._blocks:
         kinds = [(row[:3].any(), row[3:].any()) for row in block.selection]
