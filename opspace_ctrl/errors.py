@@ -70,13 +70,9 @@ class IllPosedError(OpspaceError):
 
 
 class ExpressionError(OpspaceError):
-    """An operator expression cannot be read or evaluated; the place is marked where it is known.
+    """An operator expression cannot be read or evaluated; the place is marked where it is known."""
 
-    Attributes:
-        reason: what is wrong, without the place.
-        text, start, end: the expression and the part of it that is meant; None where there is no text.
-    """
-
+    # reason: what is wrong, without the place; text, start, end: the expression and the part of it that is meant
     def __init__(self, reason: str, text: str | None = None, start: int = 0, end: int = 0):
         self.reason, self.text, self.start, self.end = reason, text, start, end
         super().__init__(reason if text is None else f"{reason}\n{self.marked()}")

@@ -6,6 +6,7 @@ kernel would be loaded after an edit next door. Ours is stamped with all the ker
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import os
 import sys
@@ -84,7 +85,27 @@ class _Implementation(FunctionCache._impl_class):
 
 
 class _Cache(FunctionCache):
+    """Numba's cache, but a damaged file means to compile again, and a full disk not to keep the result."""
+
     _impl_class = _Implementation
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever unpickling garbage may raise
+            self._remove_index()
+            return None
+
+    def save_overload(self, sig, data):
+        try:
+            super().save_overload(sig, data)
+        except Exception as error:
+            self._remove_index()
+            warnings.warn(f"a compiled kernel could not be kept: {error}", CacheWarning, stacklevel=2)
+
+    def _remove_index(self):
+        with contextlib.suppress(OSError):
+            os.unlink(self._cache_file._index_path)
 
 
 def kernel(func):
@@ -143,7 +164,7 @@ def _is_cached(dispatcher) -> bool:
     """Has the cache an entry for this kernel that is not stale?"""
     try:
         return bool(dispatcher._cache._cache_file._load_index())
-    except (AttributeError, OSError):
+    except Exception:  # no cache, or a damaged one
         return False
 
 

@@ -84,3 +84,13 @@ def test_an_edit_next_door_makes_cached_kernels_stale(tmp_path, monkeypatch):
     before = jit._package_stamp.__wrapped__()
     (tmp_path / "lanes.py").write_text("WIDTH = 4")
     assert jit._package_stamp.__wrapped__() != before
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage", None], ids=["empty", "garbage", "half"])
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_a_damaged_cache_is_compiled_again_and_mended(raced, damage, kind):
+    for path in Path(raced[0]).rglob(f"entries.frame_jacobian*.{kind}"):
+        path.write_bytes(path.read_bytes()[:200] if damage is None else damage)
+    out, _ = finish(start(raced[0]))
+    assert out == raced[1][0][0]
+    assert finish(start(raced[0])) == (out, "")

@@ -254,6 +254,9 @@ class Workspace:
         """Whether `slot` holds an array."""
         return slot in self._arrays
 
+    def __reduce__(self):
+        raise TypeError("a Workspace is memory that kernels hold addresses of: it cannot be copied or pickled")
+
     def __getitem__(self, slot: int) -> np.ndarray:
         """The array in `slot`, a live view."""
         return self._arrays[slot]

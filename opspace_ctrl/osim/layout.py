@@ -67,10 +67,12 @@ J_DENSE = _slot()  # (m, nv)
 VECTORS = _slot()  # (m, m): eigenvectors, row by row
 VALUES = _slot()  # flat (m): eigenvalues
 OFF_DIAGONAL = _slot()  # flat (m): scratch of the eigenvalue iteration
-STATUS = _slot()  # flat (3): columns below
-REGULAR, RANK, DAMPED = range(3)
+STATUS = _slot()  # flat (4): columns below
+REGULAR, RANK, DAMPED, H_IS = range(4)
+PLAIN, LTDL, LTL = range(3)  # what H_IS: not factored, or how
 
 # ---- the method in use: its kernel and its own tables, side by side so that it changes in one write ----
 INERTIA_INV = _slot()  # address of the method's kernel
+LEAVES_H = _slot()  # what the method leaves in H
 METHOD = _slot()  # METHOD .. METHOD + 7
 END = METHOD + 8

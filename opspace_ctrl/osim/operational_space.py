@@ -101,13 +101,14 @@ class OperationalSpace:
             method.tables(own, self._supports)
             own.allocate()
             own.set_count(at.INERTIA_INV, address_of(method.inertia_inv))
+            own.set_count(at.LEAVES_H, {"": at.PLAIN, "ltdl": at.LTDL, "ltl": at.LTL}[method.factor])
             self._built[name] = own
         return self._built[name]
 
     def _use(self, name: str) -> None:
         header = self._build(name).header(at.INERTIA_INV, at.END)
         self._work.set_header(at.INERTIA_INV, header)  # one write: a tick sees the old method or the new one
-        self._method, self._factor = name, tick.FACTOR[get_method(name).factor]
+        self._method = name
         self._level = min(self._level, tick.STATE)
 
     # ---- the state ----
@@ -119,21 +120,22 @@ class OperationalSpace:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
         given = self._no_velocity if v is None else v
+        self._forget()
         if self._update(q, given, self._address) != OK:
             q, given = self.model.check_configuration(q), self.model.check_velocity(given)
             if self._update(q, given, self._address) != OK:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-        self._renew()
+        self._level = tick.STATE
         return self
 
-    def _renew(self) -> None:
-        """There is a state, and nothing computed from it yet."""
-        self._level, self._has_bias, self._has_jacobian = tick.STATE, False, False
+    def _forget(self) -> None:
+        """Nothing is computed; before a state is taken, so that no interruption leaves old results with a new state."""
+        self._level, self._has_bias, self._has_jacobian = min(self._level, tick.STATE), False, False
 
     def _reach(self, level: int) -> None:
         """Compute up to a level of `tick`, from where the results are."""
         self._need_state()
-        tick.advance.call(self._level, level, self._factor, self._no_velocity, self._address)
+        tick.advance.call(self._level, level, self._no_velocity, self._address)
         self._level = level
 
     def _need_state(self) -> None:
@@ -242,13 +244,17 @@ class OperationalSpace:
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
+        self._forget()
         if self._control(q, v, force, tau0, compensate, self._address) != OK:
             checked = (self.model.check_configuration(q), self.model.check_velocity(v), self._force(force),
                        self._tau0(tau0), bool(compensate))
             if self._control(*checked, self._address) != OK:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-        self._renew()
+        self._level = tick.STATE
         return self._torque
+
+    def __reduce__(self):
+        return OperationalSpace, (self.model, self.tasks, self._method)  # copies and pickles are built anew
 
     def __repr__(self) -> str:
         return f"OperationalSpace({self.model.name!r}, m={self.m}, method={self._method!r})"

@@ -89,7 +89,7 @@ def pack_tasks(work: Workspace, model: Model, blocks: list[Block]) -> Supports:
     work.zeros(at.JBAR_T, m + 8, nv + 8)
     work.zeros(at.N_T, nv, nv)
     work.zeros(at.J_DENSE, m, nv)
-    work.zeros(at.STATUS, 3)
+    work.zeros(at.STATUS, 4)
     work.allocate()
     return supports
 

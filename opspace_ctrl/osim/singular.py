@@ -8,7 +8,7 @@ and radians compare: A = r^-1/2 Lambda^-1 r^-1/2 = sum a u u^T. With the thresho
 So the inertia is continuous and bounded by 1/e, and fades out along a direction before it is lost, and with it Jbar
 and any force made from it; what rounding makes of a lost direction does not show. N keeps protecting a direction as
 long as it can be computed (a > c) and then gives it to the null space: J^T F never jumps, N^T tau0 by no more than
-tau0's own part along that one direction.
+tau0's own part along that one direction, both measured by H^-1.
 """
 from __future__ import annotations
 

@@ -25,9 +25,8 @@ from .solve import (
 )
 from .sparse_ltdl import y_ltdl
 
-# How far the results of a state have been computed, and how a method left H.
+# How far the results of a state have been computed.
 NOTHING, STATE, INERTIA_INV, INERTIA, JBAR, NULL_SPACE = range(-1, 5)
-FACTOR = {"": 0, "ltdl": 1, "ltl": 2}
 
 
 @kernel
@@ -71,11 +70,12 @@ def inertia_inv(w, tau0):
     jacobian(w)
     copy(tau0, floats(w, dyn.W), count(w, dyn.NV))
     call(count(w, at.INERTIA_INV), w)
+    floats(w, at.STATUS)[at.H_IS] = count(w, at.LEAVES_H)
 
 
 @kernel
-def law(w, force, tau0):
-    """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed ([Featherstone2010] (11))."""
+def law(w, tau0):
+    """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed, (11); F is in FORCE."""
     F, x, tau = floats(w, at.FORCE), floats(w, at.SOLUTION), floats(w, at.TORQUE)
     factored(w)
     if is_regular(w):
@@ -83,7 +83,7 @@ def law(w, force, tau0):
     else:
         times(floats(w, at.TRUNCATED), floats(w, at.X), x, count(w, at.M))
     for i in range(count(w, at.M)):
-        F[i] = force[i] - x[i]
+        F[i] -= x[i]
     copy(tau0, tau, count(w, dyn.NV))
     add_transposed(w, floats(w, at.J), F, tau)
 
@@ -94,11 +94,12 @@ def control(q, v, force, tau0, compensate, w):
     nv, m = count(w, dyn.NV), count(w, at.M)
     if not (is_configuration(w, q) and is_usable(w, v, nv) and is_usable(w, force, m) and is_usable(w, tau0, nv)):
         return REFUSED
+    copy(floats_of(force), floats(w, at.FORCE), m)  # first: it may be a view of a result
     take_configuration(w, q)
     copy(floats_of(v), floats(w, dyn.V), nv)
     kinematics.kinematics(w)
     inertia_inv(w, floats_of(tau0))
-    law(w, floats_of(force), floats_of(tau0))
+    law(w, floats_of(tau0))
     if compensate:
         bias(w)
         h, tau = floats(w, dyn.BIAS), floats(w, at.TORQUE)
@@ -133,9 +134,9 @@ def find_bias(w):
     bias_acceleration(w)
 
 
-@entry(void(int64, int64, int64, vector, int64))
-def advance(level, to, factor, no_torque, w):
-    """Compute what is between two levels: Lambda^-1, Lambda, Jbar, N. `factor`: how the method left H (`FACTOR`)."""
+@entry(void(int64, int64, vector, int64))
+def advance(level, to, no_torque, w):
+    """Compute what is between two levels: Lambda^-1, Lambda, Jbar, N."""
     if level < INERTIA_INV:
         inertia_inv(w, floats_of(no_torque))
         mirror(floats(w, at.LI), count(w, at.M), False)
@@ -144,18 +145,24 @@ def advance(level, to, factor, no_torque, w):
         if is_regular(w):
             invert(w, floats(w, at.LAMBDA))
     if level < JBAR <= to:
-        if factor == 0:
-            _factor_and_y(w)
-        dynamically_consistent_inverse(w, floats(w, at.LAMBDA), factor == 2)
+        jbar(w, floats(w, at.LAMBDA))
     if level < NULL_SPACE <= to:
         if is_regular(w):
             null_space(w)
         else:  # N without the damping that Jbar has
-            if factor == 0 and level == JBAR:  # a torque may have written over what Jbar was made of
-                _factor_and_y(w)
-            dynamically_consistent_inverse(w, floats(w, at.TRUNCATED), factor == 2)
+            jbar(w, floats(w, at.TRUNCATED))
             null_space(w)
-            dynamically_consistent_inverse(w, floats(w, at.LAMBDA), factor == 2)
+            jbar(w, floats(w, at.LAMBDA))
+
+
+@kernel
+def jbar(w, Lambda):
+    """Jbar from H as the method, or a torque since, has left it; factored here if it is not."""
+    H_is = floats(w, at.STATUS)
+    if H_is[at.H_IS] == at.PLAIN:
+        _factor_and_y(w)
+        H_is[at.H_IS] = at.LTDL
+    dynamically_consistent_inverse(w, Lambda, H_is[at.H_IS] == at.LTL)
 
 
 @kernel
@@ -174,7 +181,8 @@ def find_torque(force, tau0, level, w):
     if level >= JBAR and is_regular(w):
         torque_by_jbar(w, floats_of(force), floats_of(tau0), floats(w, at.TORQUE))
     else:
+        copy(floats_of(force), floats(w, at.FORCE), count(w, at.M))
         inertia_inv(w, floats_of(tau0))
         mirror(floats(w, at.LI), count(w, at.M), False)  # a caller may hold the view of it
-        law(w, floats_of(force), floats_of(tau0))
+        law(w, floats_of(tau0))
     return OK
