@@ -124,6 +124,19 @@ def test_joint_limits_of_kilometres_do_not_make_a_task_singular(far):
     assert (ospace.rank, ospace.damped) == (3, False) and ospace.condition < 100.0
 
 
+@pytest.mark.parametrize("method", ["dense", "sparse_ltl", "sparse_ltdl", "pv_osim"])
+def test_a_row_that_rounding_alone_moves_has_no_rank(method):
+    """The origin of a link, seen from the link it turns on: its J is 1e-17 and not 0."""
+    model, rng = load_robot("asimo"), np.random.default_rng(0)
+    task = Task(model.body_names[-1], "position", relative_to=model.body_names[model.parent[-1]])
+    ospace, tau0 = OperationalSpace(model, task, method), rng.normal(size=model.nv)
+    for seed in range(20):
+        ospace.update(*random_state(model, seed))
+        assert (ospace.rank, ospace.damped) == (0, True)
+        assert_close(ospace.null_space, np.eye(model.nv), 1.0, 1e-12)
+        assert_close(ospace.torque(None, tau0), tau0, 1.0, 1e-12)
+
+
 # ---- what is singular everywhere ----
 
 @pytest.mark.parametrize("method", [m for m in osim.methods() if m != "base_invariant"])

@@ -130,7 +130,9 @@ class OperationalSpace:
 
     def _forget(self) -> None:
         """Nothing is computed; before a state is taken, so that no interruption leaves old results with a new state."""
-        self._level, self._has_bias, self._has_jacobian = min(self._level, tick.STATE), False, False
+        if self._level > tick.STATE:
+            self._level = tick.STATE
+        self._has_bias = self._has_jacobian = False
 
     def _reach(self, level: int) -> None:
         """Compute up to a level of `tick`, from where the results are."""

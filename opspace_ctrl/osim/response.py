@@ -7,23 +7,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..dynamics import layout as dyn
+
 __all__ = ["typical_response"]
 
 SAMPLES = 16
+ROUNDING = 1e-20  # of what a joint responds alone: so little is what rounding makes of a row that nothing moves
 REACH = np.pi  # [rad or m] from neutral: some robots have limits of kilometres, where nothing is typical
 
 
 def typical_response(ospace) -> np.ndarray:
     """Largest diagonal of Lambda^-1 (m,) over sampled configurations, shared by rows of one kind of one task."""
     rng, model = np.random.default_rng(0), ospace.model
-    largest = np.zeros(ospace.m)
+    largest, of_joints = np.zeros(ospace.m), 0.0
     for _ in range(SAMPLES):
         step = model.difference(model.neutral(), model.random_configuration(rng))
         ospace.update(model.integrate(model.neutral(), np.clip(step, -REACH, REACH), 1.0))
         np.maximum(largest, np.diagonal(ospace.inertia_inv), out=largest)
+        of_joints = max(of_joints, ospace._work[dyn.DINV].max())
     for block in ospace._blocks:
         kinds = [(row[:3].any(), row[3:].any()) for row in block.selection]
         for kind in set(kinds):  # sharing keeps the rule independent of how the axes are turned
             rows = [block.row + i for i, other in enumerate(kinds) if other == kind]
             largest[rows] = largest[rows].max()
-    return np.maximum(largest, 1e-12 * largest.max() or 1.0)
+    rows = np.vstack([block.selection for block in ospace._blocks])
+    rounding = ROUNDING * of_joints * np.square(rows).sum(axis=1)
+    return np.maximum.reduce([largest, rounding, np.full(ospace.m, 1e-12 * largest.max() or 1.0)])
