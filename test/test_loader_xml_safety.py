@@ -105,3 +105,15 @@ def test_bytes_that_are_not_in_their_encoding_are_refused():
 
 def test_an_encoding_declared_in_text_is_ignored():
     assert load_urdf('<?xml version="1.0" encoding="UTF-16"?>' + arm()).nv == 3
+
+
+def test_entities_in_a_file_that_a_xacro_includes_are_refused(tmp_path):
+    (tmp_path / "part.xacro").write_text('<!DOCTYPE a [<!ENTITY x "y">]><robot><link name="&x;"/></robot>')
+    robot = tmp_path / "robot.xacro"
+    include = '<xacro:include filename="part.xacro"/>'
+    robot.write_text(f'<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro">{include}<link name="a"/></robot>')
+    with pytest.raises(UnsafeXmlError):
+        load_urdf(robot)
+    (tmp_path / "part.xacro").write_text('<robot><link name="b"/><joint name="j" type="fixed"><parent link="a"/>'
+                                         '<child link="b"/></joint></robot>')
+    assert set(load_urdf(robot).frame_names) == {"a", "b"}

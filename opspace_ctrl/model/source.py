@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from opspace_ctrl.data import read_shipped
-from opspace_ctrl.errors import SourceError, UnknownRobotError, quoted
+from opspace_ctrl.errors import OpspaceError, SourceError, UnknownRobotError, quoted
 from opspace_ctrl.model.xml_safety import MAX_BYTES, decode, parse_xml
 
 # The shipped robots and what load_robot assumes of them unless told otherwise.
@@ -62,9 +64,33 @@ def _expand_xacro(path: Path, text: str, arguments: Mapping[str, object]) -> str
     parse_xml(text)  # xacro's own parser would expand entities
     try:
         mappings = {str(key): str(value) for key, value in arguments.items()}
-        return xacro.process_file(str(path), mappings=mappings).toxml()
+        with _includes_checked(xacro):
+            return xacro.process_file(str(path), mappings=mappings).toxml()
+    except OpspaceError:
+        raise
     except Exception as error:  # xacro evaluates Python: anything may come out of it
         raise SourceError(f"xacro failed on {quoted(str(path))}: {type(error).__name__}: {error}") from None
+
+
+_xacro_in_use = threading.Lock()
+
+
+@contextmanager
+def _includes_checked(xacro):
+    """Let xacro read no file, the included ones neither, that we would not read ourselves."""
+    parse = xacro.parse
+
+    def parse_checked(inp, filename=None):
+        if inp is None and os.path.isfile(filename):
+            parse_xml(decode(_read_bytes(Path(filename))))
+        return parse(inp, filename)
+
+    with _xacro_in_use:  # xacro keeps its state in its module
+        xacro.parse = parse_checked
+        try:
+            yield
+        finally:
+            xacro.parse = parse
 
 
 def robot_text(name: str) -> str:
