@@ -154,13 +154,13 @@ def test_angles_of_any_size_turn_as_their_sine_and_cosine_say(angle):
     assert_close(dynamics.mass_matrix(model, q), reference.mass_matrix(), reference.mass_matrix_scale())
 
 
-@pytest.mark.parametrize("value", [1e109, -1e300])
+@pytest.mark.parametrize("value", [1e71, -1e300])
 @pytest.mark.parametrize("name", CALLS)
 def test_numbers_whose_squares_overflow_are_refused(name, value):
     good = arguments(name)
     for k in range(2 if name == "frame_acceleration" else len(good)):  # J a is no square
         spoiled = [with_entry(x, value) if i == k else x for i, x in enumerate(good)]
-        with pytest.raises(ConfigurationError, match="is beyond 1e108"):
+        with pytest.raises(ConfigurationError, match="is beyond 1e70"):
             CALLS[name](*spoiled)
 
 

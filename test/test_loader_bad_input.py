@@ -273,3 +273,8 @@ def test_every_error_is_an_opspace_error_with_one_line_of_documentation():
     for child in children:
         assert issubclass(child, (OpspaceError, UserWarning))
         assert child.__doc__ and "\n" not in child.__doc__
+
+
+def test_gravity_that_would_overflow_is_refused():
+    with pytest.raises(ConfigurationError, match="gravity = .* is beyond"):
+        load_urdf(robot(AB, joint("j", "a", "b")), gravity=(0.0, 0.0, 1e308))

@@ -11,8 +11,8 @@ from .kinematics import FLOATING
 from .layout import count, floats, ints
 
 OK, REFUSED = 0, 1
-LARGE = 1e200  # what times this overflows is no number we compute with: inertias hold squares
-TOO_LARGE = "an entry of q, v, a force or an acceleration is beyond 1e108"
+LARGE = 1e238  # a number that overflows times this, one beyond 1e70, is refused: forces hold squares of two of them
+TOO_LARGE = "an entry of q, v, a force or an acceleration is beyond 1e70"
 
 
 @kernel

@@ -21,6 +21,7 @@ from opspace_ctrl.model.validate import find_root, judge_inertias, unique_across
 
 Source = str | bytes | os.PathLike
 BASES = ("fixed", "floating")
+MAX_GRAVITY = 1e9  # [m/s^2]; what is more is a slip, and would overflow
 
 
 def load_urdf(
@@ -55,6 +56,8 @@ def load_urdf(
     sources: list = list(path_or_xml) if is_forest else [path_or_xml]  # type: ignore[arg-type]
     bases, prefixes = _bases(base, len(sources)), _one_each(prefixes or "", len(sources), "prefixes")
     g = check_vector(gravity, 3, "gravity")
+    if np.abs(g).max() > MAX_GRAVITY:
+        raise ConfigurationError(f"gravity = {g.tolist()} is beyond {MAX_GRAVITY:g} m/s^2")
     texts = [read_source(source, xacro_args) for source in sources]
     robots = [parse_urdf(text, prefix) for text, prefix in zip(texts, prefixes)]
     roots = [find_root(robot) for robot in robots]
