@@ -1,0 +1,8 @@
+"""One policy for generated tests: the same examples in every run; `HYPOTHESIS_PROFILE=search` looks for new ones."""
+import os
+
+from hypothesis import settings
+
+settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
+settings.register_profile("search", deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
