@@ -106,6 +106,15 @@ def splat(typingctx, x):
 
 
 @intrinsic
+def absolute(typingctx, x):
+    """|x| of every lane."""
+    def codegen(context, builder, sig, args):
+        bits = builder.and_(builder.bitcast(args[0], INTS), constant(2**63 - 1, INT))
+        return builder.bitcast(bits, VECTOR)
+    return lanes(lanes), codegen
+
+
+@intrinsic
 def total(typingctx, x):
     """Sum of the eight lanes."""
     def codegen(context, builder, sig, args):

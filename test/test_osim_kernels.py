@@ -12,13 +12,11 @@ from osim_cases import Dense, end_frames, norm, random_state, random_tasks
 from random_trees import random_model, random_motion
 from reference import assert_close
 from support import load_quietly, urdf_path
-from test_rjk_counted import in_link_axes, link_pose, spatial_inertia, three_screws
+from test_rjk_counted import counted_inputs, in_link_axes
 
 from opspace_ctrl import OperationalSpace, frame_jacobian, load_robot, mass_matrix
 from opspace_ctrl.bench import rjk_counted
 from opspace_ctrl.dynamics import layout as dyn
-from opspace_ctrl.model import JointType
-from opspace_ctrl.model.joints import planar_axes
 from opspace_ctrl.osim import layout as at
 from opspace_ctrl.osim import sparse
 
@@ -133,14 +131,7 @@ def test_shipped_rjk_equals_the_counted_recursion_of_figure_14(name, base):
     """World axes against link axes, poses of all tips."""
     model = load_robot(name, base=base) if name in SHIPPED else load_quietly(urdf_path(name), base)
     q, _ = random_state(model, 5)
-    turn = [planar_axes(axis) if kind == JointType.REVOLUTE else np.eye(3)
-            for axis, kind in zip(model.axis, model.joint_type)]
-    poses = [link_pose(model, q, body, Q) for body, Q in zip(model.body_names, turn)]
-    links = [None if p < 0 else three_screws(poses[p][0].T @ R, poses[p][0].T @ (x - poses[p][1]))
-             for p, (R, x) in zip(model.parent, poses)]
-    M = np.array([spatial_inertia(m, Q.T @ c, Q.T @ inertia @ Q)
-                  for m, c, inertia, Q in zip(model.mass, model.com, model.inertia, turn)])
-    tips = [i for i in range(len(model.parent)) if not model.children(i)]
+    poses, links, M, tips = counted_inputs(model, q)
     counted = rjk_counted.lambda_inverse(model.parent, links, M, tips, floating=base == "floating")
     ours = OperationalSpace(model, [model.body_names[i] for i in tips], "rjk").update(q).inertia_inv
     X = np.zeros(ours.shape)

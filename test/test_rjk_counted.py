@@ -127,6 +127,15 @@ def test_rjk_equals_j_hinv_jt_of_the_shipped_robots(name, base):
     """The same inputs as the package's own dynamics, every tip a task, link axes instead of world axes."""
     model = load_robot(name, base=base)
     q = model.random_configuration(np.random.default_rng(5))
+    poses, links, M, tips = counted_inputs(model, q)
+    J = np.vstack([in_link_axes(frame_jacobian(model, q, model.body_names[i]), poses[i][0]) for i in tips])
+    expected = J @ np.linalg.solve(mass_matrix(model, q), J.T)
+    ours = rjk_counted.lambda_inverse(model.parent, links, M, tips, floating=base == "floating")
+    np.testing.assert_allclose(ours, expected, atol=1e-9 * np.abs(expected).max())
+
+
+def counted_inputs(model, q):
+    """Poses of the links, screws between them, inertias and tips, as the counted recursion wants them."""
     # Link frames are the body frames, turned so that the joint axis is z.
     turn = [planar_axes(axis) if kind == JointType.REVOLUTE else np.eye(3)
             for axis, kind in zip(model.axis, model.joint_type)]
@@ -136,10 +145,7 @@ def test_rjk_equals_j_hinv_jt_of_the_shipped_robots(name, base):
     M = np.array([spatial_inertia(m, Q.T @ c, Q.T @ inertia @ Q)
                   for m, c, inertia, Q in zip(model.mass, model.com, model.inertia, turn)])
     tips = [i for i in range(len(model.parent)) if not model.children(i)]
-    J = np.vstack([in_link_axes(frame_jacobian(model, q, model.body_names[i]), poses[i][0]) for i in tips])
-    expected = J @ np.linalg.solve(mass_matrix(model, q), J.T)
-    ours = rjk_counted.lambda_inverse(model.parent, links, M, tips, floating=base == "floating")
-    np.testing.assert_allclose(ours, expected, atol=1e-9 * np.abs(expected).max())
+    return poses, links, M, tips
 
 
 def link_pose(model, q, body, Q):

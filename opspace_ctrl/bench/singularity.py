@@ -14,9 +14,8 @@ __all__ = ["singularity_costs"]
 def singularity_costs(space: OperationalSpace, states: list[State], rounds: int) -> dict[str, float | str]:
     """Mean over the states of the least time [us] of the tick: tested, untested and singular.
 
-    `watched` is the tick as it is. `unwatched` runs with a threshold that no pivot falls below, so that the
-    smallest eigenvalue is never estimated. Both compare the m pivots of the factorisation with the threshold,
-    which cannot be taken away from outside. The same object is timed in turns, so that memory and code are
+    `watched` is the tick as it is. `unwatched` runs with a threshold below zero, at which neither bound of the
+    smallest eigenvalue is computed. The same object is timed in turns, so that memory and code are
     the same. The mean, not the minimum, for the estimate runs at some states only.
     """
     threshold = space._work[at.THRESHOLD]

@@ -42,12 +42,10 @@ ARTICULATED = _slot()
 NODES = _slot()
 NV = _slot()
 NQ = _slot()
-TREES = _slot()
 RUNS = _slot()
 GROUPS = _slot()
 MIMIC = _slot()
 MERGES = _slot()
-FRAMES = _slot()
 HAS_EXTERNAL = _slot()  # 1 if EXTERNAL is not zero
 
 # ---- the robot: integers ----
@@ -82,7 +80,6 @@ FRAME_PLACEMENT = _slot()  # (frames, 12): rotation and position in the node's b
 Q = _slot()
 V = _slot()
 A = _slot()  # flat: configuration, velocity, acceleration as given
-TAU = _slot()  # flat (nv): generalised force as given
 DISPLACEMENT = _slot()  # by node (1): translation along z
 ANGLE = _slot()  # by node (1): rotation about z
 TURNED = _slot()  # by node (6): the first two columns of the placement after the rotation

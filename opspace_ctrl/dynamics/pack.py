@@ -62,7 +62,7 @@ def pack(model: Model) -> Workspace:
     """A workspace for every kernel of `dynamics/` on `model`."""
     nodes, work = Nodes(model), Workspace()
     for slot, value in ((at.NODES, nodes.n), (at.NV, model.nv), (at.NQ, model.nq),
-                        (at.MIMIC, int(model.is_mimic.any())), (at.FRAMES, len(model.frame_names))):
+                        (at.MIMIC, int(model.is_mimic.any()))):
         work.set_count(slot, value)
     _connectivity(work, model, nodes)
     _constants(work, model, nodes)
@@ -99,7 +99,6 @@ def _connectivity(work: Workspace, model: Model, nodes: Nodes) -> None:
     for i in range(n):
         tree[i] = roots.index(i) if nodes.parent[i] < 0 else tree[nodes.parent[i]]
     work.put(at.TREE, tree, int)
-    work.set_count(at.TREES, len(roots))
     leaves = sorted(set(range(n)) - set(nodes.parent.tolist()))
     paths = [nodes.path(leaf) for leaf in leaves]
     leaf_of = np.zeros(n, int)
@@ -185,7 +184,7 @@ def _state(work: Workspace, model: Model, nodes: Nodes) -> None:
     work.zeros(at.SP, 6 * max(leaves, 1), depth + 8)  # a run may overrun the path
     work.zeros(at.HN, n, depth)
     work.zeros(at.Q, model.nq)
-    for slot in (at.V, at.A, at.TAU, at.DINV, at.BIAS, at.ACC, at.W):
+    for slot in (at.V, at.A, at.DINV, at.BIAS, at.ACC, at.W):
         work.zeros(slot, model.nv)
     work.zeros(at.IA, 6 * (n + 1), 8)
     work.zeros(at.U, n, 8)

@@ -21,7 +21,6 @@ FACTORED = _slot()
 # ---- counts ----
 BLOCKS = _slot()
 M = _slot()  # rows of all tasks
-LEGS = _slot()
 COMPOSITE = _slot()  # 1 if a block is the centre of mass, which needs composite inertias
 
 # ---- the tasks: integers ----

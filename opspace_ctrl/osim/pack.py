@@ -68,7 +68,7 @@ def pack_tasks(work: Workspace, model: Model, blocks: list[Block]) -> Supports:
     """Add the tables and results of the tasks to a workspace."""
     supports = Supports(model, blocks)
     m = blocks[-1].row + len(blocks[-1].selection)
-    for slot, value in ((at.BLOCKS, len(blocks)), (at.M, m), (at.LEGS, len(supports.legs)),
+    for slot, value in ((at.BLOCKS, len(blocks)), (at.M, m),
                         (at.COMPOSITE, int(any(b.is_center_of_mass for b in blocks)))):
         work.set_count(slot, value)
     _tables(work, supports)

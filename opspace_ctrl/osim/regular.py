@@ -6,25 +6,11 @@ with no pivot below 5e-3 can hide an eigenvalue of 6e-9.)
 """
 from __future__ import annotations
 
-from llvmlite import ir
-from numba.extending import intrinsic
-
 from ..dynamics.layout import count, floats
 from ..jit import kernel
-from ..lanes import WIDTH, from_lane, lanes, load, store
+from ..lanes import WIDTH, absolute, from_lane, load, store
 from . import layout as at
 from .solve import invert
-
-
-@intrinsic
-def absolute(typingctx, x):
-    """|x| of every lane."""
-    def codegen(context, builder, sig, args):
-        integers = ir.VectorType(ir.IntType(64), WIDTH)
-        all_but_sign = ir.Constant(integers, [ir.Constant(ir.IntType(64), 2**63 - 1)] * WIDTH)
-        bits = builder.and_(builder.bitcast(args[0], integers), all_but_sign)
-        return builder.bitcast(bits, args[0].type)
-    return lanes(lanes), codegen
 
 
 @kernel

@@ -51,7 +51,8 @@ def factored(w):
     A quick bound of the smallest eigenvalue in every tick, a close one where that is not enough, then all eigenvalues.
     """
     status, threshold = floats(w, at.STATUS), floats(w, at.THRESHOLD)
-    if factorise(w) > 0.0 and (quick_bound(w) > threshold[at.TRIP] or close_bound(w) > threshold[at.DAMPING]):
+    trip = threshold[at.TRIP]  # below zero nothing is tested: how the cost of the test is measured
+    if factorise(w) > 0.0 and (trip < 0.0 or quick_bound(w) > trip or close_bound(w) > threshold[at.DAMPING]):
         status[at.REGULAR], status[at.RANK], status[at.DAMPED] = 1.0, float(count(w, at.M)), 0.0
     else:
         status[at.REGULAR] = 0.0
