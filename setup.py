@@ -70,11 +70,16 @@ setup(
         "xacro": ["xacro"],
         "plot": ["matplotlib"],
         "bench": ["mujoco", "pin"],
+        "dart": ["dartpy"],
+        "record": ["mcap-ros2-support"],
         "test": [
             "colcon-common-extensions",
+            "dartpy",
+            "drake",  # its libsdformat reads the generated worlds
             "example-robot-data",
             "hypothesis",
             "matplotlib",
+            "mcap-ros2-support",
             "mujoco",
             "mypy",
             "pin",

@@ -1,7 +1,7 @@
 """How kernels are compiled: one decorator, one on-disk cache, one way to call a kernel by its address.
 
 Numba's own cache looks at the file of the cached function only, not at the files of the functions it inlines; a stale
-kernel would be loaded after an edit next door. Ours is stamped with all the kernel sources of the package.
+kernel would be loaded after an edit next door. Ours is stamped with all the sources that its layer may inline.
 """
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ __all__ = ["kernel", "entry", "address_of", "cache_directory"]
 # 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
 _METHOD = types.int64(types.int64)
-_KERNEL_FOLDERS = ("", "dynamics", "osim", "operators", "closure", "control", "sim")
+# What the kernels of a folder inline beside their own folder: an edit there makes them stale.
+_INLINES = {"": (), "dynamics": ("",), "operators": ("",), "osim": ("", "dynamics"),
+            "closure": ("", "dynamics", "osim"), "control": ("", "dynamics", "osim"),
+            "sim": ("", "dynamics", "osim", "closure")}
 
 
 class CacheWarning(UserWarning):
@@ -31,11 +34,12 @@ class CacheWarning(UserWarning):
 
 
 @cache
-def _package_stamp() -> str:
-    """Hash of every source file that may be inlined into a kernel."""
-    package, digest = Path(__file__).parent, hashlib.sha256()
-    for folder in _KERNEL_FOLDERS:
-        for source in sorted((package / folder).glob("*.py")):
+def _stamp(folder: Path) -> str:
+    """Hash of every source file that may be inlined into a kernel of this folder."""
+    package, digest = Path(__file__).resolve().parent, hashlib.sha256()
+    layer = "" if folder == package else folder.name
+    for each in (*_INLINES.get(layer, _INLINES), layer):
+        for source in sorted((package / each).glob("*.py")):
             digest.update(source.read_bytes())
     return digest.hexdigest()
 
@@ -74,7 +78,7 @@ class _Locator:
         os.makedirs(self.get_cache_path(), exist_ok=True)
 
     def get_source_stamp(self):
-        return _package_stamp(), hashlib.sha256(Path(self._path).read_bytes()).hexdigest()
+        return _stamp(Path(self._path).resolve().parent), hashlib.sha256(Path(self._path).read_bytes()).hexdigest()
 
     def get_disambiguator(self) -> str:
         return str(self._lineno)

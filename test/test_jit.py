@@ -77,13 +77,18 @@ print(twice.call(21))
     assert "not writable" in err and "NUMBA_CACHE_DIR" in err
 
 
-def test_an_edit_next_door_makes_cached_kernels_stale(tmp_path, monkeypatch):
+def test_an_edit_makes_the_kernels_stale_that_may_inline_it_and_no_others(tmp_path, monkeypatch):
     from opspace_ctrl import jit
     monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
-    (tmp_path / "lanes.py").write_text("WIDTH = 8")
-    before = jit._package_stamp.__wrapped__()
-    (tmp_path / "lanes.py").write_text("WIDTH = 4")
-    assert jit._package_stamp.__wrapped__() != before
+    for folder in ("osim", "control", "sim"):
+        (tmp_path / folder).mkdir()
+    stamp = jit._stamp.__wrapped__
+    before = {name: stamp(tmp_path / name) for name in ("osim", "control", "sim")}
+    (tmp_path / "osim" / "rjk.py").write_text("WIDTH = 8")
+    assert all(stamp(tmp_path / name) != old for name, old in before.items())
+    before = {name: stamp(tmp_path / name) for name in before}
+    (tmp_path / "control" / "law.py").write_text("WIDTH = 8")
+    assert {name for name, old in before.items() if stamp(tmp_path / name) != old} == {"control"}
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage", None], ids=["empty", "garbage", "half"])
