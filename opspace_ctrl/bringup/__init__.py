@@ -1,0 +1,1 @@
+"""What a launch file starts, with which parameters: decisions in plain Python."""

@@ -1,0 +1,1 @@
+"""Tasks, hierarchy, limits and safety: the controller, without ROS."""

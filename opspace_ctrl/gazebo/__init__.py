@@ -1,0 +1,1 @@
+"""Worlds, models and bridge files for Gazebo."""

@@ -1,0 +1,1 @@
+"""A simulated robot, without ROS: forward dynamics, contacts, faults."""
