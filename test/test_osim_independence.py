@@ -34,9 +34,9 @@ def test_a_switch_between_inertia_and_jbar_leaves_jbar_right():
         ospace.method = first
         ospace.update(q)
         assert ospace.inertia.shape == (12, 12)
-        level = ospace._level
+        done = ospace._done
         ospace.method = second
-        ospace._level = level  # as another thread sees it that switches in between
+        ospace._done = done  # as another thread sees it that switches in between
         np.testing.assert_allclose(ospace.jbar, expected, atol=1e-9)
 
 

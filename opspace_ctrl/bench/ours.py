@@ -45,7 +45,7 @@ def explicit_set(space: OperationalSpace) -> Callable[..., tuple[np.ndarray, ...
     """Lambda, Jbar, N and tau as matrices."""
     def call(q, v, force, tau0):
         space.update(q, v)
-        return space.inertia, space.jbar, space.null_space, space.torque(force, tau0) + space.bias_forces
+        return space.inertia, space.jbar, space.null_space, space.torque(force, tau0, compensate=True)
 
     return call
 

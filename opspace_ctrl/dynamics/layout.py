@@ -25,7 +25,7 @@ from .. import vector
 from ..jit import address_of, kernel
 from ..lanes import WIDTH, call, floats_at, ints_at
 
-__all__ = ["Workspace", "clear", "count", "floats", "ints", "padded", "stage"]
+__all__ = ["Workspace", "clear", "count", "floats", "ints", "padded", "set_count", "stage"]
 
 _slot = count_from(0).__next__
 
@@ -146,6 +146,12 @@ def ints(w, slot):
 def count(w, slot):
     """The count in `slot` of workspace `w`."""
     return ints_at(w, 2)[slot, 0]
+
+
+@kernel
+def set_count(w, slot, value):
+    """Put a count into `slot` of workspace `w`."""
+    ints_at(w, 2)[slot, 0] = value
 
 
 _stages: dict[int, object] = {}

@@ -88,6 +88,23 @@ def add_transposed(w, rows, x, out):
 
 
 @kernel
+def add_transposed_times(w, rows, right, out, columns, sign):
+    """out += sign Y^T X for the matrix X by task row (figure 6); X has room for whole blocks of six rows.
+
+    The six rows of X that a block multiplies stay in registers while its slots go by.
+    """
+    block, support = ints(w, at.BLOCK), ints(w, at.SUPPORT)
+    for b in range(count(w, at.BLOCKS)):
+        first, row = block[b, at.B_FIRST], block[b, at.B_ROW]
+        for j in range(0, columns, WIDTH):
+            x0, x1, x2 = sign * load(right, row, j), sign * load(right, row + 1, j), sign * load(right, row + 2, j)
+            x3, x4, x5 = sign * load(right, row + 3, j), sign * load(right, row + 4, j), sign * load(right, row + 5, j)
+            for r in range(first, first + block[b, at.B_SLOTS]):
+                found = load(out, support[r], j) + (rows[r, 0] * x0 + rows[r, 1] * x1 + rows[r, 2] * x2)
+                store(out, support[r], j, found + (rows[r, 3] * x3 + rows[r, 4] * x4 + rows[r, 5] * x5))
+
+
+@kernel
 def store_product(w, a, b, K, k, t0, t1, t2, t3, t4, t5):
     """Block (a, b) of Lambda^-1 = K_k T: six registers t hold T = W K_b^T, a row each."""
     LI, block = floats(w, at.LI), ints(w, at.BLOCK)

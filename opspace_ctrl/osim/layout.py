@@ -17,10 +17,13 @@ _slot = count_from(FIRST_FREE).__next__
 # ---- addresses of the stages ----
 TASK_JACOBIAN = _slot()
 FACTORED = _slot()
+RESULTS = _slot()
 
 # ---- counts ----
 BLOCKS = _slot()
 M = _slot()  # rows of all tasks
+DONE = _slot()  # bits of `tick`: which results are those of the state at hand
+WANTED = _slot()  # and which are asked for
 COMPOSITE = _slot()  # 1 if a block is the centre of mass, which needs composite inertias
 
 # ---- the tasks: integers ----

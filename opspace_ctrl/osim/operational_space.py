@@ -18,6 +18,7 @@ from .pack import pack_tasks
 from .registry import able_methods, get_method
 from .response import typical_response
 from .tasks import blocks_of, parse_tasks
+from .tick import BIAS, INERTIA, INERTIA_INV, JACOBIAN, JBAR, NULL_SPACE, STATE
 
 __all__ = ["OperationalSpace"]
 
@@ -27,8 +28,9 @@ TRIP, DAMPING, CUT = 1e-7, 1e-7, 1e-9
 class OperationalSpace:
     """Task Jacobian, operational-space inertia, null space and torque of a robot.
 
-    Give it a state with `update` and read what you need; each quantity is computed when first read. Or call `control`,
-    which does everything in one compiled call. Results are read-only views, valid until the next update: copy to keep.
+    Give it a state with `update` and read what you need; each quantity is computed when first read, and what was read
+    of one state is computed with the next at once, in one compiled call. Or call `control`, which does everything in
+    one compiled call. Results are read-only views, valid until the next update: copy to keep.
 
     Args:
         model: The robot.
@@ -53,16 +55,17 @@ class OperationalSpace:
         self._built: dict[str, Workspace] = {}
         self._control, self._update, self._address = tick.control.prepare(), tick.update.prepare(), self._work.address
         self._no_velocity, self._no_force = np.zeros(model.nv), np.zeros(self.m)
-        self._views = {slot: _read_only(self._work[slot][rows]) for slot, rows in (
-            (at.J_DENSE, ...), (at.LI, np.s_[:self.m, :self.m]), (at.LAMBDA, np.s_[:self.m, :self.m]),
-            (at.JBAR, np.s_[:model.nv, :self.m]), (at.N_T, ...), (at.JDOT_V, np.s_[:self.m]), (dyn.BIAS, ...),
-            (at.TORQUE, ...))}
-        self._torque, self._null_space = self._views[at.TORQUE], self._views[at.N_T].T
-        self._level, self._has_bias, self._has_jacobian = tick.NOTHING, False, False
+        square, wide = np.s_[:self.m, :self.m], np.s_[:model.nv, :self.m]
+        self._jacobian, self._inertia_inv, self._inertia, self._jbar, self._null_space, self._jdot_v, self._bias, \
+            self._torque = (_read_only(self._work[slot][rows]) for slot, rows in (
+                (at.J_DENSE, ...), (at.LI, square), (at.LAMBDA, square), (at.JBAR, wide), (at.N_T, ...),
+                (at.JDOT_V, np.s_[:self.m]), (dyn.BIAS, ...), (at.TORQUE, ...)))
+        self._null_space = self._null_space.T
+        self._done = self._read = 0  # bits of `tick`: what is computed of this state, and what was read of it
         self._use("sparse_ltdl")
         self._work[at.SCALE][:self.m] = np.sqrt(typical_response(self))
         self._select(method, timed_on=self)
-        self._level = tick.NOTHING
+        self._done = self._read = 0
 
     # ---- the method ----
 
@@ -109,7 +112,7 @@ class OperationalSpace:
         header = self._build(name).header(at.INERTIA_INV, at.END)
         self._work.set_header(at.INERTIA_INV, header)  # one write: a tick sees the old method or the new one
         self._method = name
-        self._level = min(self._level, tick.STATE)
+        self._done, self._read = self._done & STATE, self._read & STATE
 
     # ---- the state ----
 
@@ -120,85 +123,78 @@ class OperationalSpace:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
         given = self._no_velocity if v is None else v
-        self._forget()
-        if self._update(q, given, self._address) != OK:
+        wanted, self._read, self._done = self._read, STATE, STATE
+        done = self._update(q, given, wanted, self._address)
+        if not done:
+            self._read = self._done = wanted & STATE
             q, given = self.model.check_configuration(q), self.model.check_velocity(given)
-            if self._update(q, given, self._address) != OK:
+            done = self._update(q, given, wanted, self._address)
+            if not done:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-        self._level = tick.STATE
+            self._read = STATE
+        self._done = done
         return self
 
-    def _forget(self) -> None:
-        """Nothing is computed; before a state is taken, so that no interruption leaves old results with a new state."""
-        if self._level > tick.STATE:
-            self._level = tick.STATE
-        self._has_bias = self._has_jacobian = False
-
-    def _reach(self, level: int) -> None:
-        """Compute up to a level of `tick`, from where the results are."""
-        self._need_state()
-        tick.advance.call(self._level, level, self._no_velocity, self._address)
-        self._level = level
+    def _want(self, result: int) -> None:
+        """Compute a result unless that is done, and remember that it was read."""
+        if not self._done & result:
+            self._need_state()
+            self._done = tick.advance.call(self._done, result, self._address)
+        self._read |= result
 
     def _need_state(self) -> None:
-        if self._level == tick.NOTHING:
+        if not self._done:
             raise ConfigurationError("no state yet: call update(q, v) or control(...) first")
-
-    def _need_bias(self) -> None:
-        if not self._has_bias:
-            self._need_state()
-            tick.find_bias.call(self._address)
-            self._has_bias = True
 
     # ---- the results ----
 
     @property
     def jacobian(self) -> np.ndarray:
         """J (m, nv)."""
-        if not self._has_jacobian:
-            self._need_state()
-            tick.find_jacobian.call(self._address)
-            self._has_jacobian = True
-        return self._views[at.J_DENSE]
+        if not self._read & JACOBIAN:
+            self._want(JACOBIAN)
+        return self._jacobian
 
     @property
     def bias_acceleration(self) -> np.ndarray:
         """Jdot v (m,): the classical acceleration of the task rows when dv/dt = 0 componentwise."""
-        self._need_bias()
-        return self._views[at.JDOT_V]
+        if not self._read & BIAS:
+            self._want(BIAS)
+        return self._jdot_v
 
     @property
     def bias_forces(self) -> np.ndarray:
         """h(q, v) (nv,)."""
-        self._need_bias()
-        return self._views[dyn.BIAS]
+        if not self._read & BIAS:
+            self._want(BIAS)
+        return self._bias
 
     @property
     def inertia_inv(self) -> np.ndarray:
         """Lambda^-1 = J H^-1 J^T (m, m), symmetric."""
-        if self._level < tick.INERTIA_INV:
-            self._reach(tick.INERTIA_INV)
-        return self._views[at.LI]
+        if not self._read & INERTIA_INV:
+            self._want(INERTIA_INV)
+        return self._inertia_inv
 
     @property
     def inertia(self) -> np.ndarray:
         """Lambda (m, m); damped along directions that are nearly lost (see `singular`)."""
-        if self._level < tick.INERTIA:
-            self._reach(tick.INERTIA)
-        return self._views[at.LAMBDA]
+        if not self._read & INERTIA:
+            self._want(INERTIA)
+        return self._inertia
 
     @property
     def jbar(self) -> np.ndarray:
         """Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J."""
-        if self._level < tick.JBAR:
-            self._reach(tick.JBAR)
-        return self._views[at.JBAR]
+        if not self._read & JBAR:
+            self._want(JBAR)
+        return self._jbar
 
     @property
     def null_space(self) -> np.ndarray:
         """N = 1 - Jbar J (nv, nv), a projector also where tasks are singular."""
-        if self._level < tick.NULL_SPACE:
-            self._reach(tick.NULL_SPACE)
+        if not self._read & NULL_SPACE:
+            self._want(NULL_SPACE)
         return self._null_space
 
     @property
@@ -213,8 +209,8 @@ class OperationalSpace:
 
     @property
     def _status(self) -> np.ndarray:
-        if self._level < tick.INERTIA:
-            self._reach(tick.INERTIA)
+        if not self._read & INERTIA:
+            self._want(INERTIA)
         return self._work[at.STATUS]
 
     @property
@@ -224,17 +220,20 @@ class OperationalSpace:
         values = np.linalg.eigvalsh(self.inertia_inv / np.outer(scale, scale))
         return float(values[-1] / values[0]) if values[0] > 0.0 else float("inf")
 
-    def torque(self, force=None, tau0=None) -> np.ndarray:
-        """J^T F + N^T tau0 (nv,), [Featherstone2010] (11), without forming N.
+    def torque(self, force=None, tau0=None, compensate: bool = False) -> np.ndarray:
+        """J^T F + N^T tau0 (nv,), [Featherstone2010] (11), without forming N; plus h if `compensate`.
 
         Raises:
             ConfigurationError: Wrong size or non-finite.
         """
         self._need_state()
-        if tick.find_torque.call(force, tau0, self._level, self._address) != OK:
+        done = tick.torque.call(force, tau0, compensate, self._done, self._address)
+        if not done:
             force, tau0 = self._force(force), self._tau0(tau0)
-            if tick.find_torque.call(force, tau0, self._level, self._address) != OK:
+            done = tick.torque.call(force, tau0, bool(compensate), self._done, self._address)
+            if not done:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
+        self._done = done
         return self._torque
 
     def control(self, q, v, force=None, tau0=None, compensate: bool = True) -> np.ndarray:
@@ -246,13 +245,14 @@ class OperationalSpace:
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
-        self._forget()
+        read, self._read, self._done = self._read, STATE, STATE
         if self._control(q, v, force, tau0, compensate, self._address) != OK:
+            self._read = self._done = read & STATE
             checked = (self.model.check_configuration(q), self.model.check_velocity(v), self._force(force),
                        self._tau0(tau0), bool(compensate))
             if self._control(*checked, self._address) != OK:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-        self._level = tick.STATE
+            self._read = self._done = STATE
         return self._torque
 
     def __reduce__(self):

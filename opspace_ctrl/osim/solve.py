@@ -7,12 +7,12 @@ from __future__ import annotations
 import math
 
 from ..dynamics import layout as dyn
-from ..dynamics.layout import clear, count, floats, ints
+from ..dynamics.layout import count, floats, ints
 from ..dynamics.state import copy
 from ..jit import kernel
 from ..lanes import WIDTH, from_lane, load, splat, store, total, transpose
 from . import layout as at
-from .blocks import add_transposed, mirror
+from .blocks import add_transposed, add_transposed_times, mirror
 
 
 @kernel
@@ -99,85 +99,96 @@ def back_substitute(w, x):
 
 @kernel
 def invert(w, out):
-    """out = Lambda = U^-1 D^-1 U^-T, after `factorise`: all columns of the solve at once, row by row."""
-    m, U = count(w, at.M), floats(w, at.FACTOR)
-    clear(out, m, m)
-    for k in range(m):
-        out[k, k] = 1.0
-    for k in range(m):  # U^-T is lower triangular: row k ends at column k
+    """out = Lambda = U^-1 D^-1 U^-T, after `factorise`: two rows at a time, which share what they read of the others.
+
+    The pairs start at even rows, so that both end in the same register. Left of the diagonal is enough.
+    """
+    m, U, one = count(w, at.M), floats(w, at.FACTOR), splat(1.0)
+    for i in range(0, m, 2):  # U^-T, lower triangular: row i = 1_i - sum U_ki row k
+        for j in range(0, i + 1, WIDTH):
+            x = from_lane(one, i - j) - from_lane(one, i - j + 1)
+            y = from_lane(one, i - j + 1) - from_lane(one, i - j + 2)
+            for k in range(j, i):
+                row = load(out, k, j)
+                x, y = x - U[k, i] * row, y - U[k, i + 1] * row
+            store(out, i, j, x)
+            store(out, i + 1, j, y - U[i, i + 1] * x)  # beyond the last row of an odd m: never read
+    if m % 2 == 1:
+        for j in range(0, m, WIDTH):
+            store(out, m - 1, j, U[m - 1, m - 1] * load(out, m - 1, j))
+    for k in range(m - m % 2 - 2, -1, -2):  # row k = D^-1 row k - sum U_ki row i; what was found last comes last
         for j in range(0, k + 1, WIDTH):
-            row = load(out, k, j)
-            for i in range(k + 1, m):
-                store(out, i, j, load(out, i, j) - U[k, i] * row)
-            store(out, k, j, U[k, k] * row)
-    for k in range(m - 2, -1, -1):  # symmetric: what is left of the diagonal is enough
-        for j in range(0, k + 1, WIDTH):
-            found, more = load(out, k, j), splat(0.0)
-            for i in range(k + 1, m - 1, 2):
-                found = found - U[k, i] * load(out, i, j)
-                more = more + U[k, i + 1] * load(out, i + 1, j)
-            if (m - k) % 2 == 0:
-                found = found - U[k, m - 1] * load(out, m - 1, j)
-            store(out, k, j, found - more)
+            x, y = U[k, k] * load(out, k, j), U[k + 1, k + 1] * load(out, k + 1, j)
+            for i in range(m - 1, k + 1, -1):
+                row = load(out, i, j)
+                x, y = x - U[k, i] * row, y - U[k + 1, i] * row
+            store(out, k + 1, j, y)
+            store(out, k, j, x - U[k, k + 1] * y)
     mirror(out, m, True)
 
 
 @kernel
 def dynamically_consistent_inverse(w, Lambda, by_ltl):
     """Jbar = L_d^-1 (Y_D^T Lambda), (33), or L^-1 (Y^T Lambda), (32), into JBAR; needs H factored so, and Y_D or Y."""
-    m, nv, Jbar, L = count(w, at.M), count(w, dyn.NV), floats(w, at.JBAR), floats(w, dyn.H)
-    _support_times(w, Lambda, Jbar)
-    path, depth, dinv = ints(w, dyn.PATH_E), ints(w, dyn.DEPTH_E), floats(w, dyn.DINV)
-    for k in range(nv):
-        scale = dinv[k] if by_ltl else 1.0  # L_d has ones on its diagonal
+    m, nv, Jbar = count(w, at.M), count(w, dyn.NV), floats(w, at.JBAR)
+    _clear(Jbar, nv, m)
+    add_transposed_times(w, floats(w, at.YD), Lambda, Jbar, m, 1.0)
+    L, path, depth, lam = floats(w, dyn.H), ints(w, dyn.PATH_E), ints(w, dyn.DEPTH_E), ints(w, dyn.LAMBDA_E)
+    dinv, k = floats(w, dyn.DINV), 0
+    while k < nv:
+        two = k + 1 < nv and lam[k + 1] == k
+        scale, scale_1 = 1.0, 1.0  # L_d has ones on its diagonal
+        if by_ltl:
+            scale, scale_1 = dinv[k], dinv[k + 1]
         for j in range(0, m, WIDTH):
-            found, more = load(Jbar, k, j), splat(0.0)
-            for c in range(0, depth[k] - 1, 2):  # two sums: an addition takes as long as four loads
-                found = found - L[k, c] * load(Jbar, path[k, c], j)
-                more = more + L[k, c + 1] * load(Jbar, path[k, c + 1], j)
-            if depth[k] % 2 == 1:
-                found = found - L[k, depth[k] - 1] * load(Jbar, path[k, depth[k] - 1], j)
-            store(Jbar, k, j, scale * (found - more))
+            if two:
+                _substitute_two(Jbar, L, path, k, depth[k], j, scale, scale_1)
+            else:
+                _substitute(Jbar, L, path, k, depth[k], j, scale)
+        k += 2 if two else 1
 
 
 @kernel
-def _support_times(w, Lambda, out):
-    """out = Y_D^T Lambda (figure 6 with a matrix)."""
-    m, YD, block, support = count(w, at.M), floats(w, at.YD), ints(w, at.BLOCK), ints(w, at.SUPPORT)
-    for i in range(count(w, dyn.NV)):
-        for j in range(0, m, WIDTH):
-            store(out, i, j, splat(0.0))
-    for b in range(count(w, at.BLOCKS)):
-        row = block[b, at.B_ROW]
-        for r in range(block[b, at.B_FIRST], block[b, at.B_FIRST] + block[b, at.B_SLOTS]):
-            i = support[r]
-            for j in range(0, m, WIDTH):
-                found = load(out, i, j)
-                for c in range(block[b, at.B_ROWS]):
-                    found = found + YD[r, c] * load(Lambda, row + c, j)
-                store(out, i, j, found)
+def _substitute(x, L, path, k, end, j, scale):
+    """A register of row k of L^-1 x, the rows of its ancestors being found."""
+    found = load(x, k, j)
+    for c in range(end):
+        found = found - L[k, c] * load(x, path[k, c], j)
+    store(x, k, j, scale * found)
+
+
+@kernel
+def _substitute_two(x, L, path, k, end, j, scale, scale_1):
+    """`_substitute` for k and its child k + 1 at once: they read the same ancestors."""
+    found, child = load(x, k, j), load(x, k + 1, j)
+    for c in range(end):
+        row = load(x, path[k, c], j)
+        found, child = found - L[k, c] * row, child - L[k + 1, c] * row
+    found = scale * found
+    store(x, k, j, found)
+    store(x, k + 1, j, scale_1 * (child - L[k + 1, end] * found))
 
 
 @kernel
 def null_space(w):
     """N^T = 1 - J^T Jbar^T (10) into N_T, for the Jbar in JBAR."""
     m, nv, Jbar, turned = count(w, at.M), count(w, dyn.NV), floats(w, at.JBAR), floats(w, at.JBAR_T)
-    N_T, J, block, support = floats(w, at.N_T), floats(w, at.J), ints(w, at.BLOCK), ints(w, at.SUPPORT)
+    N_T = floats(w, at.N_T)
     for i in range(0, nv, WIDTH):
         for r in range(0, m, WIDTH):
             transpose(Jbar, i, r, turned, r, i)
-    clear(N_T, nv, nv)
+    _clear(N_T, nv, nv)
     for i in range(nv):
         N_T[i, i] = 1.0
-    for b in range(count(w, at.BLOCKS)):
-        row = block[b, at.B_ROW]
-        for r in range(block[b, at.B_FIRST], block[b, at.B_FIRST] + block[b, at.B_SLOTS]):
-            i = support[r]
-            for j in range(0, nv, WIDTH):
-                found = load(N_T, i, j)
-                for c in range(block[b, at.B_ROWS]):
-                    found = found - J[r, c] * load(turned, row + c, j)
-                store(N_T, i, j, found)
+    add_transposed_times(w, floats(w, at.J), turned, N_T, nv, -1.0)
+
+
+@kernel
+def _clear(matrix, rows, columns):
+    """Zeros into the first rows, a register at a time."""
+    for i in range(rows):
+        for j in range(0, columns, WIDTH):
+            store(matrix, i, j, splat(0.0))
 
 
 @kernel

@@ -1,11 +1,11 @@
 """The compiled calls behind `OperationalSpace`, the control tick among them. Nothing here allocates or raises."""
 from __future__ import annotations
 
-from numba.types import boolean, int64, void
+from numba.types import boolean, int64
 
 from ..dynamics import crba, kinematics, ltl, rnea
 from ..dynamics import layout as dyn
-from ..dynamics.layout import count, floats, stage
+from ..dynamics.layout import count, floats, set_count, stage
 from ..dynamics.state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
 from ..jit import entry, kernel
 from ..lanes import call
@@ -25,8 +25,8 @@ from .solve import (
 )
 from .sparse_ltdl import y_ltdl
 
-# How far the results of a state have been computed.
-NOTHING, STATE, INERTIA_INV, INERTIA, JBAR, NULL_SPACE = range(-1, 5)
+# What has been computed of a state, or is to be: bits.
+STATE, RESPONSE, INERTIA_INV, INERTIA, JBAR, NULL_SPACE, BIAS, JACOBIAN = (1 << bit for bit in range(8))
 
 
 @kernel
@@ -60,6 +60,13 @@ def factored(w):
 
 
 @kernel
+def add(x, out, size):
+    """out += x."""
+    for i in range(size):
+        out[i] += x[i]
+
+
+@kernel
 def is_regular(w):
     """What `factored` found."""
     return floats(w, at.STATUS)[at.REGULAR] == 1.0
@@ -67,9 +74,15 @@ def is_regular(w):
 
 @kernel
 def inertia_inv(w, tau0):
-    """J, Lambda^-1 and J H^-1 tau0 by the method in use."""
-    jacobian(w)
+    """J, Lambda^-1 (upper triangle of blocks) and J H^-1 tau0 by the method in use."""
     copy(tau0, floats(w, dyn.W), count(w, dyn.NV))
+    respond(w)
+
+
+@kernel
+def respond(w):
+    """`inertia_inv` for the tau0 in W."""
+    jacobian(w)
     call(count(w, at.INERTIA_INV), w)
     floats(w, at.STATUS)[at.H_IS] = count(w, at.LEAVES_H)
 
@@ -103,57 +116,75 @@ def control(q, v, force, tau0, compensate, w):
     law(w, floats_of(tau0))
     if compensate:
         bias(w)
-        h, tau = floats(w, dyn.BIAS), floats(w, at.TORQUE)
-        for i in range(nv):
-            tau[i] += h[i]
+        add(floats(w, dyn.BIAS), floats(w, at.TORQUE), nv)
     return OK
 
 
-@entry(int64(vector, vector, int64))
-def update(q, v, w):
-    """Take a state: poses, subspaces and inertias."""
+@entry(int64(vector, vector, int64, int64))
+def update(q, v, wanted, w):
+    """Take a state: poses, subspaces and inertias; and compute what is wanted. Returns what is done, 0 if refused."""
     nv = count(w, dyn.NV)
     if not (is_configuration(w, q) and is_usable(w, v, nv)):
-        return REFUSED
+        return 0
     take_configuration(w, q)
     copy(floats_of(v), floats(w, dyn.V), nv)
     kinematics.kinematics(w)
-    return OK
+    return found(STATE, wanted, w)
 
 
-@entry(void(int64))
-def find_jacobian(w):
-    """J, also as a matrix."""
-    jacobian(w)
-    dense_jacobian(w)
+@entry(int64(int64, int64, int64))
+def advance(done, wanted, w):
+    """Compute what is wanted and not done; returns what is done then."""
+    return found(done, wanted, w)
 
 
-@entry(void(int64))
-def find_bias(w):
-    """h and Jdot v."""
-    bias(w)
-    bias_acceleration(w)
+@kernel
+def found(done, wanted, w):
+    """`advance`, through the header."""
+    set_count(w, at.DONE, done)
+    set_count(w, at.WANTED, wanted)
+    results(w)
+    return count(w, at.DONE)
 
 
-@entry(void(int64, int64, vector, int64))
-def advance(level, to, no_torque, w):
-    """Compute what is between two levels: Lambda^-1, Lambda, Jbar, N."""
-    if level < INERTIA_INV:
-        inertia_inv(w, floats_of(no_torque))
+@stage(at.RESULTS)
+def results(w):
+    """Compute what is WANTED and not DONE, each result after those it is made from."""
+    done, wanted = count(w, at.DONE), count(w, at.WANTED)
+    if wanted & (NULL_SPACE | JBAR | INERTIA | INERTIA_INV) and not done & RESPONSE:
+        W = floats(w, dyn.W)
+        for i in range(count(w, dyn.NV)):
+            W[i] = 0.0
+        respond(w)
+        done |= RESPONSE
+    if wanted & INERTIA_INV and not done & INERTIA_INV:
         mirror(floats(w, at.LI), count(w, at.M), False)
-    if level < INERTIA <= to:
+        done |= INERTIA_INV
+    if wanted & (NULL_SPACE | JBAR | INERTIA) and not done & INERTIA:
         factored(w)
         if is_regular(w):
             invert(w, floats(w, at.LAMBDA))
-    if level < JBAR <= to:
+        done |= INERTIA
+    if wanted & (NULL_SPACE | JBAR) and not done & JBAR:
         jbar(w, floats(w, at.LAMBDA))
-    if level < NULL_SPACE <= to:
+        done |= JBAR
+    if wanted & NULL_SPACE and not done & NULL_SPACE:
         if is_regular(w):
             null_space(w)
         else:  # N without the damping that Jbar has
             jbar(w, floats(w, at.TRUNCATED))
             null_space(w)
             jbar(w, floats(w, at.LAMBDA))
+        done |= NULL_SPACE
+    if wanted & BIAS and not done & BIAS:
+        bias(w)
+        bias_acceleration(w)
+        done |= BIAS
+    if wanted & JACOBIAN and not done & JACOBIAN:
+        jacobian(w)
+        dense_jacobian(w)
+        done |= JACOBIAN
+    set_count(w, at.DONE, done)
 
 
 @kernel
@@ -174,16 +205,20 @@ def _factor_and_y(w):
     y_ltdl(w)
 
 
-@entry(int64(vector, vector, int64, int64))
-def find_torque(force, tau0, level, w):
-    """TORQUE at the state that was taken, by the Jbar that is there or else by the method."""
-    if not (is_usable(w, force, count(w, at.M)) and is_usable(w, tau0, count(w, dyn.NV))):
-        return REFUSED
-    if level >= JBAR and is_regular(w):
-        torque_by_jbar(w, floats_of(force), floats_of(tau0), floats(w, at.TORQUE))
+@entry(int64(vector, vector, boolean, int64, int64))
+def torque(force, tau0, compensate, done, w):
+    """TORQUE at the state that was taken, by the Jbar that is there or else by the method. Returns what is done."""
+    nv, tau = count(w, dyn.NV), floats(w, at.TORQUE)
+    if not (is_usable(w, force, count(w, at.M)) and is_usable(w, tau0, nv)):
+        return 0
+    if done & JBAR and is_regular(w):
+        torque_by_jbar(w, floats_of(force), floats_of(tau0), tau)
     else:
         copy(floats_of(force), floats(w, at.FORCE), count(w, at.M))
         inertia_inv(w, floats_of(tau0))
         mirror(floats(w, at.LI), count(w, at.M), False)  # a caller may hold the view of it
         law(w, floats_of(tau0))
-    return OK
+    if compensate:
+        done = found(done, BIAS, w)
+        add(floats(w, dyn.BIAS), tau, nv)
+    return done
