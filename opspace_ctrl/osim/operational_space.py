@@ -55,17 +55,22 @@ class OperationalSpace:
         self._built: dict[str, Workspace] = {}
         self._control, self._update, self._address = tick.control.prepare(), tick.update.prepare(), self._work.address
         self._no_velocity, self._no_force = np.zeros(model.nv), np.zeros(self.m)
-        square, wide = np.s_[:self.m, :self.m], np.s_[:model.nv, :self.m]
-        self._jacobian, self._inertia_inv, self._inertia, self._jbar, self._null_space, self._jdot_v, self._bias, \
-            self._torque = (_read_only(self._work[slot][rows]) for slot, rows in (
-                (at.J_DENSE, ...), (at.LI, square), (at.LAMBDA, square), (at.JBAR, wide), (at.N_T, ...),
-                (at.JDOT_V, np.s_[:self.m]), (dyn.BIAS, ...), (at.TORQUE, ...)))
-        self._null_space = self._null_space.T
+        square = np.s_[:self.m, :self.m]
+        self._jacobian, self._bias, self._torque = self._view(at.J_DENSE), self._view(dyn.BIAS), self._view(at.TORQUE)
+        self._inertia_inv, self._inertia = self._view(at.LI, square), self._view(at.LAMBDA, square)
+        self._jbar, self._null_space = self._view(at.JBAR, np.s_[:model.nv, :self.m]), self._view(at.N_T).T
+        self._jdot_v = self._view(at.JDOT_V, np.s_[:self.m])
         self._done = self._read = 0  # bits of `tick`: what is computed of this state, and what was read of it
         self._use("sparse_ltdl")
         self._work[at.SCALE][:self.m] = np.sqrt(typical_response(self))
         self._select(method, timed_on=self)
         self._done = self._read = 0
+
+    def _view(self, slot: int, rows=...) -> np.ndarray:
+        """Rows of the array in a slot, read-only."""
+        view = self._work[slot][rows].view()
+        view.setflags(write=False)
+        return view
 
     # ---- the method ----
 
@@ -268,9 +273,3 @@ class OperationalSpace:
     def _force(self, force) -> np.ndarray:
         """A checked float64 copy of F (m,), zeros for None."""
         return self._no_force if force is None else check_vector(force, self.m, "force")
-
-
-def _read_only(view: np.ndarray) -> np.ndarray:
-    view = view.view()
-    view.setflags(write=False)
-    return view

@@ -19,59 +19,48 @@ from .blocks import add_transposed, add_transposed_times, mirror
 def factorise(w):
     """U^T D U of LI into FACTOR (unit U above the diagonal, 1/D on it); returns the smallest pivot.
 
-    SOLUTION becomes D^-1 U^-T X on the way; `back_substitute` makes Lambda X of it. Eight pivots at a time: their rows
-    first, then all eight at once on the rows below, which are so read and written once.
+    SOLUTION becomes D^-1 U^-T X on the way; `back_substitute` makes Lambda X of it. Two rows at a time, which share
+    what they read of those above: row i of D U = row i of LI - sum U_ki (D U)_k. The pairs start at even rows, so that
+    both start in the same register; D U is kept in VECTORS.
     """
-    m, LI, U, x = count(w, at.M), floats(w, at.LI), floats(w, at.FACTOR), floats(w, at.SOLUTION)
-    X, smallest = floats(w, at.X), math.inf
-    for i in range(m):
-        x[i] = X[i]
+    m, U, DU, smallest = count(w, at.M), floats(w, at.FACTOR), floats(w, at.VECTORS), math.inf
+    LI, X, x = floats(w, at.LI), floats(w, at.X), floats(w, at.SOLUTION)
+    for j in range(0, m, WIDTH):
+        store(x, 0, j, load(X, 0, j))
+    for i in range(0, m, 2):
         for j in range(i - i % WIDTH, m, WIDTH):
-            store(U, i, j, load(LI, i, j))
-    for start in range(0, m, WIDTH):
-        end = min(start + WIDTH, m)
-        for k in range(start, end):
-            pivot = U[k, k]
-            if not pivot > smallest:  # written so that NaN counts
-                smallest = pivot
-            _eliminate_within(U, x, k, start, end, m, 1.0 / pivot)
-        if end < m:
-            _eliminate_beyond(U, start, m)
-        for k in range(start, end):
-            inverse = U[k, k]
-            store(U, k, start, inverse * from_lane(load(U, k, start), k - start + 1))
-            U[k, k] = inverse
-            for j in range(end, m, WIDTH):
-                store(U, k, j, inverse * load(U, k, j))
+            a, b = load(LI, i, j), load(LI, i + 1, j)
+            for k in range(i):
+                row = load(DU, k, j)
+                a, b = a - U[k, i] * row, b - U[k, i + 1] * row
+            store(DU, i, j, a)
+            store(DU, i + 1, j, b)
+        first = DU[i, i]
+        factor = DU[i, i + 1] / first
+        second = DU[i + 1, i + 1] - factor * DU[i, i + 1]
+        if not first > smallest:  # written so that NaN counts
+            smallest = first
+        if i + 1 < m and not second > smallest:
+            smallest = second
+        _finish_two(U, DU, x, i, m, factor, 1.0 / first, 1.0 / second if i + 1 < m else 0.0)
     return smallest
 
 
 @kernel
-def _eliminate_within(U, x, k, start, end, m, inverse):
-    """Row i -= (U_ki / U_kk) row k for the rows i of the same eight, and x likewise; 1/U_kk onto the diagonal."""
+def _finish_two(U, DU, x, i, m, factor, inverse, inverse_1):
+    """Row i + 1 less its share of row i; both scaled into U; and x without its part along the two."""
+    start = i - i % WIDTH
+    x_i = inverse * x[i]
+    x_1 = inverse_1 * (x[i + 1] - factor * x[i])
     for j in range(start, m, WIDTH):
-        row = inverse * load(U, k, j)
-        for i in range(k + 1, end):
-            store(U, i, j, load(U, i, j) - U[k, i] * row)
-    x_k = x[k] * inverse
-    store(x, 0, start, load(x, 0, start) - x_k * from_lane(load(U, k, start), k - start + 1))
-    for j in range(start + WIDTH, m, WIDTH):
-        store(x, 0, j, load(x, 0, j) - x_k * load(U, k, j))
-    x[k], U[k, k] = x_k, inverse
-
-
-@kernel
-def _eliminate_beyond(U, k, m):
-    """Row i -= sum (U_ki / U_kk) row k over the eight k, for all later rows i."""
-    d0, d1, d2, d3 = U[k, k], U[k + 1, k + 1], U[k + 2, k + 2], U[k + 3, k + 3]
-    d4, d5, d6, d7 = U[k + 4, k + 4], U[k + 5, k + 5], U[k + 6, k + 6], U[k + 7, k + 7]
-    for j in range(k + WIDTH, m, WIDTH):
-        r0, r1, r2, r3 = d0 * load(U, k, j), d1 * load(U, k + 1, j), d2 * load(U, k + 2, j), d3 * load(U, k + 3, j)
-        r4, r5, r6, r7 = d4 * load(U, k + 4, j), d5 * load(U, k + 5, j), d6 * load(U, k + 6, j), d7 * load(U, k + 7, j)
-        for i in range(k + WIDTH, min(j + WIDTH, m)):
-            change = U[k, i] * r0 + U[k + 1, i] * r1 + U[k + 2, i] * r2 + U[k + 3, i] * r3
-            more = U[k + 4, i] * r4 + U[k + 5, i] * r5 + U[k + 6, i] * r6 + U[k + 7, i] * r7
-            store(U, i, j, load(U, i, j) - (change + more))
+        a = load(DU, i, j)
+        b = load(DU, i + 1, j) - factor * a
+        store(DU, i + 1, j, b)
+        a, b = from_lane(a, i + 1 - j), from_lane(b, i + 2 - j)
+        store(U, i, j, inverse * a)
+        store(U, i + 1, j, inverse_1 * b)
+        store(x, 0, j, load(x, 0, j) - (x_i * a + x_1 * b))
+    U[i, i], U[i + 1, i + 1], x[i], x[i + 1] = inverse, inverse_1, x_i, x_1
 
 
 @kernel
