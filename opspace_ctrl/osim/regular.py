@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..dynamics.layout import count, floats
 from ..jit import kernel
-from ..lanes import WIDTH, absolute, from_lane, load, store
+from ..lanes import WIDTH, absolute, load, store
 from . import layout as at
 from .solve import invert
 
@@ -21,14 +21,14 @@ def quick_bound(w):
     """
     m, U, scale, x = count(w, at.M), floats(w, at.FACTOR), floats(w, at.SCALE), floats(w, at.OFF_DIAGONAL)
     largest = 0.0
-    for i in range(m):
-        x[i] = scale[i]
-    for k in range(m):
-        start, x_k = k - k % WIDTH, x[k]
-        largest = max(largest, x_k * x_k * U[k, k])
-        store(x, 0, start, load(x, 0, start) + x_k * absolute(from_lane(load(U, k, start), k - start + 1)))
-        for j in range(start + WIDTH, m, WIDTH):
-            store(x, 0, j, load(x, 0, j) + x_k * absolute(load(U, k, j)))
+    for j in range(0, m, WIDTH):
+        store(x, 0, j, load(scale, 0, j))
+    for k in range(0, m, 2):  # two at a time, as they were factored; what is left of the diagonal is never read again
+        x_k = x[k]
+        x_1 = x[k + 1] + x_k * abs(U[k, k + 1])
+        largest = max(largest, x_k * x_k * U[k, k], x_1 * x_1 * U[k + 1, k + 1])
+        for j in range(k - k % WIDTH, m, WIDTH):
+            store(x, 0, j, load(x, 0, j) + (x_k * absolute(load(U, k, j)) + x_1 * absolute(load(U, k + 1, j))))
     return 1.0 / (m * largest)
 
 
