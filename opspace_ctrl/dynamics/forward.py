@@ -77,7 +77,6 @@ def forward_methods(model: Model | None = None) -> tuple[str, ...]:
 def _method(model: Model, name: str) -> _Method:
     """The method of that name, its memory laid out; MethodError if there is none or it cannot carry the model."""
     method = _METHODS.get(name) if isinstance(name, str) else None
-    # The model is looked at only where it matters: this is called at every step of a simulation.
     if method is None or (not method.carries_mimic and workspace(model).has_mimic):
         why = "is not a forward-dynamics method" if method is None else "cannot carry mimic joints"
         raise MethodError(f"{name!r} {why}; {model.name} can use {', '.join(forward_methods(model))}")
@@ -102,11 +101,15 @@ def forward_dynamics(model: Model, q, v, tau, external: Wrenches | None = None, 
     Raises:
         MethodError: The method is unknown, or cannot carry the robot's mimic joints or its fixed base.
     """
-    entry = _method(model, method).entry
+    work = workspace(model)
+    try:
+        entry = work.forward[method]
+    except (KeyError, TypeError):  # not used here before, or no name at all
+        entry = work.forward[method] = _method(model, method).entry
     if damping or friction:
         v = model.check_velocity(v)
         tau = model.check_velocity(tau, "tau") - joint_losses(model, v, damping, friction)
-    return dynamics_of(model, entry, q, v, tau, "tau", external)
+    return dynamics_of(model, work, entry, q, v, tau, "tau", external)
 
 
 def link_accelerations(model: Model, q, v, tau, external: Wrenches | None = None, method: str = "algorithm2",
@@ -125,8 +128,8 @@ def link_accelerations(model: Model, q, v, tau, external: Wrenches | None = None
         able = [name for name in forward_methods(model) if _METHODS[name].links]
         raise MethodError(f"{method!r} finds no link accelerations; {model.name} can use {', '.join(able) or 'none'}")
     indices = [model.frame_index(frame) for frame in (model.body_names if frames is None else frames)]
-    dynamics_of(model, chosen.entry, q, v, tau, "tau", external)
     work, motion, out = workspace(model), np.empty(12), np.empty((len(indices), 6))
+    dynamics_of(model, work, chosen.entry, q, v, tau, "tau", external)
     chosen.links(work)
     for row, index in zip(out, indices):
         entries.frame_motion.call(index, motion, work.address)

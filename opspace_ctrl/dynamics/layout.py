@@ -197,6 +197,7 @@ class Workspace:
         address: What a kernel is called with. Valid as long as the workspace lives.
         has_mimic: Whether the robot has mimic joints, which some methods cannot carry.
         new_vector: Makes an empty array of the length of v.
+        forward: The compiled forward dynamics that were used here before, by name.
     """
 
     def __init__(self):
@@ -209,7 +210,7 @@ class Workspace:
         self.set_count(FLOAT64, vector.FLOAT64)
         for slot, kernel_of_stage in _stages.items():
             self.set_count(slot, address_of(kernel_of_stage, types.void(types.int64)))
-        self.has_mimic = False
+        self.has_mimic, self.forward = False, {}
         self.new_vector = partial(np.empty, 0)
 
     def set_count(self, slot: int, value: int) -> None:
