@@ -69,6 +69,22 @@ class IllPosedError(OpspaceError):
     """Constraint rows of a closed chain or grasp depend on each other, so that their forces are not unique."""
 
 
+class ParameterError(OpspaceError):
+    """A parameter does not exist, has the wrong type, is out of range or not one of its choices."""
+
+
+class ParameterFileError(OpspaceError):
+    """A YAML file cannot be read, or is not a parameter file with the node that is asked for."""
+
+
+class SettingsError(OpspaceError):
+    """Settings contradict each other or the robot, or cannot change while the controller runs."""
+
+
+class TargetError(OpspaceError):
+    """A target, trajectory, posture or force that was sent is malformed, or meant for something that does not exist."""
+
+
 class ExpressionError(OpspaceError):
     """An operator expression cannot be read or evaluated; the place is marked where it is known."""
 
