@@ -114,6 +114,10 @@ class NotInvertibleError(ExpressionError):
     """The inverse of an operator does not exist, or no recursion for it is known."""
 
 
+class GazeboError(OpspaceError):
+    """The bridge to Gazebo cannot do what is asked of it."""
+
+
 class InertiaWarning(UserWarning):
     """A link's inertia is doubtful: not positive semi-definite, or breaking the triangle inequality."""
 
