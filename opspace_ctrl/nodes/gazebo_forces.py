@@ -1,46 +1,39 @@
 """Which forces go to Gazebo and when; knows no ROS.
 
-Gazebo keeps the last force of a joint for ever, through a pause too, so the bridge has the watchdog: forces go to
-zero when no command came for `command_timeout` of simulated time, or when neither Gazebo nor a controller said
-anything for `silence_timeout` of real time. A paused world repeats its stamp: there, neither runs out.
+Gazebo keeps the last force of a joint for ever, through a pause too, so the bridge has the watchdog. It bites when no
+command came for `command_timeout` of simulated time, or when neither Gazebo nor a controller said anything for
+`silence_timeout` of real time. A paused world repeats its stamp: there, neither runs out.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-__all__ = ["ForceCounters", "ForceGuard"]
-
-
-@dataclass
-class ForceCounters:
-    """What happened since the start."""
-
-    commands: int = 0
-    refused: int = 0
-    extra: int = 0
-    watchdog: int = 0
+__all__ = ["ForceGuard"]
 
 
 class ForceGuard:
-    """Checks commands and decides when forces must be zeroed and, in lock-step, when the world may step.
+    """Checks commands, watches for their absence, and says in lock-step which command counts.
 
     Attributes:
-        counters: see `ForceCounters`.
+        settings: the bridge's parameters; may be replaced while it runs.
+        counters: what happened since the start, by name.
         reason: why the last command was refused, "" if none was.
-        armed: forces other than zero may be acting in Gazebo.
+        tripped: the watchdog has bitten and no command came since.
     """
 
-    def __init__(self, joints: Sequence[str], limits: Sequence[float], command_timeout: float,
-                 silence_timeout: float, lockstep: bool) -> None:
-        self._joints = list(joints)
-        self._limits = np.asarray(limits, float) if len(limits) else np.full(len(joints), np.inf)
-        self.command_timeout, self.silence_timeout, self._lockstep = command_timeout, silence_timeout, lockstep
-        self.counters = ForceCounters()
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self.settings = settings
+        self._joints = settings["joints"]
+        limits = settings["effort_limits"]
+        self._limits = np.asarray(limits, float) if limits else np.full(len(self._joints), np.inf)
+        self._is_lockstep = settings["lockstep"]
+        self.counters = dict.fromkeys(("commands", "refused", "extra", "watchdog"), 0)
         self.reason = ""
-        self.armed = False
+        self.tripped = False
+        self._is_armed = False  # forces other than zero may be acting
         self._stamp: float | None = None  # of the last state
         self._commanded_at = 0.0  # simulated time of the last command
         self._heard_at = 0.0  # real time of the last message from either side
@@ -58,21 +51,21 @@ class ForceGuard:
         """
         refusal = self._refusal(values)
         if refusal:
-            self.counters.refused += 1
+            self.counters["refused"] += 1
             self.reason = refusal
             return None
-        if self._lockstep and not self.is_waiting:
-            self.counters.extra += 1
+        if self._is_lockstep and not self.is_waiting:
+            self.counters["extra"] += 1
             return None
-        self.counters.commands += 1
-        self._answered = True
-        self.armed = True
+        self.counters["commands"] += 1
+        self._answered = self._is_armed = True
+        self.tripped = False
         self._commanded_at = self._stamp or 0.0
         self._heard_at = now
         return np.asarray(values, float)
 
     def state(self, stamp: float, now: float) -> None:
-        """A state with a new stamp arrived; a stamp before the last one is that of a world that was reset."""
+        """A state with a new stamp arrived; one before the last belongs to a world that was reset."""
         if self._stamp is not None and stamp < self._stamp:
             self._commanded_at = stamp
         self._stamp = stamp
@@ -83,17 +76,29 @@ class ForceGuard:
         """A repeated state arrived: the world is paused."""
         self._heard_at = now
 
-    def must_zero(self, now: float) -> bool:
-        """Has a time-out run out? True once; the caller then sends zeros."""
-        if not self.armed:
+    def bites(self, now: float) -> bool:
+        """Has a time-out run out? True once until the next command."""
+        if not self._is_armed:
             return False
-        stale = self._stamp is not None and self._stamp - self._commanded_at > self.command_timeout
-        silent = now - self._heard_at > self.silence_timeout
-        if not (stale or silent):
+        # half a nanosecond: stamps are whole nanoseconds, their differences as floats are not
+        is_stale = self._stamp is not None and (
+            self._stamp - self._commanded_at > self.settings["command_timeout"] + 5e-10)
+        is_silent = now - self._heard_at > self.settings["silence_timeout"]
+        if not (is_stale or is_silent):
             return False
-        self.armed = False
-        self.counters.watchdog += 1
+        self._is_armed = False
+        self.tripped = True
+        self.counters["watchdog"] += 1
         return True
+
+    def fallback(self, velocities: np.ndarray) -> np.ndarray | None:
+        """The forces (k,) while the watchdog has bitten; None: the last ones stay."""
+        action = self.settings["timeout_action"]
+        if action == "hold":
+            return None
+        if action == "damping" and len(velocities) == len(self._joints):
+            return np.clip(-self.settings["timeout_damping"] * velocities, -self._limits, self._limits)
+        return np.zeros(len(self._joints))
 
     def _refusal(self, values: Sequence[float]) -> str:
         """Why a command is not taken, "" if it is."""

@@ -34,8 +34,8 @@ class ServiceWorld:
         try:
             from ros_gz_interfaces.srv import ControlWorld
         except ImportError:
-            raise GazeboError("stepping or starting the world (lockstep, run_on_command) needs ros_gz_interfaces, which "
-                              "is not importable; install ros_gz or set both to false") from None
+            raise GazeboError("stepping or starting the world (lockstep, run_on_command) needs ros_gz_interfaces, "
+                              "which is not importable; install ros_gz or set both to false") from None
         self._request = ControlWorld.Request
         self._client = node.create_client(ControlWorld, service)
         self._failed = failed
