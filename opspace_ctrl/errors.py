@@ -85,6 +85,14 @@ class TargetError(OpspaceError):
     """A target, trajectory, posture or force that was sent is malformed, or meant for something that does not exist."""
 
 
+class FaultError(OpspaceError):
+    """A schedule of faults cannot be read, or a fault in it is unknown, incomplete or impossible for the robot."""
+
+
+class LogError(OpspaceError):
+    """The folder with the log of a simulated run cannot be written, or does not hold one."""
+
+
 class ExpressionError(OpspaceError):
     """An operator expression cannot be read or evaluated; the place is marked where it is known."""
 
@@ -112,6 +120,10 @@ class DimensionError(ExpressionError):
 
 class NotInvertibleError(ExpressionError):
     """The inverse of an operator does not exist, or no recursion for it is known."""
+
+
+class SimulationError(OpspaceError):
+    """The simulated motion leaves the range of numbers, or a state does not belong to the simulator."""
 
 
 class GazeboError(OpspaceError):
