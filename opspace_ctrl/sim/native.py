@@ -1,0 +1,136 @@
+"""The simulator on our own recursions: one compiled call a step, which allocates nothing."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..dynamics import layout as dyn
+from ..dynamics.state import OK, TOO_LARGE
+from ..errors import ConfigurationError, SimulationError, listed
+from ..model import Model
+from ..model.configuration import check_vector
+from . import entries
+from . import layout as at
+from .base import Simulator
+from .initial import joint_coordinates
+from .pack import pack_simulator
+from .sensors import joint_wrench, outside_wrench
+from .settings import SimulatorSettings
+
+__all__ = ["NativeSimulator"]
+
+HOLD_RATE = 0.1  # share of the way back to the held position that the brakes go in a step
+# What the motion goes on from, beside the number of steps.
+_STATE = {"q": dyn.Q, "v": dyn.V, "tau": at.TAU, "slide": at.SLIDE, "stop": at.STOP, "pushes": at.PUSH,
+          "pushed": at.LAST_PUSH,
+          "q_start": at.Q_START, "v_start": at.V_START}
+
+
+class NativeSimulator(Simulator):
+    """See `Simulator`."""
+
+    def __init__(self, model: Model, settings: SimulatorSettings):
+        super().__init__(model, settings)
+        self._work = pack_simulator(model, settings, self._initial)
+        self._address, self._step = self._work.address, entries.step.prepare()
+        self._joint = joint_coordinates(model)
+        self.q, self.v = _read_only(self._work[dyn.Q]), _read_only(self._work[dyn.V])
+        self._efforts = np.zeros(len(self._joint))
+        self._hold, self._held, self._is_holding = _read_only(self._efforts), None, False
+        self._saved = {name: slot for name, slot in _STATE.items() if slot in self._work}
+        self.reset()
+
+    @property
+    def tau(self) -> np.ndarray:
+        """(k,) efforts of the last step after saturation."""
+        return self._work[at.TAU][self._joint]
+
+    def step(self, tau) -> None:
+        """See `Simulator.step`."""
+        if self._step(tau, self._address) != OK:
+            self._refuse(tau)
+        self._is_holding = tau is self._hold
+        self._count += 1
+
+    def _refuse(self, tau) -> None:
+        """Convert what the compiled step did not take, or say what is wrong with it."""
+        checked = check_vector(tau, len(self._joint), "tau")
+        status = self._step(checked, self._address)
+        if status == entries.LEFT_RANGE:
+            raise SimulationError(f"{self.model.name}: the motion leaves the range of numbers at {self.time:g} s; "
+                                  "smaller steps or efforts, or integrator semi_implicit, may keep it")
+        if status != OK:
+            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
+
+    def hold(self) -> np.ndarray:
+        """See `Simulator.hold`."""
+        if not self._is_holding:
+            self._held = self.q.copy()
+        kept = {slot: self._work[slot].copy() for slot in self._saved.values()}
+        back = self.model.difference(self.q, self._held)
+        self._work[at.BRAKE][:] = HOLD_RATE / self.settings.step * back
+        status = entries.hold.call(self._efforts, self._address)
+        for slot, value in kept.items():
+            self._work[slot][...] = value
+        if status != OK:
+            raise SimulationError(f"{self.model.name}: no efforts hold it at {self.time:g} s")
+        return self._hold
+
+    def _push(self, frame: int, wrench: np.ndarray, steps: float) -> None:
+        table = self._work[at.PUSH]
+        same = np.flatnonzero((table[:, 0] == frame) & (table[:, 1] > 0.0))
+        free = np.flatnonzero(table[:, 1] == 0.0)
+        if not len(same) and not len(free):
+            raise ConfigurationError(f"{self.model.name}: {len(table)} frames are pushed already, and no more can be")
+        table[same[0] if len(same) else free[0]] = [frame, steps, *wrench]
+
+    def contact_forces(self) -> dict[str, np.ndarray]:
+        """See `Simulator.contact_forces`."""
+        return {}
+
+    def constraint_forces(self) -> dict[tuple[str, str], np.ndarray]:
+        """See `Simulator.constraint_forces`."""
+        return {}
+
+    def frame_wrench(self, frame: str, compensated: bool = True) -> np.ndarray:
+        """See `Simulator.frame_wrench`."""
+        q, v, outside = self._work[at.Q_START], self._work[at.V_START], self._outside()
+        if compensated:
+            return outside_wrench(self.model, q, frame, outside)
+        return joint_wrench(self.model, q, v, (self.v - v) / self.settings.step, frame, outside)
+
+    def _outside(self) -> dict[str, np.ndarray]:
+        """Wrenches (6,) on frames from outside in the last step."""
+        return {self.model.frame_names[int(row[0])]: row[2:] for row in self._work[at.LAST_PUSH] if row[1] > 0.0}
+
+    def _reset(self, q: np.ndarray, v: np.ndarray) -> None:
+        for slot in self._saved.values():
+            self._work[slot][...] = 0.0
+        self._work[dyn.Q][:], self._work[dyn.V][:] = q, v
+        self._work[at.Q_START][:], self._work[at.V_START][:] = q, v
+        self._is_holding, self._held = False, None
+
+    def save(self) -> Mapping[str, np.ndarray]:
+        """See `Simulator.save`."""
+        state = {name: self._work[slot].copy() for name, slot in self._saved.items()}
+        return {"count": np.array(self._count), **state}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """See `Simulator.restore`."""
+        wanted = {"count": (), **{name: self._work[slot].shape for name, slot in self._saved.items()}}
+        given = {name: np.shape(value) for name, value in state.items()} if isinstance(state, Mapping) else {}
+        if given != wanted:
+            wrong = [name for name in wanted if given.get(name) != wanted[name]] or [*set(given) - set(wanted)]
+            raise SimulationError(f"{self.model.name}: not a state that this simulator has saved: {listed(wrong)} "
+                                  "differ; it must be of the same robot, contacts and closures")
+        for name, slot in self._saved.items():
+            self._work[slot][...] = state[name]
+        self._count = int(state["count"])
+        self._is_holding, self._held = False, None
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.setflags(write=False)
+    return view

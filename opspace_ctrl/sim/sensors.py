@@ -1,0 +1,46 @@
+"""Simulated force-torque sensors: what acts on a part of the robot from outside, or goes through its joint."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..dynamics import entries, frame_pose
+from ..dynamics import layout as dyn
+from ..dynamics.api import external_wrenches, workspace
+from ..model import Model
+
+__all__ = ["joint_wrench", "outside_wrench"]
+
+Wrenches = Mapping[str, np.ndarray]
+
+
+def outside_wrench(model: Model, q: np.ndarray, frame: str, wrenches: Wrenches) -> np.ndarray:
+    """Sum (6,) of the wrenches, given by frame, on the body of `frame` and all it carries, at the frame's origin."""
+    carried = set(model.subtree(int(model.frame_body[model.frame_index(frame)])))
+    place, total = frame_pose(model, q, frame)[0], np.zeros(6)
+    for name, wrench in wrenches.items():
+        if int(model.frame_body[model.frame_index(name)]) in carried:
+            total += _moved(wrench, frame_pose(model, q, name)[0] - place)
+    return total
+
+
+def joint_wrench(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, frame: str,
+                 wrenches: Wrenches) -> np.ndarray:
+    """Wrench (6,) that the body of `frame` and all it carries take from the joint that moves them, at the frame.
+
+    It is what is left of their change of momentum when weight and wrenches from outside are taken off: the force of the
+    recursive Newton-Euler algorithm at that body.
+    """
+    f, work, motion = model.frame_index(frame), workspace(model), np.empty(model.nv)
+    with external_wrenches(model, work, q, wrenches):
+        entries.inverse_dynamics.call(q, v, a, motion, work.address)
+        node = int(work[dyn.FRAME_NODE][f])
+        torque, force = work[dyn.FORCE][:3, node].copy(), work[dyn.FORCE][3:, node].copy()
+        origin = work[dyn.ORIGIN][work[dyn.TREE][node]].copy()
+    return _moved(np.concatenate([force, torque]), origin - frame_pose(model, q, frame)[0])
+
+
+def _moved(wrench: np.ndarray, arm: np.ndarray) -> np.ndarray:
+    """The same wrench at a point from which its own is `arm` away."""
+    return np.concatenate([wrench[:3], wrench[3:] + np.cross(arm, wrench[:3])])
