@@ -58,11 +58,27 @@ _NODE = (
               1e-3, 1e6, read_only=True),
     Parameter("mode", "free", "free: real time; scaled: real_time_factor times real time; lockstep: a step only after "
               "a command.", choices=("free", "scaled", "lockstep"), read_only=True),
-    Parameter("real_time_factor", 1.0, "Simulated seconds a second in mode scaled; 0: as fast as it goes.", 0.0, 1e6),
+    Parameter("real_time_factor", 1.0, "Simulated seconds a second in mode scaled, and in lockstep if paced; 0: as "
+              "fast as it goes.", 0.0, 1e6),
+    Parameter("pace", False, "In lockstep a step never begins before its time at real_time_factor.", read_only=True),
+    Parameter("catch_up", True, "Steps that are late are made up for, at most those of max_catch_up; otherwise they "
+              "are skipped.", read_only=True),
+    Parameter("max_catch_up", 0.1, "What is made up for at most [s]; the rest is skipped.", 0.0, 1e3, read_only=True),
+    Parameter("lockstep_timeout", 1.0, "Without a command for so long in lockstep [s of real time], it is reported and "
+              "the state is sent again, so that a controller that comes back is served.", 1e-3, 1e6),
+    Parameter("publish_clock", "auto", "Publish /clock; auto: where the simulator owns time, in scaled and lockstep.",
+              choices=("auto", "always", "never"), read_only=True),
+    Parameter("clock_rate", 100.0, "Messages on /clock a second of simulated time, at most one a state [Hz].",
+              1e-3, 1e6, read_only=True),
+    Parameter("odom_frame", "odom", "frame_id of odom.", read_only=True),
+    Parameter("autostart", False, "Configure and activate without being told to.", read_only=True),
+    Parameter("log", "", "Folder for the log of the run, as `opspace hil` reads it; empty: none.", read_only=True),
     Parameter("command_timeout", 0.02, "Without a command for so long [s], timeout_action acts; 0: never.", 0.0, 1e6),
     Parameter("timeout_action", "zero", "What drives the joints when commands fail to come.",
               choices=("zero", "hold", "damping")),
     Parameter("faults", "", "YAML file of faults; empty: none.", read_only=True),
+    Parameter("fault", "", "Faults set live: YAML text as in the file, times counted from now; each setting adds to "
+              "those before, empty text ends them."),
     Parameter("seed", 0, "Seed of all that is random in the faults.", 0, read_only=True),
     Parameter("publish_robot_description", True, "Publish robot_description.", read_only=True),
     Parameter("wrench_hold", 0.1, "For how long a wrench from ~/wrench acts [s].", 0.0, 1e6),
