@@ -124,6 +124,13 @@ _NODE = (
     Parameter("publish_rate", 50.0, "Rate of ~/<task>/pose, ~/<task>/error and ~/osim; 0: none [Hz].", minimum=0.0,
               maximum=1000.0),
     Parameter("marker_rate", 10.0, "Rate of ~/markers; 0: none [Hz].", minimum=0.0, maximum=100.0),
+    Parameter("publish_tf", True, "Floating base: publish the transform from the world to the root link, where tf2_ros "
+              "is installed.", read_only=True),
+    Parameter("velocity_time", 0.005, "Time constant of the low-pass of velocities that are differentiated because the "
+              "joint states carry none [s].", minimum=0.0, maximum=1.0, read_only=True),
+    Parameter("thread_priority", 50, "SCHED_FIFO priority of the loop's thread, where permitted; 0: as started.",
+              minimum=0, maximum=99, read_only=True),
+    Parameter("lock_memory", True, "Keep the process in memory, where permitted.", read_only=True),
 )
 
 

@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import dedent
 from types import FrameType
 from typing import Protocol
 
@@ -68,7 +69,7 @@ class Stop:
             self._raising = False
 
 
-def run(make_node: Callable[[Stop], RunnableNode], arguments: Sequence[str] | None = None) -> int:
+def run(make_node: Callable[[Stop], RunnableNode], arguments: Sequence[str] | None = None, usage: str = "") -> int:
     """The main function of a node: make it, serve it until a signal or its own end, end it.
 
     Callbacks run in the main thread. What a callback raises is logged and survived: a service request must not be able
@@ -76,19 +77,23 @@ def run(make_node: Callable[[Stop], RunnableNode], arguments: Sequence[str] | No
 
     Args:
         make_node: makes the node; an OpspaceError it raises is an invalid parameter.
-        arguments: instead of sys.argv.
+        arguments: instead of sys.argv[1:].
+        usage: what `--help` prints after the word "usage: "; indentation is removed.
 
     Returns:
         The exit code.
     """
     stop = Stop()
     stop.install()
+    arguments = sys.argv[1:] if arguments is None else [*arguments]
+    if "--help" in arguments or "-h" in arguments:
+        print(f"usage: {dedent(usage).strip()}")
+        return DONE
     try:
         with stop.interruptible():
             import rclpy
             from rclpy.signals import SignalHandlerOptions
-            rclpy.init(args=[*sys.argv] if arguments is None else ["", *arguments],
-                       signal_handler_options=SignalHandlerOptions.NO)
+            rclpy.init(args=[sys.argv[0], *arguments], signal_handler_options=SignalHandlerOptions.NO)
     except KeyboardInterrupt:
         return DONE
     except Exception as error:  # rcl's own errors about --ros-args have no common parent
