@@ -108,6 +108,7 @@ class Plant:
         self._start: float | None = None  # simulated time of the first command
         self._latest: np.ndarray | None = None  # the command that reached the drives last
         self._row: dict | None = None  # of the log, waiting for the command to the state that was measured last
+        self._awaited = 0  # states that left at the last instant and have had no command
         self.awaits = False
 
     def reset(self) -> None:
@@ -128,7 +129,7 @@ class Plant:
     def counters(self) -> dict[str, int]:
         """What was counted so far.
 
-        Steps; commands that came, those refused, and the extra ones that were not the first after a state; missed:
+        Steps; commands that came, those refused, and the extra ones beyond one a state; missed:
         states that were followed by the next without a command; unanswered: time-outs of a lock-step; trips of the
         watchdog; states measured; states and commands that faults lost.
         """
@@ -188,6 +189,8 @@ class Plant:
         """
         time = self.simulator.time if time is None else time
         self._counters["commands"] += 1
+        self._counters["extra"] += self._awaited == 0 and self._start is not None
+        self._awaited = max(self._awaited - 1, 0)
         is_first, self.awaits = self.awaits, False
         values, reason = self._refusal.judge(effort)
         if values is None:
@@ -200,7 +203,6 @@ class Plant:
             self._advance()
         if self._row is not None and is_first:
             self._row["arrived"], self._row["command"] = self._clock(), values
-        self._counters["extra"] += not is_first
         if is_first or not self.is_lockstep:
             self.commands.send(values, time)
         return None
@@ -246,7 +248,7 @@ class Plant:
         self._sensing.measure(measurement.positions, measurement.velocities, measurement.efforts)
         self.states.send(measurement, simulator.time)
         leaving = self.states.receive(simulator.time)
-        self.awaits = bool(leaving)
+        self._awaited, self.awaits = len(leaving), bool(leaving)
         if self._log is not None:
             self._row = {
                 "time": simulator.time, "schedule": NAN if self._start is None else self.schedule_time,
