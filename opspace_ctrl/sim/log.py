@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import LogError, quoted
 from ..model import Model
+from .joint_index import base_index, position_index
 
 __all__ = ["Log", "Run", "progress", "read_log"]
 
@@ -58,7 +59,7 @@ class Log:
         self._filled = 0
         self._written: dict[str, int] = {}
         own = {"robot": model.name, "joints": list(model.joint_names), "nq": model.nq, "nv": model.nv, "k": k,
-               "floating": bool(model.is_base_coordinate.any()),
+               "positions": position_index(model).tolist(), "base": base_index(model),
                "effort_limits": [None if np.isinf(limit) else float(limit) for limit in model.effort_limits]}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -128,6 +129,11 @@ class Run:
         """A column: (n,) for a scalar, (n, width) for a vector."""
         values = self.rows[:, self.columns[name]]
         return values[:, 0] if name in SCALARS else values
+
+    @property
+    def period(self) -> float:
+        """Simulated time between two states [s]."""
+        return float(np.median(np.diff(self["time"]))) if len(self.rows) > 1 else self.header["step"]
 
     def until(self, seconds: float) -> Run:
         """The run without what came after this time of the schedule [s]."""

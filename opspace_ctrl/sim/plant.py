@@ -192,6 +192,8 @@ class Plant:
         self._counters["extra"] += self._awaited == 0 and self._start is not None
         self._awaited = max(self._awaited - 1, 0)
         is_first, self.awaits = self.awaits, False
+        if self._row is not None and is_first:
+            self._row["arrived"] = self._clock()
         values, reason = self._refusal.judge(effort)
         if values is None:
             self._counters["refused"] += 1
@@ -202,7 +204,7 @@ class Plant:
             self._event("start", "the first command came")
             self._advance()
         if self._row is not None and is_first:
-            self._row["arrived"], self._row["command"] = self._clock(), values
+            self._row["command"] = values
         if is_first or not self.is_lockstep:
             self.commands.send(values, time)
         return None
