@@ -15,7 +15,15 @@ from math import sqrt
 
 import numpy as np
 
-from ..model.rotations import left_jacobian, left_jacobian_inverse, quaternion_exp, quaternion_product, skew
+from ..model.rotations import (
+    left_jacobian,
+    left_jacobian_inverse,
+    quaternion_conjugate,
+    quaternion_exp,
+    quaternion_log,
+    quaternion_product,
+    skew,
+)
 
 __all__ = ["COLUMNS", "Motion", "at_rest", "hold", "minimum_jerk", "quintic", "rotation_end", "row", "sample",
            "state_at", "twist"]
@@ -28,6 +36,9 @@ ROTATION = slice(24, 42)  # (3, 6)
 COLUMNS = 44
 PEAK_SPEED, PEAK_ACCELERATION = 1.875, 10.0 / sqrt(3.0)  # of a minimum-jerk motion over unit distance in unit time
 SHORTEST = 1e-3  # [s] no segment is shorter
+FADING = 0.02  # [s] in which an acceleration beyond its limit fades
+LONGEST_STOP = 2.0  # [s] even where a trajectory was faster than the limits
+TOLERATED = 1.25  # times a limit that a target in mid-motion may cause
 _SAMPLES = np.linspace(0.0, 1.0, 17)
 
 
@@ -127,39 +138,45 @@ def rotation_end(r: np.ndarray, rate: np.ndarray, rate_change: np.ndarray) -> tu
 
 
 def hold(now: Motion, time: float, limits) -> np.ndarray:
-    """A program (1, COLUMNS) that brings the motion to rest as the acceleration limits allow."""
+    """A program (n, COLUMNS) that brings the motion to rest as the acceleration limits allow."""
+    rows, now, time = _calmed(now, time, limits)
     T = max(SHORTEST, _settling(now.velocity, now.acceleration, limits.acceleration),
             _settling(now.rate, now.rate_change, limits.angular_acceleration))
-    zero = np.zeros(3)
-    return row(time, time + T, brake(now.position, now.velocity, now.acceleration, T), now.quaternion,
-               brake(zero, now.rate, now.rate_change, T))[None]
+    rows.append(row(time, time + T, brake(now.position, now.velocity, now.acceleration, T), now.quaternion,
+                    brake(np.zeros(3), now.rate, now.rate_change, T)))
+    return np.stack(rows)
 
 
 def twist(now: Motion, velocity: np.ndarray, rate: np.ndarray, time: float, duration: float, limits) -> np.ndarray:
-    """A program (3, COLUMNS): change to a constant twist, keep it until time + duration, stop."""
+    """A program (n, COLUMNS): change to a constant twist, keep it until time + duration, stop."""
+    end = time + duration
+    rows, now, time = _calmed(now, time, limits)
     T = max(SHORTEST, _settling(now.velocity - velocity, now.acceleration, limits.acceleration),
             _settling(now.rate - rate, now.rate_change, limits.angular_acceleration))
-    zero, kept = np.zeros(3), max(duration - T, SHORTEST)
+    zero, kept = np.zeros(3), max(end - time - T, SHORTEST)
+    turn = evaluate(brake(zero, now.rate, now.rate_change, T, rate), T)[0]
+    angular = quintic(zero, now.rate, now.rate_change, turn, *rotation_end(turn, rate, zero), T)
     change = row(time, time + T, brake(now.position, now.velocity, now.acceleration, T, velocity), now.quaternion,
-                 brake(zero, now.rate, now.rate_change, T, rate))
+                 angular)
     middle = sample(change, T)
     steady = row(time + T, time + T + kept, _linear(middle.position, velocity), middle.quaternion,
                  _linear(zero, rate))
-    return np.stack([change, steady, hold(sample(steady, kept), time + T + kept, limits)[0]])
+    return np.vstack([*rows, change, steady, hold(sample(steady, kept), time + T + kept, limits)])
 
 
 def minimum_jerk(now: Motion, position: np.ndarray, turn: np.ndarray, time: float, limits) -> np.ndarray:
-    """A program (1, COLUMNS) from the present motion to a pose at rest, the orientation turned by `turn` (3,) [rad].
+    """A program (n, COLUMNS) from the present motion to a pose at rest, the orientation turned by `turn` (3,) [rad].
 
     Its time is at least `limits.time`, and so long that a motion from rest keeps `speed`, `angular_speed`,
-    `acceleration` and `angular_acceleration`; where the present motion makes it exceed them, longer.
+    `acceleration` and `angular_acceleration`; where the present motion makes it exceed them, longer. Where no time
+    helps, the present motion is stopped first.
     """
     distance, angle = np.linalg.norm(position - now.position), np.linalg.norm(turn)
     T = max(SHORTEST, limits.time, PEAK_SPEED * distance / limits.speed, PEAK_SPEED * angle / limits.angular_speed,
             sqrt(PEAK_ACCELERATION * distance / limits.acceleration),
             sqrt(PEAK_ACCELERATION * angle / limits.angular_acceleration))
     zero, best = np.zeros(3), (np.inf, T, None)
-    for stretch in (1.0, 1.15, 1.3, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0):
+    for stretch in (1.0, 1.2, 1.5, 2.0, 3.0):
         linear = quintic(now.position, now.velocity, now.acceleration, position, zero, zero, stretch * T)
         angular = quintic(zero, now.rate, now.rate_change, turn, zero, zero, stretch * T)
         excess = max(_excess(linear, stretch * T, limits.speed, limits.acceleration),
@@ -168,13 +185,32 @@ def minimum_jerk(now: Motion, position: np.ndarray, turn: np.ndarray, time: floa
             best = excess, stretch * T, (linear, angular)
         if excess <= 1.001:
             break
-    _, T, (linear, angular) = best
-    return row(time, time + T, linear, now.quaternion, angular)[None]
+    excess, T, polynomials = best
+    if polynomials is not None and excess <= TOLERATED:
+        return row(time, time + T, polynomials[0], now.quaternion, polynomials[1])[None]
+    stop = hold(now, time, limits)
+    rest = state_at(stop, np.inf)
+    goal = quaternion_product(quaternion_exp(turn), now.quaternion)
+    turn = quaternion_log(quaternion_product(goal, quaternion_conjugate(rest.quaternion)))
+    return np.vstack([stop, minimum_jerk(rest, position, turn, float(stop[-1, END]), limits)])
+
+
+def _calmed(now: Motion, time: float, limits) -> tuple[list[np.ndarray], Motion, float]:
+    """Where the acceleration is far beyond its limits, a row in which it fades; then the motion and time after it."""
+    if not (np.linalg.norm(now.acceleration) > TOLERATED * limits.acceleration
+            or np.linalg.norm(now.rate_change) > TOLERATED * limits.angular_acceleration):
+        return [], now, time
+    fading = [np.stack([start, speed, 0.5 * change, change / (-6.0 * FADING), zero, zero], axis=-1)
+              for zero in [np.zeros(3)] for start, speed, change in ((now.position, now.velocity, now.acceleration),
+                                                                     (zero, now.rate, now.rate_change))]
+    calm = row(time, time + FADING, fading[0], now.quaternion, fading[1])
+    return [calm], sample(calm, FADING), time + FADING
 
 
 def _settling(velocity: np.ndarray, acceleration: np.ndarray, limit: float) -> float:
     """Time in which a change of velocity needs about the acceleration limit (1.5 dv / T at its peak)."""
-    return (1.5 * float(np.linalg.norm(velocity)) + 0.05 * float(np.linalg.norm(acceleration))) / limit
+    time = (1.5 * float(np.linalg.norm(velocity)) + 0.1 * float(np.linalg.norm(acceleration))) / limit
+    return min(LONGEST_STOP, time)
 
 
 def _excess(coefficients: np.ndarray, duration: float, speed: float, acceleration: float) -> float:

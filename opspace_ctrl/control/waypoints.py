@@ -7,7 +7,7 @@ the geodesic (SLERP), with rates and accelerations made continuous at the points
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline, PPoly, make_interp_spline
+from scipy.interpolate import CubicHermiteSpline, make_interp_spline
 from scipy.spatial.transform import Rotation
 
 from ..errors import TargetError
@@ -76,11 +76,11 @@ def _positions(now: Motion, knots: np.ndarray, points: np.ndarray, velocities: n
     if velocities is None:
         spline = make_interp_spline(knots, points, k=5, bc_type=([(1, now.velocity), (2, now.acceleration)],
                                                                  [(1, zero), (2, zero)]))
-        pieces = PPoly.from_spline(spline)
-        inner = [int(np.searchsorted(pieces.x, knot, side="right")) - 1 for knot in knots[:-1]]
-        return np.moveaxis(pieces.c[::-1, inner], (0, 1, 2), (2, 0, 1))
-    rates = np.vstack([now.velocity, velocities[:-1], zero])
-    changes = _accelerations(knots, points, rates, now.acceleration)
+        rates, changes = spline(knots, nu=1), spline(knots, nu=2)
+        rates[0], changes[0], rates[-1], changes[-1] = now.velocity, now.acceleration, zero, zero
+    else:
+        rates = np.vstack([now.velocity, velocities[:-1], zero])
+        changes = _accelerations(knots, points, rates, now.acceleration)
     return np.stack([segments.quintic(points[k], rates[k], changes[k], points[k + 1], rates[k + 1], changes[k + 1],
                                       knots[k + 1] - knots[k]) for k in range(len(knots) - 1)])
 
