@@ -1,11 +1,11 @@
 """The parameters of the Gazebo bridge and the names it shares with ros_gz_bridge; knows no ROS."""
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from opspace_ctrl.errors import ParameterError
+from opspace_ctrl.nodes.names import ros_name
 from opspace_ctrl.parameters import Parameter
 
 __all__ = ["BRIDGE_TABLE", "CONTROL", "ODOMETRY", "STATES", "check_bridge", "force_topic", "ros_name"]
@@ -45,12 +45,6 @@ BRIDGE_TABLE = (
               "the joint velocity brakes.", choices=("zero", "hold", "damping")),
     Parameter("timeout_damping", 1.0, "Braking effort a velocity [Nms/rad or Ns/m].", minimum=0.0),
 )
-
-
-def ros_name(text: str) -> str:
-    """The text as one part of a ROS name: what ROS forbids becomes an underscore, and no digit comes first."""
-    name = re.sub(r"_{2,}", "_", re.sub(r"[^A-Za-z0-9_]", "_", text))
-    return f"_{name}" if name[:1].isdigit() or not name else name
 
 
 def force_topic(model: str, joint: str) -> str:
