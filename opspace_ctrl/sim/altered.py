@@ -3,14 +3,44 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..model import Model
 from .faults import Fault
 from .joint_index import chosen
+from .simulator import make_simulator
+from .timetable import Activity
 
-__all__ = ["altered_model"]
+__all__ = ["Variants", "altered_model"]
+
+
+class Variants:
+    """The simulators of one robot with different mass and friction errors, made ahead because it takes time."""
+
+    def __init__(self, simulator: Any):
+        self._model, self._settings = simulator.model, simulator.settings
+        self._made: dict[tuple[int, ...], Any] = {(): simulator}
+
+    def prepare(self, combinations: Iterable[list[Activity]]) -> None:
+        """Make the simulators for sets of faults that will act together."""
+        for together in combinations:
+            self._of(together)
+
+    def going_on(self, simulator: Any, together: list[Activity]) -> Any:
+        """The simulator with exactly these faults, in the state of the one that ran so far."""
+        wanted = self._of(together)
+        if wanted is not simulator:
+            wanted.restore(simulator.save())
+        return wanted
+
+    def _of(self, together: list[Activity]) -> Any:
+        key = tuple(activity.number for activity in together)
+        if key not in self._made:
+            model = altered_model(self._model, [activity.fault for activity in together])
+            self._made[key] = make_simulator(model, self._settings)
+        return self._made[key]
 
 
 def altered_model(model: Model, faults: Iterable[Fault]) -> Model:

@@ -9,7 +9,7 @@ from .log import Run
 
 __all__ = ["fault_reports"]
 
-BEFORE, AFTER = 0.5, 0.25  # [s]: compared with so much before; effects may show so much after the end
+BEFORE, AFTER = 0.5, 0.1  # [s]: tracking is compared with so much before, and looked at for so much after the end
 # What the counts of the faults mean.
 WORDS = {"delayed": "messages delayed", "dropped": "messages dropped", "duplicated": "messages duplicated",
          "reordered": "messages overtaken", "lost": "messages lost", "measurements": "measurements changed",
@@ -34,7 +34,7 @@ def _report(run: Run, fault: dict, errors: Mapping[str, np.ndarray]) -> dict:
         effect[name] = _largest_error(errors, column, start, end + AFTER)
         effect[f"{name}_before"] = _largest_error(errors, column, start - BEFORE, start)
     schedule = run["schedule"]
-    inside = (schedule >= start) & (schedule < end + AFTER)
+    inside = (schedule >= start) & (schedule < end)
     if inside.any():
         applied, v = run["applied"][inside], run["v"][inside]
         effect["torque"] = float(np.abs(applied).max(initial=0.0))

@@ -9,7 +9,7 @@ from ..errors import ConfigurationError, quoted
 from ..model import JointType, Model
 from ..model.joints import NV
 
-__all__ = ["base_index", "chosen", "joint_coordinates", "position_index"]
+__all__ = ["base_index", "chosen", "coordinate_names", "joint_coordinates", "position_index"]
 
 
 def _joint_bodies(model: Model) -> list[int]:
@@ -26,6 +26,12 @@ def joint_coordinates(model: Model) -> dict[str, slice]:
         places[model.body_joint_names[i]] = slice(at, at + NV[model.joint_type[i]])
         at += NV[model.joint_type[i]]
     return places
+
+
+def coordinate_names(model: Model) -> list[str]:
+    """A name (k) for every joint coordinate: the joint's, with a number after it if it has several."""
+    return [name if place.stop == place.start + 1 else f"{name}_{i - place.start}"
+            for name, place in joint_coordinates(model).items() for i in range(place.start, place.stop)]
 
 
 def chosen(model: Model, names: Sequence[str]) -> np.ndarray:

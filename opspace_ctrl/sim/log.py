@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import LogError, quoted
 from ..model import Model
-from .joint_index import base_index, position_index
+from .joint_index import base_index, coordinate_names, position_index
 
 __all__ = ["Log", "Run", "progress", "read_log"]
 
@@ -58,8 +58,10 @@ class Log:
         self._buffer = np.full((BUFFER, self._columns["applied"].stop), np.nan)
         self._filled = 0
         self._written: dict[str, int] = {}
-        own = {"robot": model.name, "joints": list(model.joint_names), "nq": model.nq, "nv": model.nv, "k": k,
-               "positions": position_index(model).tolist(), "base": base_index(model),
+        own = {"robot": model.name, "nq": model.nq, "nv": model.nv, "k": k, "joints": coordinate_names(model),
+               "positions": position_index(model).tolist(),
+               "rates": np.flatnonzero(~model.is_base_coordinate).tolist(),
+               "base": base_index(model), "root": model.body_names[0] if model.body_names else "",
                "effort_limits": [None if np.isinf(limit) else float(limit) for limit in model.effort_limits]}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

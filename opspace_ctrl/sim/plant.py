@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .actuation import Actuation
-from .altered import altered_model
+from .altered import Variants
 from .channel import Channel
 from .disturbance import Disturbance
 from .fault_kinds import ACTUATION, ALTERED, CHANNEL, SENSING
@@ -29,7 +29,6 @@ from .joint_index import base_index, position_index
 from .log import Log
 from .refusal import Refusal
 from .sensing import Sensing
-from .simulator import make_simulator
 from .timetable import Activity, Timetable
 from .watchdog import Watchdog, damping_effort
 
@@ -97,8 +96,8 @@ class Plant:
         self._positions, self._joints = position_index(model), np.flatnonzero(~model.is_base_coordinate)
         self._base = base_index(model)
         self._altered: list[Activity] = []
-        self._variants: dict[tuple[int, ...], Any] = {(): simulator}
-        self._prepare_variants()
+        self._variants = Variants(simulator)
+        self._variants.prepare(self.timetable.combinations(ALTERED))
         self._counters = dict.fromkeys(COUNTERS, 0)
         self._log = self._new_log(log_folder) if str(log_folder) else None
         self._begin()
@@ -116,6 +115,8 @@ class Plant:
         self._write_row()
         self._begin()
         self.watchdog.clear()
+        self.timetable.rewind()
+        self._advance()
         self.states.clear()
         self.commands.clear()
         self._event("reset", "the simulator was reset")
@@ -142,23 +143,11 @@ class Plant:
         """Add faults while the robot runs, their times counted from now; FaultError if the robot lacks their target."""
         schedule.check(self.model)
         self.timetable.add(schedule, max(self.schedule_time, 0.0))
-        self._prepare_variants()
+        self._variants.prepare(self.timetable.combinations(ALTERED))
 
     def clear_injected(self) -> None:
         """End the faults that `inject` added."""
         self.timetable.clear_live(self.schedule_time)
-
-    def _prepare_variants(self) -> None:
-        for together in self.timetable.combinations(ALTERED):
-            self._variant(together)
-
-    def _variant(self, together: list[Activity]) -> Any:
-        """The simulator of the robot with these mass and friction errors; made ahead, for it takes time."""
-        key = tuple(activity.number for activity in together)
-        if key not in self._variants:
-            model = altered_model(self.model, [activity.fault for activity in together])
-            self._variants[key] = make_simulator(model, self.simulator.settings)
-        return self._variants[key]
 
     def _advance(self) -> None:
         """Let faults begin and end."""
@@ -174,10 +163,7 @@ class Plant:
         self._actuation.set_faults(self.timetable.active(ACTUATION))
         self._disturbance.set_faults(self.timetable.active(("push",)))
         self._altered = self.timetable.active(ALTERED)
-        simulator = self._variant(self._altered)
-        if simulator is not self.simulator:
-            simulator.restore(self.simulator.save())
-            self.simulator = simulator
+        self.simulator = self._variants.going_on(self.simulator, self._altered)
 
     # The loop.
 

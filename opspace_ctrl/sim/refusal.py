@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..model import Model
-from .joint_index import joint_coordinates
+from .joint_index import coordinate_names
 
 __all__ = ["Refusal"]
 
@@ -13,8 +13,7 @@ class Refusal:
     """Judges commands: k finite efforts within their limits are taken, all else is refused with a reason."""
 
     def __init__(self, model: Model, is_limited: bool = True):
-        places = joint_coordinates(model)
-        self._names = [name for name, place in places.items() for _ in range(place.stop - place.start)]
+        self._names = coordinate_names(model)
         self._limits = np.array(model.effort_limits) if is_limited else np.full(len(self._names), np.inf)
         self._refused_above = self._limits * (1.0 + 1e-9) + 1e-9  # a controller that clips may round
 

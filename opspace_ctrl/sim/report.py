@@ -56,7 +56,7 @@ def make_report(run: Run, seconds: float, tracking: Mapping[str, np.ndarray], li
     Args:
         run: Its log.
         seconds: How long it was to be [s of the schedule]; what came later is left out.
-        tracking: For every task rows (wall time [s], position error [m], angle error [rad]).
+        tracking: For every topic rows (wall time [s], error (6,): linear [m], angular [rad]).
         limits: Some of LIMITS and the largest values allowed.
         context: More about the run: the controller's command, its exit code ...
 
@@ -112,10 +112,11 @@ def statistics(values: np.ndarray) -> dict[str, float | int | None]:
 
 
 def _scheduled(run: Run, rows: np.ndarray, seconds: float) -> np.ndarray:
-    """Rows of a tracking error with the wall's time replaced by the schedule's, those outside the run left out."""
-    rows = np.array(rows, dtype=float).reshape(-1, 3)
-    rows[:, 0] = on_schedule(run, rows[:, 0])
-    return rows[(rows[:, 0] >= 0.0) & (rows[:, 0] <= seconds)]
+    """Rows (time of the schedule [s], position error [m], angle error [rad]) of a tracking error during the run."""
+    rows = np.asarray(rows, dtype=float).reshape(-1, 7)
+    times = on_schedule(run, rows[:, 0])
+    rows = np.column_stack((times, np.linalg.norm(rows[:, 1:4], axis=1), np.linalg.norm(rows[:, 4:], axis=1)))
+    return rows[(times >= 0.0) & (times <= seconds)]
 
 
 def _deadlines(run: Run) -> dict:

@@ -67,6 +67,13 @@ class Timetable:
                 activity.end = min(activity.end, now)
         self._next = -math.inf
 
+    def rewind(self) -> None:
+        """Back to before the first command; the live ones are over."""
+        for activity in self.all:
+            if activity.is_live:
+                activity.end = activity.start
+        self._next = -math.inf
+
     def advance(self, now: float) -> list[Activity]:
         """Those that begin or end to act at this time [s]; between changes this costs one comparison."""
         if now < self._next:
