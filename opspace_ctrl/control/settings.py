@@ -42,8 +42,7 @@ class TaskSettings:
     Attributes:
         spec: What cannot change.
         stiffness, damping: (6,) along the task's axes, linear first.
-        motion: (6,) 1.0 for axes in which motion is controlled.
-        force: (6,) 1.0 for axes in which the target wrench counts.
+        motion: (6,) 1.0 for axes in which motion is controlled, 0.0 where the target wrench is.
         error_clip: Position [m] and orientation error [rad] are shortened to these.
         jump: Distance [m] and angle [rad] to which a target is moved nearer; inf: any.
     """
@@ -53,7 +52,6 @@ class TaskSettings:
     stiffness: tuple[float, ...]
     damping: tuple[float, ...]
     motion: tuple[float, ...]
-    force: tuple[float, ...]
     error_clip: tuple[float, float]
     force_gain: float
     force_integral: float
@@ -231,19 +229,14 @@ def _task(t: str, p: Mapping[str, Any]) -> TaskSettings:
             raise SettingsError(f"{t}.force_axes: {axis!r} is not an axis of rows = {rows}; valid are {listed(valid)}")
     spec = TaskSpec(t, None if rows == "com" else p[f"{t}.frame"] or t, "position" if rows == "com" else rows,
                     p[f"{t}.relative_to"] or None, p[f"{t}.axes"] or None, p[f"{t}.level"], law)
-    force = p[f"{t}.force_axes"]
     return TaskSettings(
         spec=spec, enabled=p[f"{t}.enabled"], stiffness=stiffness, damping=damping,
-        motion=_chosen([axis for axis in p[f"{t}.motion_axes"] if axis not in force]), force=_chosen(force),
+        motion=tuple(float(axis not in p[f"{t}.force_axes"]) for axis in AXES),
         error_clip=(p[f"{t}.error_clip"], p[f"{t}.error_clip_angle"]),
         **{name: p[f"{t}.{name}"] for name in ("force_gain", "force_integral", "force_limit", "force_damping",
                                                "wrench_limit")},
         limits=MotionLimits(*(p[f"{t}.{name}"] for name in MotionLimits.__dataclass_fields__)),
         jump=(p[f"{t}.jump"] or float("inf"), p[f"{t}.jump_angle"] or float("inf")))
-
-
-def _chosen(axes: Sequence[str]) -> tuple[float, ...]:
-    return tuple(float(axis in axes) for axis in AXES)
 
 
 def _spread(pair: Sequence[float]) -> tuple[float, ...]:

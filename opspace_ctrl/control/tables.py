@@ -164,7 +164,7 @@ def _law(t: str) -> tuple[Parameter, ...]:
                   minimum=0.0, maximum=1e6),
         Parameter(f"{t}.damping", [], "Kd, likewise. inertia: [1/s]; impedance: [Ns/m], [Nms/rad]. Empty: critical, "
                   "2 sqrt(Kp) (impedance: of 1 kg, 1 kg m^2).", kind="double_array", minimum=0.0, maximum=1e5),
-        Parameter(f"{t}.axes", "", "Frame in whose axes gains, motion and force axes are given; empty: the world's, or "
+        Parameter(f"{t}.axes", "", "Frame in whose axes gains and force axes are given; empty: the world's, or "
                   "those of relative_to.", read_only=True),
         Parameter(f"{t}.error_clip", 0.1, "Position errors count as no larger than this [m].", minimum=1e-4,
                   maximum=100.0),
@@ -174,9 +174,8 @@ def _law(t: str) -> tuple[Parameter, ...]:
 
 def _force(t: str) -> tuple[Parameter, ...]:
     return (
-        Parameter(f"{t}.motion_axes", [*AXES], "Axes in which motion is controlled.", choices=AXES),
-        Parameter(f"{t}.force_axes", [], "Axes in which the target wrench is controlled instead; what is in neither is "
-                  "left free.", kind="string_array", choices=AXES),
+        Parameter(f"{t}.force_axes", [], "Axes in which the target wrench is controlled instead of the motion; without "
+                  "a target they are free.", kind="string_array", choices=AXES),
         Parameter(f"{t}.force_gain", 0.0, "F = F_d + gain (F_d - F_measured) + integral, where a wrench is measured.",
                   minimum=0.0, maximum=100.0),
         Parameter(f"{t}.force_integral", 0.0, "Gain of the integral of F_d - F_measured [1/s].", minimum=0.0,
