@@ -3,6 +3,12 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from typing import TYPE_CHECKING
+
+from opspace_ctrl.commands._interrupt import INTERRUPTED, Interruption
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 ROBOTS = ("arm7", "asimo", "free_flyer")
 
@@ -16,7 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Follow the figure of eight, then say how well."""
+    """Follow the figure of eight, then say how well; 130 after SIGINT or SIGTERM, with nothing left running."""
+    with Interruption(keep=getattr(args, "owns_process", False)) as stop:
+        _shown(args, stop)
+        return INTERRUPTED if stop.requested else 0
+
+
+def _shown(args: argparse.Namespace, stop: Interruption) -> None:
     from opspace_ctrl.commands._console import console
     from opspace_ctrl.commands._demo.scenario import SCENARIOS
     from opspace_ctrl.commands._demo.view import LiveView, summary
@@ -28,14 +40,15 @@ def run(args: argparse.Namespace) -> int:
     out.print(how)
     out.print("(the first run ever compiles the kernels, a minute or two; later ones take seconds)")
     with LiveView(out, delay_name) as view:
-        record = follow(scenario, view.show)
+        record = follow(scenario, view.show, stop)
+    if record is None:
+        return
     out.print(summary(record, delay_name))
     if args.plot:
         from opspace_ctrl.commands._demo.picture import draw
         draw(record, delay_name, args.plot)
         out.print(f"drawn: {args.plot}")
     _say_what_next(out, scenario.robot)
-    return 0
 
 
 def _way(no_ros: bool):
@@ -54,7 +67,7 @@ def _way(no_ros: bool):
     return direct.follow, direct.DELAY, f"{why}controller and simulator run in this process, without ROS"
 
 
-def _say_what_next(out, robot: str) -> None:
+def _say_what_next(out: Console, robot: str) -> None:
     """Three commands to try."""
     opspace = "opspace" if shutil.which("opspace") else ".venv/bin/opspace"
     other = "asimo" if robot != "asimo" else "free_flyer"

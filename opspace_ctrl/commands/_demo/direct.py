@@ -7,6 +7,7 @@ from time import perf_counter
 import numpy as np
 
 from opspace_ctrl import frame_pose
+from opspace_ctrl.commands._interrupt import Interruption
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.data import shipped_path
@@ -24,8 +25,8 @@ LEAD = 1.5  # [s] of standing still before the figure begins: the controller's r
 SHOWN_EVERY = 0.2  # [s] simulated
 
 
-def follow(scenario: Scenario, show: Callable[[Record], None]) -> Record:
-    """Run the scenario; `show` gets the record so far from time to time."""
+def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruption) -> Record | None:
+    """Run the scenario; `show` gets the newest rows from time to time. None if it was interrupted."""
     path = shipped_path("config", f"{scenario.robot}.yaml")
     robot = make_simulator(scenario.robot, simulator_settings(node_parameters(path, "opspace_simulator")))
     controller = Controller(robot.model, controller_settings(node_parameters(path, "opspace_controller")))
@@ -49,6 +50,8 @@ def follow(scenario: Scenario, show: Callable[[Record], None]) -> Record:
         rows.add(time, robot.q, torque, start, perf_counter())
         robot.step(torque)
         if k % every == 0:
+            if stop.requested:
+                return None
             show(rows.record(last=500))
     return rows.record().figure_only()
 

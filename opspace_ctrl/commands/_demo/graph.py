@@ -16,6 +16,7 @@ import yaml
 
 from opspace_ctrl import Model, frame_pose, load_robot
 from opspace_ctrl.commands import CommandError
+from opspace_ctrl.commands._interrupt import Interruption
 from opspace_ctrl.commands._processes import Processes, local_graph
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.errors import LogError
@@ -32,32 +33,38 @@ LOOK = 0.2  # [s] between looks at the log
 PATIENCE = 900.0  # [s] for two processes to compile their kernels
 
 
-def follow(scenario: Scenario, show: Callable[[Record], None]) -> Record:
-    """Run the scenario; `show` gets the newest rows from time to time."""
-    from .client import Client
-
+def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruption) -> Record | None:
+    """Run the scenario; `show` gets the newest rows from time to time. None if it was interrupted."""
     with tempfile.TemporaryDirectory(prefix="opspace_demo_") as folder, Processes() as processes:
         environment = local_graph()
         log = _start(scenario, Path(folder), processes, environment)
-        run = _first_commands(log, processes)
-        model = load_robot(scenario.robot)
-        begin = run["time"][-1] - run["schedule"][-1] + LEAD
-        centre, quaternion = frame_pose(model, run["q"][-1], scenario.task)
-        with Client(environment) as client:
-            client.send_trajectory(scenario.task, begin, quaternion, *waypoints(scenario, centre))
-            method = ""
-            while True:
-                processes.ensure_alive()
-                record = _record(scenario, model, read_log(log), begin, centre)
-                now = float(record.time[-1])
-                if now > SECONDS:
-                    break
-                show(record.rows(slice(-500, None)))
-                if method != scenario.method_at(now):
-                    method = scenario.method_at(now)
-                    client.set_method(method)
-                client.spin(LOOK)
-    return record.figure_only()
+        run = _first_commands(log, processes, stop)
+        return None if run is None else _followed(scenario, log, run, processes, environment, show, stop)
+
+
+def _followed(scenario: Scenario, log: Path, run: Run, processes: Processes, environment: dict[str, str],
+              show: Callable[[Record], None], stop: Interruption) -> Record | None:
+    """The figure, from the first commands on."""
+    from .client import Client
+
+    model = load_robot(scenario.robot)
+    begin = run["time"][-1] - run["schedule"][-1] + LEAD
+    centre, quaternion = frame_pose(model, run["q"][-1], scenario.task)
+    method = ""
+    with Client(environment) as client:
+        client.send_trajectory(scenario.task, begin, quaternion, *waypoints(scenario, centre))
+        while not stop.requested:
+            processes.ensure_alive()
+            record = _record(scenario, model, read_log(log), begin, centre)
+            now = float(record.time[-1])
+            if now > SECONDS:
+                return record.figure_only()
+            show(record.rows(slice(-500, None)))
+            if method != scenario.method_at(now):
+                method = scenario.method_at(now)
+                client.set_method(method)
+            client.spin(LOOK)
+    return None
 
 
 def _start(scenario: Scenario, folder: Path, processes: Processes, environment: dict[str, str]) -> Path:
@@ -74,8 +81,8 @@ def _start(scenario: Scenario, folder: Path, processes: Processes, environment: 
     return log
 
 
-def _first_commands(log: Path, processes: Processes) -> Run:
-    """The log once commands have come."""
+def _first_commands(log: Path, processes: Processes, stop: Interruption) -> Run | None:
+    """The log once commands have come; None if it was interrupted."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         processes.ensure_alive()
@@ -85,7 +92,8 @@ def _first_commands(log: Path, processes: Processes) -> Run:
             run = None  # it has not begun
         if run is not None and len(run.rows) and np.isfinite(run["schedule"][-1]):
             return run
-        time.sleep(LOOK)
+        if stop.wait(LOOK):
+            return None
     raise CommandError(f"the controller has sent nothing for {PATIENCE:g} s")
 
 
