@@ -130,6 +130,10 @@ class GazeboError(OpspaceError):
     """The bridge to Gazebo cannot do what is asked of it."""
 
 
+class BringupError(OpspaceError):
+    """An argument of a launch file is unknown or not valid."""
+
+
 class InertiaWarning(UserWarning):
     """A link's inertia is doubtful: not positive semi-definite, or breaking the triangle inequality."""
 

@@ -1,6 +1,7 @@
 """What a Gazebo world is made with, besides the robot."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from opspace_ctrl.errors import GazeboError, listed, quoted
 from opspace_ctrl.gazebo.generation import GENERATIONS, Generation
+from opspace_ctrl.gazebo.names import sdf_name
 from opspace_ctrl.model import Model
 
 __all__ = ["WorldSettings"]
@@ -23,7 +25,8 @@ class WorldSettings:
         real_time_factor: simulated over real time that the server aims at.
         start: q (nq,) the world begins with; None is the neutral configuration.
         world: name of the world.
-        ground: whether there is a ground plane z = 0; None: where there is gravity.
+        ground: whether there is a ground plane; None: where there is gravity.
+        normal, height, friction: the plane's normal, its height along it [m], and its coefficient of friction.
         ros2_control: gz_ros2_control instead of one force topic a joint.
         folder: where the meshes of relative paths and of packages beside the robot are looked for.
     """
@@ -34,12 +37,17 @@ class WorldSettings:
     start: np.ndarray | None = None
     world: str = "opspace"
     ground: bool | None = None
+    normal: Sequence[float] = (0.0, 0.0, 1.0)
+    height: float = 0.0
+    friction: float = 0.8
     ros2_control: bool = False
     folder: Path | None = None
 
     def __post_init__(self) -> None:
         if self.gazebo not in GENERATIONS:
             raise GazeboError(f"no Gazebo generation {quoted(self.gazebo)}; known: {listed(GENERATIONS)}")
+        if sdf_name(self.world) != self.world or not self.world:
+            raise GazeboError(f"the world's name {quoted(self.world)} is not made of letters, digits and _")
         for name in ("step", "real_time_factor"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):

@@ -4,10 +4,12 @@ from __future__ import annotations
 from copy import deepcopy
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from opspace_ctrl.gazebo.generation import Generation
 from opspace_ctrl.gazebo.robot import RobotSdf
 from opspace_ctrl.gazebo.settings import WorldSettings
-from opspace_ctrl.gazebo.xml import add
+from opspace_ctrl.gazebo.xml import add, add_pose
 from opspace_ctrl.model import Model
 
 __all__ = ["add_force_systems", "add_odometry", "world_sdf"]
@@ -24,7 +26,7 @@ def world_sdf(model: Model, robot: RobotSdf, settings: WorldSettings) -> Element
     add(world, "gravity", model.gravity)
     _add_light(world)
     if settings.has_ground(model):
-        _add_ground(world)
+        _add_ground(world, settings)
     world.append(deepcopy(robot.element))
     return world
 
@@ -60,16 +62,22 @@ def _add_light(world: Element) -> None:
     add(light, "direction", "-0.4 0.2 -0.9")
 
 
-def _add_ground(world: Element) -> None:
+def _add_ground(world: Element, settings: WorldSettings) -> None:
+    normal = np.array(settings.normal) / np.linalg.norm(settings.normal)
     ground = add(world, "model", name="ground_plane")
     add(ground, "static", True)
+    add_pose(ground, np.eye(3), settings.height * normal)
     link = add(ground, "link", name="ground")
     for tag in ("collision", "visual"):
         shape = add(link, tag, name=tag)
         plane = add(add(shape, "geometry"), "plane")
-        add(plane, "normal", "0 0 1")
+        add(plane, "normal", normal)
         add(plane, "size", "100 100")
         if tag == "visual":
             material = add(shape, "material")
             for key in ("ambient", "diffuse"):
                 add(material, key, "0.8 0.8 0.8 1")
+        else:  # a contact has the lower friction of its two shapes, and the robot's is 1
+            friction = add(add(add(shape, "surface"), "friction"), "ode")
+            for key in ("mu", "mu2"):
+                add(friction, key, [settings.friction])
