@@ -18,7 +18,7 @@ from .log import Run
 from .message_definitions import schema_text
 from .report import on_schedule
 
-__all__ = ["write_bag"]
+__all__ = ["check_recording", "write_bag"]
 
 Message = tuple[int, str, str, dict[str, Any]]  # time [ns], topic, type, content
 INFO, WARN = 20, 30
@@ -36,13 +36,9 @@ def write_bag(run: Run, path: str | Path, tracking: Mapping[str, np.ndarray] | N
     Raises:
         LogError: mcap-ros2-support is missing, or the file cannot be written.
     """
+    writer_class, count, schemas = _writer_class(), 0, {}
     try:
-        from mcap_ros2.writer import Writer
-    except ImportError:
-        raise LogError("recording needs mcap-ros2-support: pip install 'opspace_ctrl[record]'") from None
-    count, schemas = 0, {}
-    try:
-        with open(path, "wb") as file, Writer(file) as writer:
+        with open(path, "wb") as file, writer_class(file) as writer:
             for time, topic, kind, content in merge(_states(run), _errors(run, tracking or {}), _events(run),
                                                     key=lambda message: message[0]):
                 if kind not in schemas:
@@ -52,6 +48,21 @@ def write_bag(run: Run, path: str | Path, tracking: Mapping[str, np.ndarray] | N
     except OSError as error:
         raise LogError(f"cannot write the bag {quoted(str(path))}: {error}") from None
     return count
+
+
+def check_recording(path: str | Path) -> None:
+    """Raise LogError if a bag could not be written there."""
+    _writer_class()
+    if not Path(path).absolute().parent.is_dir():
+        raise LogError(f"cannot write the bag {quoted(str(path))}: its folder does not exist")
+
+
+def _writer_class() -> Any:
+    try:
+        from mcap_ros2.writer import Writer
+    except ImportError:
+        raise LogError("recording needs mcap-ros2-support: pip install 'opspace_ctrl[record]'") from None
+    return Writer
 
 
 def _states(run: Run) -> Iterator[Message]:
