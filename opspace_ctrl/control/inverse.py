@@ -1,0 +1,122 @@
+"""The inverse of one level's Schur complement, exact where it is regular, fading where it is not.
+
+Rows are measured in their typical response (see `osim.singular`): S = sum a u u^T. With e = DAMPING and c = CUT < e,
+    Q = sum g(a) u u^T,   g = 1/a for a >= e, then on a line from 1/e to 0 at c     makes the force F
+    P = sum f(a) / a u u^T,   f = 1 for a >= e, then smoothly to 0 at c             makes the null space
+Both are continuous. Above e they are the inverse, and the hierarchy is strict; below, the direction is given to the
+levels under this one to the degree in which the level gives it up. With TRUNCATE the null space stays a projector: f is
+1 above c and 0 below.
+"""
+from __future__ import annotations
+
+from ..dynamics.layout import floats
+from ..jit import kernel
+from ..lanes import WIDTH, load, splat, store
+from ..osim.eigen import diagonalise, tridiagonalise
+from . import layout as at
+
+TINY = 1e-13  # a pivot below it is what rounding leaves of a lost direction
+
+
+@kernel
+def fractions(a, e, cut, truncate):
+    """g(a) and f(a) / a of an eigenvalue."""
+    if a >= e:
+        return 1.0 / a, 1.0 / a
+    if not a > cut:
+        return 0.0, 0.0
+    x = (a - cut) / (e - cut)
+    kept = 1.0 if truncate == 1.0 else x * x * (3.0 - 2.0 * x)
+    return x / e, kept / a
+
+
+@kernel
+def invert_level(w, start, end):
+    """P and Q of rows start .. end - 1 of GRAM into the diagonal blocks of INVERSE and DAMPED_INVERSE.
+
+    Returns:
+        Rank, and 1.0 if a direction is damped or lost.
+    """
+    A, P, Q, scale = floats(w, at.SCALED), floats(w, at.INVERSE), floats(w, at.DAMPED_INVERSE), floats(w, at.ROW_SCALE)
+    n, option = end - start, floats(w, at.OPTION)
+    _scaled(w, start, n)
+    if _gauss_jordan(A, n):
+        trace = 0.0
+        for i in range(n):
+            trace += A[i, i]
+        if trace * option[at.DAMPING] < 1.0:  # 1 / trace is a lower bound of the smallest eigenvalue
+            for i in range(n):
+                x = 1.0 / scale[start + i]
+                for j in range(n):
+                    P[start + i, start + j] = x * A[i, j] / scale[start + j]
+                    Q[start + i, start + j] = P[start + i, start + j]
+            return float(n), 0.0
+    _scaled(w, start, n)
+    return _by_eigenvalues(w, start, n)
+
+
+@kernel
+def _scaled(w, start, n):
+    """SCALED = the level's block, rows and columns divided by ROW_SCALE."""
+    A, S, scale = floats(w, at.SCALED), floats(w, at.GRAM), floats(w, at.ROW_SCALE)
+    for i in range(n):
+        x = 1.0 / scale[start + i]
+        store(A, i, n - n % WIDTH, splat(0.0))
+        for j in range(n):
+            A[i, j] = x * S[start + i, start + j] / scale[start + j]
+
+
+@kernel
+def _gauss_jordan(A, n):
+    """A, symmetric and positive definite, becomes its inverse; False if a pivot is lost on the way."""
+    for c in range(n):
+        if not A[c, c] > TINY:  # NaN counts
+            return False
+        pivot = 1.0 / A[c, c]
+        for j in range(0, n, WIDTH):
+            store(A, n, j, load(A, c, j) * pivot)
+        A[n, c] = pivot
+        for r in range(n):
+            if r != c:
+                factor = A[r, c]
+                A[r, c] = 0.0
+                for j in range(0, n, WIDTH):
+                    store(A, r, j, load(A, r, j) - factor * load(A, n, j))
+        for j in range(0, n, WIDTH):
+            store(A, c, j, load(A, n, j))
+    return True
+
+
+@kernel
+def _by_eigenvalues(w, start, n):
+    """`invert_level` where the quick way does not do."""
+    A, P, Q, scale = floats(w, at.SCALED), floats(w, at.INVERSE), floats(w, at.DAMPED_INVERSE), floats(w, at.ROW_SCALE)
+    values, Z, option = floats(w, at.EIGENVALUES), floats(w, at.EIGENVECTORS), floats(w, at.OPTION)
+    tridiagonalise(A, n, values, floats(w, at.OFF_DIAGONAL), Z)
+    diagonalise(n, values, floats(w, at.OFF_DIAGONAL), Z)
+    for i in range(n):
+        for j in range(n):
+            P[start + i, start + j], Q[start + i, start + j] = 0.0, 0.0
+    rank, damped = 0.0, 0.0
+    for k in range(n):
+        g, f = fractions(values[k], option[at.DAMPING], option[at.CUT], option[at.TRUNCATE])
+        rank += 1.0 if f > 0.0 else 0.0
+        damped = 1.0 if values[k] < option[at.DAMPING] else damped
+        for i in range(n):
+            x = Z[k, i] / scale[start + i]
+            for j in range(n):
+                y = x * Z[k, j] / scale[start + j]
+                P[start + i, start + j] += f * y
+                Q[start + i, start + j] += g * y
+    return rank, damped
+
+
+@kernel
+def invert_limit(w, i, weight):
+    """The same for one row, its force and null space weighted."""
+    option, scale = floats(w, at.OPTION), floats(w, at.ROW_SCALE)[i]
+    a = floats(w, at.GRAM)[i, i] / (scale * scale)
+    g, f = fractions(a, option[at.DAMPING], option[at.CUT], option[at.TRUNCATE])
+    floats(w, at.INVERSE)[i, i] = weight * f / (scale * scale)
+    floats(w, at.DAMPED_INVERSE)[i, i] = weight * g / (scale * scale)
+    return 1.0 if f > 0.0 else 0.0, 1.0 if a < option[at.DAMPING] else 0.0
