@@ -42,6 +42,7 @@ class Controller:
         report: What the last tick did.
         method_residual: Relative difference of the torques of the old and the new method at the state of the last
             switch; 0 before the first.
+        switches: How often the method has changed.
 
     Raises:
         SettingsError: The settings do not fit the robot; or what `Core` raises (frames, joints, method).
@@ -58,7 +59,7 @@ class Controller:
         self.report = Report(self._core, settings.structure, tuple(model.joint_names))
         self._tick = self._core.tick
         self._next_method: str | None = None
-        self.method_residual = 0.0
+        self.method_residual, self.switches = 0.0, 0
         self._expiry: dict[str, float] = {}
         self._expires = NEVER
         self._safe = SafeCommands(self._core, model, self.joints, settings.safety.safe_damping)
@@ -178,6 +179,7 @@ class Controller:
         self._tick(q, v, time)
         size = float(np.abs(old).max())
         self.method_residual = float(np.abs(self._core.levels - old).max()) / size if size else 0.0
+        self.switches += 1
 
     # ---- targets ----
 
