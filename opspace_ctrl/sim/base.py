@@ -12,6 +12,7 @@ from ..errors import ConfigurationError, quoted
 from ..model import Model
 from ..model.configuration import check_vector
 from .initial import initial_configuration
+from .sensors import joint_wrench, outside_wrench
 from .settings import SimulatorSettings
 
 __all__ = ["Simulator"]
@@ -114,7 +115,6 @@ class Simulator(ABC):
     def constraint_forces(self) -> dict[tuple[str, str], np.ndarray]:
         """Wrenches (6,) of the closures on their first frames in the last step (world axes, at its origin)."""
 
-    @abstractmethod
     def frame_wrench(self, frame: str, compensated: bool = True) -> np.ndarray:
         """What a force-torque sensor at a frame reads (6,): force, torque; world axes, at the frame's origin.
 
@@ -123,6 +123,18 @@ class Simulator(ABC):
                 carries: what a sensor says whose load is tared. Otherwise the wrench that these bodies take from the
                 joint that moves them, weight and inertia included.
         """
+        (q, v), outside = self._before(), self._outside()
+        if compensated:
+            return outside_wrench(self.model, q, frame, outside)
+        return joint_wrench(self.model, q, v, (self.v - v) / self.settings.step, frame, outside)
+
+    @abstractmethod
+    def _before(self) -> tuple[np.ndarray, np.ndarray]:
+        """q and v before the last step."""
+
+    @abstractmethod
+    def _outside(self) -> list[tuple[str, np.ndarray]]:
+        """(frame, wrench at its origin) of all that acted from outside in the last step."""
 
     def energy(self) -> float:
         """Kinetic and potential energy [J]."""

@@ -1,19 +1,106 @@
-"""Contacts and closures in the step."""
+"""Contacts and closures in the step: where they are, their impulses, and the correction of positions.
+
+The correction is an impulse of its own that moves positions and leaves velocities alone, so that no depth and no
+opening is ever turned into motion.
+"""
 from __future__ import annotations
 
+from ..dynamics import crba, ltl
+from ..dynamics import layout as dyn
+from ..dynamics.layout import count, floats
 from ..jit import kernel
+from ..osim import layout as rows
+from ..osim.blocks import add_transposed, mirror, products, times_support
+from ..osim.jacobian import task_jacobian
+from ..osim.sparse_ltdl import y_ltdl
+from . import contact, loops
+from . import layout as at
+
+POSITION_SWEEPS = 20
 
 
 @kernel
 def place_constraints(w):
-    """Where contacts and closures are."""
+    """Gaps and, if something may touch or is closed, the Jacobian; poses and subspaces are there."""
+    if count(w, at.ROWS) == 0:
+        return
+    near = contact.gaps(w) or count(w, at.CLOSURES) > 0
+    floats(w, at.STATUS)[at.IS_NEAR] = 1.0 if near else 0.0
+    if near:
+        task_jacobian(w)
 
 
 @kernel
 def constrain(w, is_factored):
-    """V_NEXT after their impulses."""
+    """V_NEXT after the impulses of contacts and closures; H is factored here if it is not."""
+    if count(w, at.ROWS) == 0:
+        return
+    b, f, status = floats(w, at.RHS), floats(w, at.IMPULSE), floats(w, at.STATUS)
+    touches, status[at.IS_SOLVED] = False, 0.0
+    if status[at.IS_NEAR] == 1.0:
+        times_support(w, floats(w, rows.J), floats(w, at.V_NEXT), b)
+        touches = contact.activate(w)
+    if not touches and count(w, at.CLOSURES) == 0:
+        for r in range(count(w, at.ROWS)):
+            f[r] = 0.0
+        return
+    if not is_factored:
+        crba.mass_matrix(w)
+        ltl.ltdl(w)
+    y_ltdl(w)
+    products(w)
+    A = floats(w, rows.LI)
+    mirror(A, count(w, at.ROWS), False)
+    if count(w, at.CLOSURES) > 0:
+        loops.eliminate(w, A)
+    status[at.IS_SOLVED] = 1.0
+    impulses(w, b, f)
+    add_response(w, f, floats(w, at.V_NEXT))
+
+
+@kernel
+def impulses(w, b, f):
+    """f for the velocities b of all rows."""
+    if count(w, at.CLOSURES) == 0:
+        contact.solve(w, floats(w, rows.LI), b, f, count(w, at.SWEEPS))
+    else:
+        loops.forward_substitute(w, b, f)
+        contact.solve(w, floats(w, at.SCHUR), b, f, count(w, at.SWEEPS))
+        loops.back_substitute(w, f)
+
+
+@kernel
+def pseudo_impulses(w, b, f):
+    """f for the displacements b of all rows, roughly: the next step takes what is left."""
+    if count(w, at.CLOSURES) == 0:
+        contact.sweep(w, floats(w, rows.LI), b, f, POSITION_SWEEPS)
+    else:
+        loops.forward_substitute(w, b, f)
+        contact.sweep(w, floats(w, at.SCHUR), b, f, POSITION_SWEEPS)
+        loops.back_substitute(w, f)
+
+
+@kernel
+def add_response(w, f, out):
+    """out += H^-1 J^T f = L_d^-1 Y_D^T f."""
+    found, nv = floats(w, at.RESPONSE), count(w, dyn.NV)
+    for i in range(nv):
+        found[i] = 0.0
+    add_transposed(w, floats(w, rows.YD), f, found)
+    ltl.solve_unit(w, found)
+    for i in range(nv):
+        out[i] += found[i]
 
 
 @kernel
 def correct_positions(w, shift):
-    """Add to a displacement what brings contacts and closures back."""
+    """Add to a displacement what takes a share of all depths and openings away, within friction."""
+    if count(w, at.ROWS) == 0 or floats(w, at.STATUS)[at.IS_SOLVED] == 0.0:
+        return
+    b, f = floats(w, at.RHS), floats(w, at.PSEUDO)
+    if contact.depths(w, b) | (count(w, at.CLOSURES) > 0):
+        loops.loop_errors(w, b, floats(w, at.SCALARS)[at.CORRECTION])
+        for r in range(count(w, at.ROWS)):
+            f[r] = 0.0
+        pseudo_impulses(w, b, f)
+        add_response(w, f, shift)

@@ -1,11 +1,11 @@
 """One step of the motion, by the integrator that was chosen; kernels `int64(int64)`, called through their address.
 
-semi_implicit   (H + step D) dv = step (tau - h - D v),  v' = v + dv,  q' = q (+) step v'
-the scheme of DART and Gazebo: damping at the end of the step, first order
-explicit        the same with all of the damping at the start of the step
-rkmk4           Runge-Kutta-Munthe-Kaas of order four: q = q0 (+) u, and u and v by the classical tableau
-([Munthe-Kaas1998]); friction, stops, contacts and closures act as impulses at the end of the step,
-which displace by half of it (a constant force over the step does), so with them it is first order
+- semi_implicit: (H + step D) dv = step (tau - h - D v),  v' = v + dv,  q' = q (+) step v'. The scheme of DART and
+  Gazebo: damping at the end of the step, first order.
+- explicit: the same with all of the damping at the start of the step.
+- rkmk4: Runge-Kutta-Munthe-Kaas of order four, q = q0 (+) u, with u and v by the classical tableau ([Munthe-Kaas1998]).
+  Friction, stops, contacts and closures act as impulses at the end of the step, which displace by half of it, as a
+  constant force over the step does; with them it is first order.
 """
 from __future__ import annotations
 

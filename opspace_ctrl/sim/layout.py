@@ -41,8 +41,8 @@ FRICTION = _slot()  # flat (nv): Coulomb friction
 STIFF = _slot()  # flat (nv): slope of a stop or brake [N s/m or N m s/rad]
 LIMIT = _slot()  # (singles, 2): position limits
 SCALARS = _slot()  # flat (8): columns below
-STEP, CREEP, CORRECTION, MU, TOLERANCE, RATE_BOUND = range(6)
-GROUND = _slot()  # (3, 4): normal and height above the origin; tangents
+STEP, CREEP, CORRECTION, MU, HEIGHT = range(5)
+GROUND = _slot()  # (3, 3): normal and two tangents of the ground
 
 # ---- one step ----
 TAU = _slot()  # flat (nv): efforts after saturation
@@ -65,18 +65,25 @@ SHIFT = _slot()  # flat (nv): a displacement on the Lie algebra
 FREE_V = _slot()  # flat (nv): velocity that the smooth forces alone give
 NOTHING = _slot()  # flat (nv): zeros
 
-# ---- contacts and closures ----
-GAP = _slot()  # flat (points)
+# ---- contacts and closures: the Delassus matrix J H^-1 J^T is LI of `osim.layout`, J, Y_d and Y_D are there too ----
+GAP = _slot()  # flat (points): height above the ground
 ACTIVE = _slot()  # flat (points): 1 if the point takes part in the step
+MODE = _slot()  # flat (points): open, sticks or slides, see `active_set`
+DIRECTION = _slot()  # (points, 2): of friction on points that slide, along the tangents
+PICK = _slot()  # flat (rows), integers: rows of the linear system
+SYSTEM = _slot()  # (rows, rows): its matrix
+FOUND = _slot()  # flat (rows): its right-hand side, then solution
 LOOP = _slot()  # (closures, 4): first frame, second frame, first row, kind of rows
-LOOP_ERROR = _slot()  # flat (rows): how far the closures are open
 LOOP_TURN = _slot()  # (closures, 9): orientation of the first frame in the second that is kept
-DELASSUS = _slot()  # (rows, rows): J H^-1 J^T, full
-CROSS = _slot()  # (rows, rows): Omega_bb^-1 Omega_bc of the closures, row by row of the contacts
-CHOLESKY = _slot()  # (rows, rows): factor of Omega_bb
-RHS = _slot()  # flat (rows): velocity to be cancelled
+POSE = _slot()  # (2, 12): orientation and position of two frames
+SCHUR = _slot()  # (rows, rows): what the contacts feel of it when the closures give way
+CROSS = _slot()  # (closed rows, rows): L^-1 of the closures' rows of it
+CHOLESKY = _slot()  # (closed rows, closed rows): its factor L over the closures
+RESIDUAL = _slot()  # flat (rows): relative velocity with the impulses found so far
+RHS = _slot()  # flat (rows): relative velocity without them
 IMPULSE = _slot()  # flat (rows): impulses of the step
-PSEUDO = _slot()  # flat (rows): what moves positions alone
-STATUS = _slot()  # flat (4): columns below
-SWEEPS_USED, RESIDUAL, PIECES_USED = range(3)
+PSEUDO = _slot()  # flat (rows): impulses that move positions alone
+RESPONSE = _slot()  # flat (nv): H^-1 J^T times impulses
+STATUS = _slot()  # flat (8): columns below
+SWEEPS_USED, LAST_CHANGE, PIECES_USED, IS_NEAR, IS_SOLVED, MODES_USED = range(6)
 END = _slot()

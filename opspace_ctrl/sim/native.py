@@ -5,24 +5,29 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..dynamics import frame_pose
 from ..dynamics import layout as dyn
 from ..dynamics.state import OK, TOO_LARGE
 from ..errors import ConfigurationError, SimulationError, listed
 from ..model import Model
 from ..model.configuration import check_vector
+from ..model.rotations import from_quaternion
+from ..osim.tasks import ROWS
 from . import entries
 from . import layout as at
 from .base import Simulator
 from .initial import joint_coordinates
 from .pack import pack_simulator
-from .sensors import joint_wrench, outside_wrench
+from .rows import closed, on_the_ground, parse_contacts, parse_loops, points_of
+from .sensors import moved
 from .settings import SimulatorSettings
 
 __all__ = ["NativeSimulator"]
 
 HOLD_RATE = 0.1  # share of the way back to the held position that the brakes go in a step
 # What the motion goes on from, beside the number of steps.
-_STATE = {"q": dyn.Q, "v": dyn.V, "tau": at.TAU, "slide": at.SLIDE, "stop": at.STOP, "pushes": at.PUSH,
+_STATE = {"q": dyn.Q, "v": dyn.V, "tau": at.TAU, "slide": at.SLIDE, "stop": at.STOP, "impulse": at.IMPULSE,
+          "mode": at.MODE, "direction": at.DIRECTION, "pushes": at.PUSH,
           "pushed": at.LAST_PUSH,
           "q_start": at.Q_START, "v_start": at.V_START}
 
@@ -32,10 +37,16 @@ class NativeSimulator(Simulator):
 
     def __init__(self, model: Model, settings: SimulatorSettings):
         super().__init__(model, settings)
-        self._work = pack_simulator(model, settings, self._initial)
+        self._contacts, self._loops = parse_contacts(model, settings.contacts), parse_loops(model, settings.closures)
+        if not len(settings.initial_pose):
+            self._initial = on_the_ground(model, self._initial, self._contacts, settings.ground_normal,
+                                          settings.ground_height)
+        self._initial = closed(model, self._initial, self._loops)
+        self._work = pack_simulator(model, settings, self._initial, self._contacts, self._loops)
         self._address, self._step = self._work.address, entries.step.prepare()
         self._joint = joint_coordinates(model)
         self.q, self.v = _read_only(self._work[dyn.Q]), _read_only(self._work[dyn.V])
+        self._q_before = _read_only(self._work[at.Q_START])
         self._efforts = np.zeros(len(self._joint))
         self._hold, self._held, self._is_holding = _read_only(self._efforts), None, False
         self._saved = {name: slot for name, slot in _STATE.items() if slot in self._work}
@@ -87,22 +98,42 @@ class NativeSimulator(Simulator):
 
     def contact_forces(self) -> dict[str, np.ndarray]:
         """See `Simulator.contact_forces`."""
-        return {}
+        found, row = {}, 0
+        for contact in self._contacts:
+            forces = self._impulses(row, 3 * len(contact.points)).reshape(-1, 3) @ self._work[at.GROUND]
+            row += forces.size
+            arms = points_of(self.model, self._q_before, contact) - frame_pose(self.model, self._q_before,
+                                                                               contact.frame)[0]
+            wrench = np.concatenate([forces.sum(0), np.cross(arms, forces).sum(0)])
+            found[contact.frame] = wrench[:3] if contact.is_point else wrench
+        return found
+
+    def _impulses(self, row: int, size: int) -> np.ndarray:
+        """Mean forces of some rows in the last step."""
+        return self._work[at.IMPULSE][row:row + size] / self.settings.step
 
     def constraint_forces(self) -> dict[tuple[str, str], np.ndarray]:
         """See `Simulator.constraint_forces`."""
-        return {}
+        found, row = {}, 3 * sum(len(contact.points) for contact in self._contacts)
+        for loop in self._loops:
+            axes = from_quaternion(frame_pose(self.model, self._q_before, loop.second)[1])
+            rows = ROWS[loop.rows].T @ self._impulses(row, loop.size)
+            row += loop.size
+            found[loop.first, loop.second] = np.concatenate([axes @ rows[:3], axes @ rows[3:]])
+        return found
 
-    def frame_wrench(self, frame: str, compensated: bool = True) -> np.ndarray:
-        """See `Simulator.frame_wrench`."""
-        q, v, outside = self._work[at.Q_START], self._work[at.V_START], self._outside()
-        if compensated:
-            return outside_wrench(self.model, q, frame, outside)
-        return joint_wrench(self.model, q, v, (self.v - v) / self.settings.step, frame, outside)
+    def _before(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._q_before, self._work[at.V_START]
 
-    def _outside(self) -> dict[str, np.ndarray]:
-        """Wrenches (6,) on frames from outside in the last step."""
-        return {self.model.frame_names[int(row[0])]: row[2:] for row in self._work[at.LAST_PUSH] if row[1] > 0.0}
+    def _outside(self) -> list[tuple[str, np.ndarray]]:
+        names = self.model.frame_names
+        found = [(names[int(row[0])], row[2:].copy()) for row in self._work[at.LAST_PUSH] if row[1] > 0.0]
+        for frame, force in self.contact_forces().items():
+            found.append((frame, np.append(force, np.zeros(6 - len(force)))))
+        for (first, second), wrench in self.constraint_forces().items():
+            arm = np.subtract(*(frame_pose(self.model, self._q_before, frame)[0] for frame in (first, second)))
+            found += [(first, wrench), (second, -moved(wrench, arm))]
+        return found
 
     def _reset(self, q: np.ndarray, v: np.ndarray) -> None:
         for slot in self._saved.values():

@@ -1,6 +1,8 @@
 """From a model and settings to the workspace of a simulator."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..dynamics import mass_matrix
@@ -11,6 +13,7 @@ from . import layout as at
 from .forward import choose_forward
 from .initial import joint_coordinates
 from .integrators import address_of_integrator
+from .rows import Contact, Loop, pack_rows, relative_orientation
 from .settings import SimulatorSettings
 
 __all__ = ["pack_simulator"]
@@ -21,9 +24,13 @@ CORRECTION = 0.2  # share of a position error that a step takes away
 PUSHES = 32  # wrenches at a time
 
 
-def pack_simulator(model: Model, settings: SimulatorSettings, q: np.ndarray) -> Workspace:
-    """A workspace in which the robot can be simulated; q is a typical configuration."""
+def pack_simulator(model: Model, settings: SimulatorSettings, q: np.ndarray, contacts: Sequence[Contact] = (),
+                   loops: Sequence[Loop] = ()) -> Workspace:
+    """A workspace in which the robot can be simulated; q is a typical configuration, with the loops closed."""
     work = pack(model)
+    if contacts or loops:
+        pack_rows(work, model, contacts, loops, settings.ground_normal)
+        work.set_count(at.SWEEPS, settings.solver_sweeps)
     _joints(work, model, settings, q)
     _coordinates(work, model, settings)
     _scratch(work, model)
@@ -31,9 +38,12 @@ def pack_simulator(model: Model, settings: SimulatorSettings, q: np.ndarray) -> 
     work.zeros(at.PUSH, PUSHES, 8)
     work.zeros(at.LAST_PUSH, PUSHES, 8)
     scalars = np.zeros(8)
+    scalars[at.HEIGHT] = settings.ground_height
     scalars[[at.STEP, at.CREEP, at.CORRECTION, at.MU]] = settings.step, CREEP, CORRECTION, settings.ground_friction
     work.put(at.SCALARS, scalars)
     work.allocate()
+    for c, loop in enumerate(loops):
+        work[at.LOOP_TURN][c] = relative_orientation(model, q, loop).ravel()
     choose_forward(work, model, settings.forward_method)
     work.set_count(at.INTEGRATOR, address_of_integrator(settings.integrator))
     return work
@@ -84,4 +94,4 @@ def _scratch(work: Workspace, model: Model) -> None:
     for slot in (at.STAGE_V, at.STAGE_A):
         work.zeros(slot, 4, model.nv)
     work.zeros(at.BRAKED, 1)
-    work.zeros(at.STATUS, 4)
+    work.zeros(at.STATUS, 8)
