@@ -257,7 +257,7 @@ def test_scaled_time_and_a_floating_base(tmp_path):
     """It owns time at any speed; odometry comes just before the joint states of its stamp."""
     with Graph(tmp_path) as graph:
         graph.start("simulator", parameters={"robot": "free_flyer", "mode": "scaled", "real_time_factor": 0.25,
-                                             "autostart": True, "command_timeout": LONG})
+                                             "autostart": True, "command_timeout": LONG, "rate": 100.0})
         order = []
         odometry = graph.listen(Odometry, "odom", callback=order.append)
         clock = graph.listen(Clock, "/clock")

@@ -17,23 +17,30 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray
 
 from opspace_ctrl.nodes import qos
-from opspace_ctrl.nodes.declared import Declared
+from opspace_ctrl.nodes.declared import NODE_OPTIONS, Declared
 from opspace_ctrl.nodes.gazebo_forces import ForceGuard
 from opspace_ctrl.nodes.gazebo_states import BaseTwist, JointSelection, Pairing
 from opspace_ctrl.nodes.gazebo_table import BRIDGE_TABLE, CONTROL, ODOMETRY, STATES, check_bridge
 from opspace_ctrl.nodes.gazebo_world import ServiceWorld, World
 from opspace_ctrl.nodes.messages import diagnostic, nanoseconds, quaternion_of, twist_of, vector_of
-from opspace_ctrl.nodes.runtime import run
+from opspace_ctrl.nodes.runtime import DONE, LAST_WORD, run
 from opspace_ctrl.nodes.waiting import make_waiter
 
 __all__ = ["GazeboBridge", "main"]
 
 NAME = "opspace_gazebo_bridge"
+USAGE = """\
+opspace_gazebo_bridge [--ros-args --params-file FILE ...]
+
+Between a controller and Gazebo behind ros_gz_bridge: effort_controller/commands to a force topic a joint, states back.
+`opspace gazebo ROBOT --out DIR` writes its parameter file.
+"""
 QUEUE = qos.profile(10)  # nothing that comes is overwritten before it is counted
 LONGEST_WAIT = 0.05  # [s]
 
@@ -46,8 +53,8 @@ class GazeboBridge(Node):
     """
 
     def __init__(self, make_world: Callable[[Node], World] | None = None) -> None:
-        super().__init__(NAME, automatically_declare_parameters_from_overrides=True)
-        self.finished = False
+        super().__init__(NAME, **NODE_OPTIONS)
+        self.finished, self.exit_code = False, DONE
         self._declared = Declared(self)
         self._declared.declare(BRIDGE_TABLE)
         self._declared.complete()
@@ -67,7 +74,10 @@ class GazeboBridge(Node):
         self._stopping = True
         self._waiter.wake()
         self._thread.join()
-        self._send(np.zeros(len(self._settings["joints"])))
+        self._send(np.zeros(len(self._forces)))
+        deadline = time.monotonic() + LAST_WORD
+        for publisher in self._forces:
+            publisher.wait_for_all_acked(Duration(seconds=max(0.0, deadline - time.monotonic())))
         self._waiter.close()
 
     def _service_world(self, node: Node) -> World:
@@ -218,7 +228,7 @@ def _is_finite(odometry: Odometry) -> bool:
 
 def main(arguments: list[str] | None = None, make_world: Callable[[Node], World] | None = None) -> int:
     """Run the node; the exit codes are those of `runtime`."""
-    return run(lambda stop: GazeboBridge(make_world), arguments)
+    return run(lambda stop: GazeboBridge(make_world), arguments, USAGE)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ class ForceGuard:
         self._joints = settings["joints"]
         limits = settings["effort_limits"]
         self._limits = np.asarray(limits, float) if limits else np.full(len(self._joints), np.inf)
+        self._refused_above = self._limits * (1.0 + 1e-9)  # a controller that clips may round
         self._is_lockstep = settings["lockstep"]
         self.counters = dict.fromkeys(("commands", "refused", "extra", "watchdog"), 0)
         self.reason = ""
@@ -106,7 +107,7 @@ class ForceGuard:
             return f"{len(values)} efforts for {len(self._joints)} joints"
         efforts = np.asarray(values, float)
         for bad, what in ((~np.isfinite(efforts), "is not finite"),
-                          (np.abs(efforts) > self._limits, "is beyond the effort limit")):
+                          (np.abs(efforts) > self._refused_above, "is beyond the effort limit")):
             if bad.any():
                 at = int(np.argmax(bad))
                 return f"the effort of {self._joints[at]}, {efforts[at]:g}, {what}"

@@ -6,19 +6,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import SetBool, Trigger
 
 from opspace_ctrl.errors import ConfigurationError, OpspaceError
-from opspace_ctrl.model import Model, load_robot, load_urdf
 from opspace_ctrl.model.source import ROBOTS
-from opspace_ctrl.nodes.declared import Declared
+from opspace_ctrl.nodes.declared import NODE_OPTIONS, Declared
+from opspace_ctrl.nodes.robot import load
 from opspace_ctrl.nodes.robot_topics import RobotTopics, joint_order
-from opspace_ctrl.nodes.runtime import Stop, run
+from opspace_ctrl.nodes.runtime import DONE, INVALID, Stop, run
 from opspace_ctrl.nodes.simulation_loop import SimulationLoop
 from opspace_ctrl.nodes.simulator_status import SimulatorStatus
 from opspace_ctrl.sim.faults import Schedule, load_faults
@@ -29,20 +27,32 @@ from opspace_ctrl.sim.simulator import make_simulator
 __all__ = ["SimulatorNode", "main"]
 
 NAME = "opspace_simulator"
+USAGE = """\
+opspace_simulator [--ros-args -p robot:=ROBOT --params-file FILE ...]
+
+A simulated robot as a ROS 2 lifecycle node: effort_controller/commands in, joint_states (and odom) out.
+Its parameters and topics: docs/ros_interface.md; a file to start from: config/arm7.yaml.
+"""
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
 class SimulatorNode(LifecycleNode):
     """The node; services and parameters in the executor, the simulation in a thread of its own.
 
-    Args:
-        interruptible: a context in which a signal may end what takes long.
+    Attributes:
+        finished: the process shall end.
+        exit_code: of the process.
     """
 
-    def __init__(self, interruptible: Callable[[], AbstractContextManager]) -> None:
-        super().__init__(NAME, automatically_declare_parameters_from_overrides=True)
-        self.finished = False
-        self._interruptible = interruptible
+    def __init__(self, stop: Stop) -> None:
+        """Stop: tells of signals.
+
+        Raises:
+            ParameterError: a parameter is invalid.
+        """
+        super().__init__(NAME, **NODE_OPTIONS)
+        self.finished, self.exit_code = False, DONE
+        self._interruptible = stop.interruptible
         self._declared = Declared(self)
         self._declared.declare(SIMULATOR_TABLE)
         self._declared.complete()
@@ -53,6 +63,11 @@ class SimulatorNode(LifecycleNode):
         self.create_service(SetBool, "~/pause", self._pause)
         self.create_service(Trigger, "~/step", self._step)
         self.create_service(Trigger, "~/reset", self._reset)
+
+    def autostart(self) -> None:
+        """Configure and activate by itself; where that fails the process ends with INVALID."""
+        if self.trigger_configure() != SUCCESS or self.trigger_activate() != SUCCESS:
+            self.finished, self.exit_code = True, INVALID
 
     def end(self) -> None:
         """Stop the simulation and write the rest of its log."""
@@ -93,7 +108,10 @@ class SimulatorNode(LifecycleNode):
         return super().on_shutdown(state)
 
     def _prepare(self, values: dict[str, Any]) -> None:
-        model = _robot(values)
+        if not values["robot"]:
+            raise ConfigurationError(f"robot is empty; valid: a shipped robot ({', '.join(ROBOTS)}) or the path of a "
+                                     "URDF or xacro file")
+        model = load(values["robot"], values["base"], self.get_logger().warning)
         joint_order(model, values["joints"])
         simulator = make_simulator(model, simulator_settings(values))
         simulator.step(simulator.hold())  # compiles
@@ -160,16 +178,6 @@ class SimulatorNode(LifecycleNode):
         return response
 
 
-def _robot(values: dict[str, Any]) -> Model:
-    """The robot of the parameters `robot` and `base`."""
-    name = values["robot"]
-    if not name:
-        raise ConfigurationError(f"robot: a shipped robot ({', '.join(ROBOTS)}) or the path of a URDF or xacro file")
-    options = {"base": values["base"]} if values["base"] else {}
-    return load_robot(name, **options) if name in ROBOTS else load_urdf(
-        name if name.lstrip().startswith("<") else Path(name), **options)
-
-
 def _apply(plant: Plant, values: dict[str, Any], is_fault: bool, schedule: Schedule | None) -> None:
     """Take over what may change while the robot runs."""
     plant.watchdog.timeout, plant.watchdog.action = values["command_timeout"], values["timeout_action"]
@@ -182,12 +190,11 @@ def _apply(plant: Plant, values: dict[str, Any], is_fault: bool, schedule: Sched
 def main(arguments: list[str] | None = None) -> int:
     """Run the node; the exit codes are those of `runtime`."""
     def make(stop: Stop) -> SimulatorNode:
-        node = SimulatorNode(stop.interruptible)
+        node = SimulatorNode(stop)
         if node.get_parameter("autostart").value:
-            node.trigger_configure()
-            node.trigger_activate()
+            node.autostart()
         return node
-    return run(make, arguments)
+    return run(make, arguments, USAGE)
 
 
 if __name__ == "__main__":
