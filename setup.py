@@ -10,8 +10,12 @@ PACKAGE = "opspace_ctrl"
 # Folders at the top of the tree that are package data too, so that an editable install finds them.
 DATA_PACKAGES = {f"{PACKAGE}.{folder}": folder for folder in ("config", "rviz", "urdf")}
 
-NODES = ("controller", "simulator", "gazebo_bridge")
-EXECUTABLES = {"opspace": f"{PACKAGE}.cli:main"} | {f"opspace_{name}": f"{PACKAGE}.nodes.{name}:main" for name in NODES}
+EXECUTABLES = {
+    "opspace": f"{PACKAGE}.cli:main",
+    "opspace_controller": f"{PACKAGE}.nodes.controller:main",
+    "opspace_gazebo_bridge": f"{PACKAGE}.nodes.gazebo_bridge:main",
+    "opspace_simulator": f"{PACKAGE}.nodes.simulator:main",
+}
 
 # On a robot ROS 2 comes from apt; these wheels bring it into a plain venv.
 ROS_MESSAGES = ("diagnostic", "geometry", "nav", "sensor", "shape", "std", "trajectory", "visualization")

@@ -24,18 +24,20 @@ class Argument:
     choices: tuple[str, ...] = ()
 
 
-_ROBOT = (
+_MODEL = (
     Argument("robot", "arm7", f"a shipped robot ({', '.join(ROBOTS)}) or the path of a URDF or .xacro file"),
     Argument("xacro_args", "", "arguments of a .xacro file: 'name:=value other:=value'"),
     Argument("base", "", "how the root link is held; empty: a shipped robot's own, else fixed",
              ("", "fixed", "floating")),
-    Argument("params_file", "", "ROS 2 parameter file; empty: that of the shipped robot"),
     Argument("namespace", "", "namespace of all nodes and topics"),
+    Argument("rviz", "false", "start robot_state_publisher and RViz with robot, tasks and targets", BOOLEAN),
+)
+_CONTROLLER = (
+    Argument("params_file", "", "ROS 2 parameter file; empty: that of the shipped robot"),
     Argument("method", "", "algorithm of the operational-space inertia; empty: as the parameter file says",
              ("", "auto", *methods())),
     Argument("activate", "true", "activate the controller when it is configured; false: it waits for "
              "`ros2 lifecycle set ... activate`", BOOLEAN),
-    Argument("rviz", "false", "start robot_state_publisher and RViz with robot, tasks and targets", BOOLEAN),
     Argument("log_level", "info", "log level of our nodes", LOG_LEVELS),
 )
 _TIME = Argument("use_sim_time", "auto", "nodes follow /clock; auto: where a simulator owns the time",
@@ -66,16 +68,19 @@ _HARDWARE = (
     Argument("update_rate", "1000", "rate of the controller manager where controllers_file is empty [Hz]"),
 )
 
-LAUNCHES = ("arm", "humanoid", "free_flyer", "hil", "gazebo", "hardware")
+LAUNCHES = ("arm", "humanoid", "free_flyer", "hil", "gazebo", "hardware", "description")
 _ROBOT_OF = {"humanoid": "asimo", "free_flyer": "free_flyer"}
 _OWN = {"hil": (*_SIMULATOR, *_HIL), "gazebo": _GAZEBO, "hardware": _HARDWARE}
 
 
 def arguments(launch: str) -> tuple[Argument, ...]:
-    """All arguments of one of LAUNCHES."""
+    """All arguments of one of LAUNCHES; `description` shows a robot and controls nothing."""
+    if launch == "description":
+        return (*_MODEL, replace(_TIME, default="false"))
     changed = {"robot": _ROBOT_OF.get(launch, "arm7")}
     if launch == "hil":
         changed["mode"] = "free"
-    time = replace(_TIME, default="false") if launch == "hardware" else _TIME
-    own = (*_ROBOT, time, *_OWN.get(launch, _SIMULATOR))
+    if launch == "hardware":
+        changed["use_sim_time"] = "false"
+    own = (*_MODEL, *_CONTROLLER, _TIME, *_OWN.get(launch, _SIMULATOR))
     return tuple(replace(argument, default=changed.get(argument.name, argument.default)) for argument in own)

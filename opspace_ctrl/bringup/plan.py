@@ -33,6 +33,9 @@ def plan(launch: str, given: Mapping[str, str], scratch: Path) -> tuple[Process,
         OpspaceError: the robot or the parameter file is wrong, by their own named errors.
     """
     request = Request(launch, given, scratch)
+    if launch == "description":
+        publisher = state_publisher(request.description, _use_sim_time(request))
+        return publisher, *_viewers(request, has_publisher=True)
     if launch == "gazebo":
         others = gazebo_processes(request)
     elif launch == "hardware":
