@@ -33,6 +33,7 @@ from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 
 PATIENCE = 120.0  # [s]
+COMPILING = 1200.0  # [s] for what may compile every kernel first
 AGAIN = 0.25  # [s] between two sendings of something that has not been acknowledged
 ANSWER = 10.0  # [s] after which a harmless request is sent again
 LONG = 60.0  # [s] a gate's or watchdog's time-out in a test that is not about it
@@ -115,12 +116,12 @@ class Graph:
         """Serve the test's node once, for at most this long."""
         self._executor.spin_once(timeout_sec=seconds)
 
-    def wait_for(self, condition, what: str, each=None, ended: bool = False):
+    def wait_for(self, condition, what: str, each=None, ended: bool = False, patience: float = PATIENCE):
         """Spin until condition() is true and return its value; `each`, if given, is called again and again meanwhile.
 
         It fails at once when a process has ended, unless the test has ended it, or `ended` says that one may.
         """
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience
         next_time = 0.0
         while True:
             value = condition()
@@ -128,7 +129,7 @@ class Graph:
                 return value
             dead = [process for process in self.processes if not process.ending and process.code is not None]
             if time.monotonic() > deadline or (dead and not ended):
-                reason = f"{dead[0].name} ended with code {dead[0].code}" if dead else f"not within {PATIENCE} s"
+                reason = f"{dead[0].name} ended with code {dead[0].code}" if dead else f"not within {patience} s"
                 raise AssertionError(f"{what}: {reason}\n" + "\n".join(p.tail() for p in self.processes))
             if each is not None and time.monotonic() >= next_time:
                 each()
@@ -157,7 +158,7 @@ class Graph:
 
     # services
 
-    def call(self, service_type, name: str, request=None, again: bool = True):
+    def call(self, service_type, name: str, request=None, again: bool = True, patience: float = PATIENCE):
         """Call a service and return its response; again: a lost answer is asked for again, which must be harmless."""
         client = self._clients.get(name)
         if client is None:
@@ -174,11 +175,11 @@ class Graph:
                 asked = time.monotonic()
             return next((future for future in futures if future.done()), None)
 
-        return self.wait_for(answered, f"an answer of {name}").result()
+        return self.wait_for(answered, f"an answer of {name}", patience=patience).result()
 
-    def state(self, node: str) -> str:
+    def state(self, node: str, patience: float = PATIENCE) -> str:
         """The lifecycle state of a node, such as "inactive"."""
-        return self.call(GetState, f"{node}/get_state").current_state.label
+        return self.call(GetState, f"{node}/get_state", patience=patience).current_state.label
 
     def transition(self, node: str, name: str) -> bool:
         """A lifecycle transition: configure, activate, deactivate, cleanup or shutdown. Whether it succeeded.
@@ -196,10 +197,10 @@ class Graph:
                 nonlocal asked
                 if not future.done() and time.monotonic() > asked + ANSWER:
                     asked = time.monotonic()
-                    return self.state(node) == goal
+                    return self.state(node, COMPILING) == goal
                 return future.done()
 
-            self.wait_for(done, f"{name} of {node}")
+            self.wait_for(done, f"{name} of {node}", patience=COMPILING)
             return future.result().success if future.done() else True
         finally:
             self.node.destroy_client(client)

@@ -209,9 +209,13 @@ def test_odometry_with_stamps_of_its_own_counts_as_it_is_after_some_misses(human
 def test_joint_states_wait_for_odometry_and_may_give_up(humanoid):
     intake = floating(humanoid)
     assert intake.joint_states(state(humanoid, 5 * MS), 0) == (False, "") and intake.is_waiting
-    assert not intake.give_up_waiting() and intake.odometry_age == np.inf
-    assert intake.odom(odom(4 * MS), 0) == (False, "")
-    assert intake.give_up_waiting() and intake.odometry_age == pytest.approx(1e-3)
+    intake.give_up_waiting()
+    assert not intake.is_waiting and intake.odometry_age == np.inf
+    assert intake.odom(odom(5 * MS), 0) == (False, "")
+    assert intake.joint_states(state(humanoid, 6 * MS), 0) == (False, "") and intake.is_waiting
+    intake.give_up_waiting()
+    assert not intake.is_waiting and intake.odometry_age == pytest.approx(1e-3)
+    assert intake.q[:3] == pytest.approx([0.1, 0.2, 0.3])
 
 
 @pytest.mark.parametrize("fault, options", [
@@ -220,8 +224,13 @@ def test_joint_states_wait_for_odometry_and_may_give_up(humanoid):
     ("finite", {"pose": (1e308, 1e308, 0, 0, 0, 0, 1)}), ("names", {"child": "left_hand"})])
 def test_odometry_that_is_wrong_changes_nothing_and_says_what_it_is(humanoid, fault, options):
     intake = floating(humanoid)
-    assert intake.odom(odom(MS, **options), 0) == (False, fault)
-    assert intake.odometry.stamp == 0
+    assert intake.odom(odom(MS, **options), 0) == (False, "")
+    assert intake.joint_states(state(humanoid, MS), 0) == (False, fault) and not intake.is_waiting
+    assert intake.joint_states(state(humanoid, 2 * MS), 0) == (False, fault)
+    assert intake.odom(odom(3 * MS), 0) == (False, "") and intake.joint_states(state(humanoid, 3 * MS), 0) == (True, "")
+    assert intake.joint_states(state(humanoid, 4 * MS), 0) == (False, "") and intake.is_waiting
+    assert intake.odom(odom(4 * MS, **options), 0) == (False, fault) and not intake.is_waiting
+    assert intake.odometry.stamp == 3 * MS
 
 
 def test_a_joint_with_several_coordinates_is_refused_by_name():

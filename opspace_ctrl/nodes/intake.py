@@ -30,6 +30,7 @@ class Intake:
         faults: how often each gate's fault was seen in a message.
         repeated, late, foreign: messages that were dropped.
         verdict: of the newest joint state that counted: stamps.NEW, BACK or AHEAD.
+        odometry_fault: what was wrong with the newest odometry.
     """
 
     def __init__(self, model: Model, root: str, floating: bool, clock_jump: float = 1.0, velocity_time: float = 0.0):
@@ -41,6 +42,7 @@ class Intake:
         self.faults: dict[str, int] = {}
         self.repeated = self.late = self.foreign = self.unpaired = 0
         self.verdict = stamps.NEW
+        self.odometry_fault = ""
         self.time, self.stamp = 0.0, 0
         self._origin = 0
         self._is_waiting = False  # for the odometry of `stamp`
@@ -91,24 +93,32 @@ class Intake:
         self.time = (stamp - self._origin) * 1e-9
         if self.joints.missing or not self.joints.is_round:
             return False, ""
-        return self._paired(), ""
+        is_ready = self._paired()
+        return is_ready, "" if is_ready else self._blamed()
 
     def odom(self, message, arrival: int) -> tuple[bool, str]:
-        """Take an Odometry; the same result as of `joint_states`."""
+        """Take an Odometry; the same result as of `joint_states`. A fault counts when joint states need the message."""
         fault = self.odometry.read(message, arrival if self.stamps.is_unstamped else 1)
+        self.odometry_fault = fault
         if fault:
             self.faults[fault] = self.faults.get(fault, 0) + 1
-            return False, fault
+            return False, self._blamed()
         if not self._is_waiting or self.odometry.stamp < self.stamp:
             return False, ""
         self._note_pair(self.odometry.stamp == self.stamp)
         return self._with_base(), ""
 
-    def give_up_waiting(self) -> bool:
-        """Take the newest odometry there is; whether there is any."""
-        if not self._is_waiting or not self.odometry.stamp:
-            return False
-        return self._with_base()
+    def give_up_waiting(self) -> None:
+        """Take the newest odometry there is, if any."""
+        if self.odometry.stamp:
+            self._with_base()
+        self._is_waiting = False
+
+    def _blamed(self) -> str:
+        """The fault of the odometry that joint states wait for; then they do not wait any longer."""
+        fault = self.odometry_fault if self._is_waiting else ""
+        self._is_waiting = self._is_waiting and not fault
+        return fault
 
     def _is_partial(self, message) -> bool:
         """Parts of one state may come in messages of one stamp."""

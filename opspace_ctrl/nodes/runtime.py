@@ -28,6 +28,7 @@ class RunnableNode(Protocol):
 
     Attributes:
         finished: the node wants the process to end.
+        exit_code: with this code, if it has such an attribute.
     """
 
     finished: bool
@@ -136,7 +137,7 @@ def _serve(make_node: Callable[[Stop], RunnableNode], stop: Stop) -> int:
 
 def _ended(node, executor) -> int:
     """End the node; a further signal changes nothing any more."""
-    code = DONE
+    code = getattr(node, "exit_code", DONE)
     try:
         node.end()
     except Exception as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 try:
@@ -64,9 +64,17 @@ class Waiter:
         """End the present or the next `wait`."""
         raise NotImplementedError
 
-    def publisher_count(self, inlet: int) -> int:
-        """How many publishers of the inlet's topic are known."""
-        return self._node.count_publishers(self._subscriptions[inlet].topic_name)
+    def topic(self, inlet: int) -> str:
+        """The full name of an inlet's topic."""
+        return self._subscriptions[inlet].topic_name
+
+    def is_reliable(self, inlet: int) -> bool:
+        """Does the inlet ask for reliable delivery, so that publishers of less are not heard?"""
+        return self._subscriptions[inlet].qos_profile.reliability == ReliabilityPolicy.RELIABLE
+
+    def resubscribe(self, inlet: int, qos: QoSProfile) -> None:
+        """Subscribe to an inlet's topic anew with other policies; only the thread that waits may do it."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Destroy the subscriptions. Not while another thread waits."""
@@ -78,6 +86,12 @@ class Waiter:
         self._subscriptions.append(self._node.create_subscription(
             message_type, topic, callback, qos, callback_group=group, raw=raw,
             qos_overriding_options=QoSOverridingOptions.with_default_policies()))
+
+    def _recreate(self, inlet: int, qos: QoSProfile) -> None:
+        old = self._subscriptions[inlet]
+        self._subscriptions[inlet] = self._node.create_subscription(
+            old.msg_type, old.topic_name, old.callback, qos, callback_group=old.callback_group, raw=old.raw)
+        self._node.destroy_subscription(old)
 
 
 class _NotTheExecutor(CallbackGroup):
@@ -110,6 +124,10 @@ class _WaitSetWaiter(Waiter):
         self._types.append((message_type, raw))
         self._make_set()
         return len(self._handles) - 1
+
+    def resubscribe(self, inlet: int, qos: QoSProfile) -> None:
+        self._recreate(inlet, qos)
+        self._handles[inlet] = self._subscriptions[inlet].handle
 
     def _make_set(self) -> None:
         self._set = _rclpy.WaitSet(len(self._handles), 1, 0, 0, 0, 0, self._node.context.handle)
@@ -149,6 +167,9 @@ class _ExecutorWaiter(Waiter):
         self._queues.append(queue)
         self._create(message_type, topic, qos, raw, lambda message: self._deliver(queue, message))
         return len(self._queues) - 1
+
+    def resubscribe(self, inlet: int, qos: QoSProfile) -> None:
+        self._recreate(inlet, qos)
 
     def _deliver(self, queue: deque, message: Any) -> None:
         queue.append(message)
