@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from opspace_ctrl.sim.log import Run
 
 LONGEST_LEGEND = 12  # joints
-INK, FAINT, ALARM = "#4E79A7", "0.85", "#E15759"
+INK, FAINT, ALARM, BAR = "#4E79A7", "0.9", "#E15759", "#A0CBE8"
 MAX_POINTS = 4000  # of a curve; more only make the file large
 
 
@@ -98,7 +98,7 @@ def _faults(run: Run, report: Mapping, tracking: Mapping):
     for row, fault in enumerate(faults):
         end = seconds if fault["end"] is None else fault["end"]
         bars.barh(row, max(end - fault["start"], 0.002 * seconds), left=fault["start"], height=0.7,
-                  color=INK if fault["acted"] else FAINT)
+                  color=BAR if fault["acted"] else FAINT)
         bars.text(0.0, row, f" {fault['words']}", fontsize=6.5, va="center")
     bars.set(yticks=[], ylim=(len(faults) - 0.4, -0.6), xlim=(0.0, seconds), title="faults")
     started = np.flatnonzero(np.isfinite(run["schedule"]))

@@ -67,8 +67,8 @@ def _words(fault: dict, counts: dict[str, int], effect: dict) -> str:
         parts.append(f"positions measured off by up to {effect['measured_off']:.2g}")
     if effect["position_error"] is not None:
         before = effect["position_error_before"]
-        known = "" if before is None else f" ({1e3 * before:.2g} mm before)"
-        parts.append(f"tracking error up to {1e3 * effect['position_error']:.2g} mm{known}")
+        known = "" if before is None else f" ({1e3 * before:.3g} mm before)"
+        parts.append(f"tracking error up to {1e3 * effect['position_error']:.3g} mm{known}")
     if effect.get("torque") is not None:
         parts.append(f"torque up to {effect['torque']:.3g}")
     if effect.get("watchdog_seconds"):

@@ -190,7 +190,7 @@ class Plant:
             self._event("start", "the first command came")
             self._advance()
         if self._row is not None and is_first:
-            self._row["command"] = values
+            self._row["schedule"], self._row["command"] = self._row["time"] - self._start, values
         if is_first or not self.is_lockstep:
             self.commands.send(values, time)
         return None

@@ -42,11 +42,11 @@ LIMITS = {
 
 
 def on_schedule(run: Run, wall: np.ndarray) -> np.ndarray:
-    """The times of the schedule [s] at these times of the wall clock [s]; NaN before the first command."""
+    """The times of the schedule [s] at these times of the wall clock [s]; NaN outside the run."""
     known = np.isfinite(run["left"]) & np.isfinite(run["schedule"])
     if not known.any():
         return np.full(len(wall), np.nan)
-    return np.interp(wall, run["left"][known], run["schedule"][known], left=np.nan)
+    return np.interp(wall, run["left"][known], run["schedule"][known], left=np.nan, right=np.nan)
 
 
 def make_report(run: Run, seconds: float, tracking: Mapping[str, np.ndarray], limits: Mapping[str, float],
