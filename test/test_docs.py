@@ -82,6 +82,7 @@ def test_launch_and_run_lines_name_what_the_package_installs():
 @pytest.mark.parametrize("block", blocks("yaml"), ids=str)
 def test_parameter_files_shown_are_valid(block, tmp_path):
     from opspace_ctrl.control.settings import controller_settings
+    from opspace_ctrl.nodes.gazebo_table import BRIDGE_TABLE
     from opspace_ctrl.parameter_file import node_parameters
     from opspace_ctrl.parameters import checked
     from opspace_ctrl.sim.settings import SIMULATOR_TABLE
@@ -93,6 +94,8 @@ def test_parameter_files_shown_are_valid(block, tmp_path):
         assert controller_settings(node_parameters(path, "opspace_controller"))
     if "opspace_simulator" in contents:
         assert checked(SIMULATOR_TABLE, node_parameters(path, "opspace_simulator"))
+    if "opspace_gazebo_bridge" in contents:
+        assert checked(BRIDGE_TABLE, node_parameters(path, "opspace_gazebo_bridge"))
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
