@@ -1,15 +1,14 @@
 """The Gazebo bridge between a DART world, which looks like Gazebo from the graph, and a controller: this process."""
 import signal
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from dart_world import DartWorld
 from diagnostic_msgs.msg import DiagnosticArray
+from gazebo_graph import start_gazebo
 from gazebo_stand_in import STEP, gazebo_name
 from nav_msgs.msg import Odometry
-from ros import LONG, Graph
+from ros import Graph
 from sensor_msgs.msg import JointState
 from shipped_robots import HOME, home, ours
 from std_msgs.msg import Float64, Float64MultiArray
@@ -17,20 +16,7 @@ from std_msgs.msg import Float64, Float64MultiArray
 from opspace_ctrl.nodes.gazebo_table import force_topic
 from opspace_ctrl.nodes.messages import nanoseconds
 
-HERE = Path(__file__).parent
 STEPS = 400
-
-
-def start(graph, robot, *options, **parameters):
-    """The world and the bridge; the joints in the opposite order of the model's."""
-    joints = [*reversed(ours(robot).joint_names)]
-    graph.run([sys.executable, str(HERE / "gazebo_stand_in.py"), robot, *options], "stand_in")
-    values = {"model": robot, "joints": joints, "gazebo_joints": [gazebo_name(joint) for joint in joints],
-              "silence_timeout": LONG, "resend": 0.2} | parameters
-    command = [sys.executable, str(HERE / "gazebo_bridge_process.py"), "--ros-args"]
-    for name, value in values.items():
-        command += ["-p", f"{name}:={str(value).lower() if isinstance(value, bool) else value}"]
-    return joints, graph.run(command, "bridge")
 
 
 def numbers(listener):
@@ -43,8 +29,9 @@ def test_each_command_makes_one_step_with_just_its_forces(tmp_path, robot):
     floating = robot == "asimo"
     with Graph(tmp_path) as graph:
         limit = 300.0
-        joints, _ = start(graph, robot, "--paused", lockstep=True, floating=floating, base_frame="torso_link",
-                          effort_limits=[limit] * len(ours(robot).joint_names))
+        joints, _ = start_gazebo(graph, robot, "--paused", joints=[*reversed(ours(robot).joint_names)], lockstep=True,
+                                 floating=floating, base_frame="torso_link", resend=0.2,
+                                 effort_limits=[limit] * len(ours(robot).joint_names))
         states, order = [], []
         graph.listen(Odometry, "odom", callback=order.append)
         heard = graph.listen(JointState, "joint_states", callback=lambda state: (states.append(state),
@@ -103,7 +90,8 @@ def check_odometry(order, reference):
 
 def test_forces_go_to_zero_without_commands_and_at_the_end(tmp_path):
     with Graph(tmp_path) as graph:
-        joints, bridge = start(graph, "arm7", "--paused", "--factor", "0.2", run_on_command=True, command_timeout=0.1)
+        joints, bridge = start_gazebo(graph, "arm7", "--paused", "--factor", "0.2", run_on_command=True,
+                                      command_timeout=0.1, resend=0.2)
         force = graph.listen(Float64, force_topic("arm7", gazebo_name(joints[0])), publishers=1)
         states = graph.listen(JointState, "joint_states")
         diagnostics = graph.listen(DiagnosticArray, "/diagnostics")

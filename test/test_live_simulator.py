@@ -3,6 +3,7 @@ import signal
 
 import numpy as np
 import pytest
+from compiled_nodes import compile_controller, compile_simulator, parameters
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
@@ -27,11 +28,8 @@ START = [HOME["arm7"].get(joint, 0.0) for joint in ours("arm7").joint_names]
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
-    """What the processes need is in the cache before anybody waits for them."""
-    for robot in ("arm7", "free_flyer"):
-        simulator = make_simulator(robot)
-        simulator.step(simulator.hold())
-        simulator.frame_wrench(simulator.model.frame_names[-1])
+    compile_simulator("free_flyer")
+    compile_controller("arm7")
 
 
 class Robot:
@@ -280,3 +278,43 @@ def test_scaled_time_and_a_floating_base(tmp_path):
         assert graph.set_parameters(NODE, real_time_factor=0.0)[0]
         time = robot.stamp
         graph.wait_for(lambda: robot.stamp > time + 2000 * MILLISECOND, "two seconds as fast as it goes")
+
+
+@pytest.mark.parametrize("mode", ["lockstep", "free"])
+def test_either_side_is_killed_and_the_pair_recovers(tmp_path, mode):
+    with Graph(tmp_path) as graph:
+        robot_parameters = parameters("arm7", "opspace_simulator") | {
+            "mode": mode, "autostart": True, "timeout_action": "hold", "rate": 200.0}
+        controller_parameters = parameters("arm7", "opspace_controller") | {
+            "autostart": True, "state_timeout": LONG, "liveness_timeout": 0.0}
+        simulator = graph.start("simulator", parameters=robot_parameters)
+        controller = graph.start("controller", parameters=controller_parameters)
+        robot = Robot(graph)
+        commanded(graph, robot, "opspace_simulator")
+
+        kill(controller)
+        waits = "lock-step waits for a command" if mode == "lockstep" else "no command: hold"
+        graph.wait_for(lambda: robot.diagnostics.last.status[0].message == waits, "the robot to miss its controller")
+        graph.start("controller", parameters=controller_parameters)
+        commanded(graph, robot, "opspace_simulator")
+
+        kill(simulator)
+        graph.start("simulator", name="second_simulator", parameters=robot_parameters)
+        commanded(graph, robot, "second_simulator")
+        assert robot.number("refused") == 0
+        np.testing.assert_allclose(robot.states.last.position, START, atol=0.02)  # it never fell
+
+
+def commanded(graph, robot, simulator):
+    """Wait until this simulator says that more commands come."""
+    def count():
+        is_its = robot.diagnostics.last and robot.diagnostics.last.status[0].name == f"{simulator}: simulation"
+        return robot.number("commands") if is_its else -1.0
+    graph.wait_for(lambda: count() >= 0.0, f"diagnostics of {simulator}")
+    before = count()
+    graph.wait_for(lambda: count() > before + 200, f"commands for {simulator}")
+
+
+def kill(process):
+    process.send(signal.SIGKILL)
+    process.wait()

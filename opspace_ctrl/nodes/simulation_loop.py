@@ -199,7 +199,8 @@ class SimulationLoop:
         left = self._sent_at + self.values["lockstep_timeout"] - now
         if left > 0.0:
             return left
-        self.plant.timed_out()
+        if self.plant.schedule_time >= 0.0:  # before the first command nothing is late
+            self.plant.timed_out()
         self._topics.publish_clock(self._stamping.last)
         self._topics.publish(self._newest, self._stamping.stamp(self._newest.stamp))
         self._sent_at = now
