@@ -27,6 +27,11 @@ def test_every_parameter_has_a_description_that_ends_as_a_sentence():
         assert len(parameter.description) > 10 and parameter.description[-1] == ".", parameter.name
 
 
+def test_locked_joints_are_frozen_at_zero_unless_positions_are_given():
+    assert controller_settings({"locked_joints": ["a", "b"]}).locked == {"a": 0.0, "b": 0.0}
+    assert controller_settings({"locked_joints": ["a"], "locked_positions": [0.5]}).locked == {"a": 0.5}
+
+
 def test_defaults_alone_are_valid_and_safe():
     settings = controller_settings({})
     assert settings.mode == "tasks" and settings.limits.torque_rate == 1000.0
@@ -78,7 +83,8 @@ def test_frames_are_named_like_their_tasks_unless_given():
     ({"tasks": ["a"], "a.rows": "com", "a.frame": "hand"}, "a.frame"),
     ({"tasks": ["a"], "a.rows": "com", "a.relative_to": "hand"}, "a.relative_to"),
     ({"tasks": ["a"], "a.rows": "position", "a.force_axes": ["rx"]}, "'rx'.*x, y, z"),
-    ({"mode": "raw"}, "tasks"), ({"joints": ["j", "j"]}, "'j' is given 2 times"),
+    ({"locked_joints": ["a"], "locked_positions": [1.0, 2.0]}, "locked_positions has 2 numbers for 1"),
+    ({"locked_joints": ["j"], "joints": ["j"]}, "'j' is given 2 times"), ({"mode": "raw"}, "tasks"), ({"joints": ["j", "j"]}, "'j' is given 2 times"),
     ({"payload.centre": [0.0]}, "payload.centre has 1.*3"), ({"posture.stiffness": []}, "posture.stiffness is empty"),
     ({"posture.joints": ["a", "b"], "posture.positions": [1.0]}, "posture.positions has 1 numbers for 2"),
     ({"posture.joints": ["a", "b"], "posture.damping": [1.0, 1.0, 1.0]}, "posture.damping has 3 numbers for 2"),

@@ -160,6 +160,12 @@ class ControllerSettings:
     fade: float
 
     @property
+    def locked(self) -> dict[str, float]:
+        """Joints to freeze when the robot is loaded, and where."""
+        names, positions = self.values["locked_joints"], self.values["locked_positions"]
+        return dict(zip(names, positions or [0.0] * len(names)))
+
+    @property
     def structure(self) -> Structure:
         """What `Core` is built from."""
         return Structure(tuple(task.spec for task in self.tasks), tuple(contact.spec for contact in self.contacts),
@@ -177,7 +183,10 @@ def controller_settings(values: Mapping[str, Any]) -> ControllerSettings:
     tasks, contacts = start["tasks"], start["contacts"]
     _check_names([*tasks, *contacts])
     p = checked(controller_table(tasks, contacts), values)
-    _check_unique("joints", p["joints"])
+    _check_unique("joints and locked_joints", [*p["joints"], *p["locked_joints"]])
+    if len(p["locked_positions"]) not in (0, len(p["locked_joints"])):
+        raise SettingsError(f"locked_positions has {len(p['locked_positions'])} numbers for {len(p['locked_joints'])} "
+                            "locked_joints")
     if p["mode"] == "raw" and not tasks:
         raise SettingsError("mode raw needs at least one task, whose rows F belongs to: give `tasks`")
     names = SafetySettings.__dataclass_fields__

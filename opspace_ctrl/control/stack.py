@@ -85,6 +85,7 @@ def _gram(w):
     LI, scale, typical = floats(w, osim.LI), floats(w, at.ROW_SCALE), floats(w, osim.SCALE)
     for i in range(n):
         store(A, i, n - n % WIDTH, splat(0.0))  # registers overrun the last column
+    for i in range(n):
         if row[i] < 0:
             continue
         scale[i] = typical[row[i]]

@@ -28,6 +28,10 @@ _ROBOT = (
               choices=("", "fixed", "floating"), read_only=True),
     Parameter("joints", [], "Joints in the order of the effort controller; empty: those of the robot in its own order.",
               kind="string_array", read_only=True),
+    Parameter("locked_joints", [], "Joints that the effort controller does not move, such as a gripper's: they are "
+              "frozen, and not among `joints`.", kind="string_array", read_only=True),
+    Parameter("locked_positions", [], "Where they are frozen [rad or m]; empty: 0.", kind="double_array",
+              read_only=True),
     Parameter("mode", "tasks", "tasks: the hierarchy of tasks; raw: F and tau0 come from topics; gravity: compensation "
               "only, for the first power-on.", choices=("tasks", "raw", "gravity"), read_only=True),
     Parameter("tasks", [], "Names of the tasks; each has its own parameters <name>.*.", kind="string_array",

@@ -92,6 +92,8 @@ def fade(w, time):
             sets[AFTER, i] = 1.0 if asked > 0.5 else 0.0
             changed = changed or sets[AFTER, i] != sets[BEFORE, i]
         done = 1.0
+        if state[at.STARTED] == 0.0:
+            state[at.FADE_START] = -FAR  # what is on at the start is in at once
         if changed and state[at.STARTED] == 1.0:
             state[at.FADE_START] = time
             done = progress(0.0, floats(w, at.OPTION)[at.FADE])
