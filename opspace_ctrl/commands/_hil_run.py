@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -55,12 +56,13 @@ def run_hardware(values: Mapping[str, Any], controller: str, seconds: float, pat
         CommandError: ROS 2 is missing, or the simulator cannot be started or fails.
     """
     environment = local_graph() if controller else dict(os.environ)
+    command = _command(controller) if controller else []
     try:
         with _Environment(environment), Processes(folder) as processes:
             argv = [sys.executable, "-m", "opspace_ctrl.nodes.simulator", "--ros-args", "--params-file",
                     str(_parameter_file(values, folder))]
             simulator = processes.start("simulator", argv, environment)
-            peer = processes.start("controller", _command(controller), environment) if controller else None
+            peer = processes.start("controller", command, environment) if command else None
             return _follow(simulator, peer, Path(values["log"]), seconds, patience, stop, tell)
     except ModuleNotFoundError as error:
         raise CommandError(f"opspace hil needs ROS 2 ({error}): source it, or pip install 'opspace_ctrl[ros-kilted]'"
@@ -102,8 +104,8 @@ def _command(line: str) -> list[str]:
         words = shlex.split(line)
     except ValueError as error:
         raise CommandError(f"--controller {line!r}: {error}") from None
-    if not words:
-        raise CommandError("--controller is empty")
+    if not words or shutil.which(words[0]) is None:
+        raise CommandError(f"--controller {line!r}: no such program")
     return words
 
 

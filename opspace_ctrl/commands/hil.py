@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="ROS 2 parameter file of the simulator (default: a shipped robot's own)")
     parser.add_argument("--set", metavar="NAME:=VALUE", action="append", default=[],
                         help="a parameter of the simulator, may be repeated")
-    parser.add_argument("--patience", metavar="S", type=float, default=120.0,
-                        help="seconds that the run may stand still, as while a controller starts (default 120)")
+    parser.add_argument("--patience", metavar="S", type=float, default=300.0,
+                        help="seconds that the run may stand still, as while a controller starts (default 300)")
     for name, (unit, text) in LIMITS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", metavar=unit, type=float, help=f"limit: {text}")
 
@@ -167,9 +167,9 @@ def _reported(args: argparse.Namespace, folder: Path, outcome: Outcome, stop: In
     try:
         run = read_log(folder / "log")
     except LogError:
-        if outcome.is_interrupted:
-            return INTERRUPTED  # before there was anything to report
-        raise CommandError(f"the run left no log{_reason(outcome, folder)}") from None
+        if not outcome.is_interrupted:
+            out.print(f"nothing was simulated{_reason(outcome, folder)}")
+        return BROKEN
     report = make_report(run, args.seconds, outcome.tracking, limits, context)
     path = write_report(report, folder)
     if outcome.is_interrupted:
