@@ -68,7 +68,7 @@ def waypoints(scenario: Scenario, centre: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 SCENARIOS = {scenario.robot: scenario for scenario in (
-    Scenario("arm7", "tool", (0.0, 0.12, 0.06), (0.0, 40.0, 0.0),
+    Scenario("arm7", "tool", (0.0, 0.12, 0.06), (0.0, 15.0, 0.0),
              "the tool of a 7-joint arm follows a figure of eight, the null space keeps a posture"),
     Scenario("asimo", "right_hand", (0.0, 0.05, 0.05), (0.0, 20.0, 0.0),
              "a humanoid stands on both feet, its right hand follows a figure of eight"),
