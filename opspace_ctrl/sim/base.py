@@ -11,7 +11,7 @@ from ..dynamics import kinetic_energy, potential_energy
 from ..errors import ConfigurationError, quoted
 from ..model import Model
 from ..model.configuration import check_vector
-from .initial import initial_configuration
+from .initial import start_configuration
 from .sensors import joint_wrench, outside_wrench
 from .settings import SimulatorSettings
 
@@ -34,7 +34,7 @@ class Simulator(ABC):
 
     def __init__(self, model: Model, settings: SimulatorSettings):
         self.model, self.settings, self._count = model, settings, 0
-        self._initial = initial_configuration(model, settings.initial_positions, settings.initial_pose)
+        self._initial = start_configuration(model, settings)
 
     @property
     def time(self) -> float:
@@ -82,7 +82,10 @@ class Simulator(ABC):
         """Let a checked wrench act on a frame for so many steps."""
 
     def reset(self, q=None, v=None) -> None:
-        """Back to time zero: the initial configuration at rest, or the state that is given."""
+        """Back to time zero: the initial configuration at rest, or the state that is given.
+
+        Closures keep the orientations that their frames have there.
+        """
         q = self._initial if q is None else self.model.check_configuration(q)
         v = np.zeros(self.model.nv) if v is None else self.model.check_velocity(v)
         self._count = 0

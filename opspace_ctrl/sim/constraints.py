@@ -5,13 +5,13 @@ opening is ever turned into motion.
 """
 from __future__ import annotations
 
-from ..dynamics import crba, ltl
+from ..dynamics import crba, ltl, rnea
 from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats
 from ..jit import kernel
 from ..osim import layout as rows
 from ..osim.blocks import add_transposed, mirror, products, times_support
-from ..osim.jacobian import task_jacobian
+from ..osim.jacobian import bias_acceleration, task_jacobian
 from ..osim.sparse_ltdl import y_ltdl
 from . import contact, loops
 from . import layout as at
@@ -31,8 +31,12 @@ def place_constraints(w):
 
 
 @kernel
-def constrain(w, is_factored):
-    """V_NEXT after the impulses of contacts and closures; H is factored here if it is not."""
+def constrain(w, is_factored, ahead):
+    """V_NEXT after the impulses of contacts and closures; H is factored here if it is not.
+
+    Closures are brought to rest where they are `ahead` [s] from here, J v' + ahead Jdot v = 0: with the step that is
+    the acceleration of `closure.core` for a closed loop; zero if q is that of the end of the step.
+    """
     if count(w, at.ROWS) == 0:
         return
     b, f, status = floats(w, at.RHS), floats(w, at.IMPULSE), floats(w, at.STATUS)
@@ -40,6 +44,8 @@ def constrain(w, is_factored):
     if status[at.IS_NEAR] == 1.0:
         times_support(w, floats(w, rows.J), floats(w, at.V_NEXT), b)
         touches = contact.activate(w)
+    if count(w, at.CLOSURES) > 0 and ahead > 0.0:
+        _look_ahead(w, is_factored, ahead)
     if not touches and count(w, at.CLOSURES) == 0:
         for r in range(count(w, at.ROWS)):
             f[r] = 0.0
@@ -56,6 +62,17 @@ def constrain(w, is_factored):
     status[at.IS_SOLVED] = 1.0
     impulses(w, b, f)
     add_response(w, f, floats(w, at.V_NEXT))
+
+
+@kernel
+def _look_ahead(w, is_moved, ahead):
+    """Add ahead Jdot v to the closures' rows of RHS; the motion with dv/dt = 0 is there, or made here."""
+    if not is_moved:
+        rnea.motion(w)
+    bias_acceleration(w)
+    b, bias = floats(w, at.RHS), floats(w, rows.JDOT_V)
+    for r in range(3 * count(w, at.POINTS), count(w, at.ROWS)):
+        b[r] += ahead * bias[r]
 
 
 @kernel

@@ -11,7 +11,7 @@ from ..model import JointType, Model
 from ..model.configuration import check_vector
 from ..model.rotations import quaternion_log
 from .base import Simulator
-from .initial import floating_bases, joint_coordinates
+from .joint_index import floating_bases
 from .settings import SimulatorSettings
 
 __all__ = ["DartSimulator"]
@@ -34,9 +34,9 @@ class DartSimulator(Simulator):
         _check(model, settings)
         super().__init__(model, settings)
         self._dart = _import_dartpy()
-        self._is_floating = bool(len(floating_bases(model)))
+        self._is_floating = bool(floating_bases(model))
         self._world, self._skeleton = self._make_world()
-        self._joint = joint_coordinates(model)
+        self._joint = np.flatnonzero(~model.is_base_coordinate)
         self._limit = model.effort_limits if settings.effort_limits else np.full(len(self._joint), np.inf)
         offset = 6 if self._is_floating else 0
         self._dofs = np.array([self._skeleton.getJoint(name).getIndexInSkeleton(0) for name in model.joint_names], int)

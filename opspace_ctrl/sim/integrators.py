@@ -41,7 +41,7 @@ def _euler(w, damping):
         call(count(w, at.FORWARD), w)
         for i in range(nv):
             V_next[i] = V[i] + dt * acc[i]
-        constrain(w, count(w, at.LEAVES_FACTORS) == 1)
+        constrain(w, count(w, at.LEAVES_FACTORS) == 1, dt)
         if not joints.change_pieces(w, r >= SETTLING):
             break
     for i in range(nv):
@@ -122,7 +122,7 @@ def _impulses(w):
         factored_solve(w, dv)
         for i in range(nv):
             V_next[i] = free[i] + dv[i]
-        constrain(w, True)
+        constrain(w, True, 0.0)
         if not joints.change_pieces(w, r >= SETTLING):
             break
     for i in range(nv):

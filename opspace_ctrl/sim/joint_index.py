@@ -9,7 +9,7 @@ from ..errors import ConfigurationError, quoted
 from ..model import JointType, Model
 from ..model.joints import NV
 
-__all__ = ["base_index", "chosen", "coordinate_names", "joint_coordinates", "position_index"]
+__all__ = ["base_index", "chosen", "coordinate_names", "floating_bases", "joint_coordinates", "position_index"]
 
 
 def _joint_bodies(model: Model) -> list[int]:
@@ -56,9 +56,12 @@ def position_index(model: Model) -> np.ndarray:
     return np.array(index, dtype=np.int64)
 
 
+def floating_bases(model: Model) -> list[int]:
+    """The bodies that are floating bases."""
+    return [i for i in range(len(model.parent)) if model.is_base_coordinate[model.v_index[i]]]
+
+
 def base_index(model: Model) -> tuple[int, int] | None:
     """Where the (first) floating base's pose begins in q and its twist in v; None for a fixed base."""
-    for i in range(len(model.parent)):
-        if model.is_base_coordinate[model.v_index[i]]:
-            return int(model.q_index[i]), int(model.v_index[i])
-    return None
+    bases = floating_bases(model)
+    return (int(model.q_index[bases[0]]), int(model.v_index[bases[0]])) if bases else None

@@ -5,7 +5,7 @@ of the contacts, A the Delassus matrix of both (Omega_c of `closure.core` in its
     A_bb f_b + A_bc f_c + v_b = 0                          (the frames' relative velocity after the step)
     A' = A_cc - A_cb A_bb^-1 A_bc,  b' = v_c - A_cb A_bb^-1 v_b          (what the contacts feel)
 so closures are met exactly whatever the contacts do. Rows that depend on each other (a loop that is closed more often
-than it can move) share their force: A_bb gets a billionth of its diagonal.
+than it can move) share their force: A_bb gets a little of its diagonal.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..lanes import WIDTH, floats_at, ints_at, load, store
 from . import layout as at
 
 POSE, POSITION, ORIENTATION = range(3)
-SHARED = 1e-9
+SHARED = 1e-11  # of the diagonal
 
 
 @kernel

@@ -16,9 +16,8 @@ from ..osim.tasks import ROWS
 from . import entries
 from . import layout as at
 from .base import Simulator
-from .initial import joint_coordinates
 from .pack import pack_simulator
-from .rows import closed, on_the_ground, parse_contacts, parse_loops, points_of
+from .rows import parse_contacts, parse_loops, points_of, relative_orientation
 from .sensors import moved
 from .settings import SimulatorSettings
 
@@ -27,8 +26,7 @@ __all__ = ["NativeSimulator"]
 HOLD_RATE = 0.1  # share of the way back to the held position that the brakes go in a step
 # What the motion goes on from, beside the number of steps.
 _STATE = {"q": dyn.Q, "v": dyn.V, "tau": at.TAU, "slide": at.SLIDE, "stop": at.STOP, "impulse": at.IMPULSE,
-          "mode": at.MODE, "direction": at.DIRECTION, "pushes": at.PUSH,
-          "pushed": at.LAST_PUSH,
+          "mode": at.MODE, "direction": at.DIRECTION, "turn": at.LOOP_TURN, "pushes": at.PUSH, "pushed": at.LAST_PUSH,
           "q_start": at.Q_START, "v_start": at.V_START}
 
 
@@ -38,13 +36,9 @@ class NativeSimulator(Simulator):
     def __init__(self, model: Model, settings: SimulatorSettings):
         super().__init__(model, settings)
         self._contacts, self._loops = parse_contacts(model, settings.contacts), parse_loops(model, settings.closures)
-        if not len(settings.initial_pose):
-            self._initial = on_the_ground(model, self._initial, self._contacts, settings.ground_normal,
-                                          settings.ground_height)
-        self._initial = closed(model, self._initial, self._loops)
         self._work = pack_simulator(model, settings, self._initial, self._contacts, self._loops)
         self._address, self._step = self._work.address, entries.step.prepare()
-        self._joint = joint_coordinates(model)
+        self._joint = np.flatnonzero(~model.is_base_coordinate)
         self.q, self.v = _read_only(self._work[dyn.Q]), _read_only(self._work[dyn.V])
         self._q_before = _read_only(self._work[at.Q_START])
         self._efforts = np.zeros(len(self._joint))
@@ -140,6 +134,8 @@ class NativeSimulator(Simulator):
             self._work[slot][...] = 0.0
         self._work[dyn.Q][:], self._work[dyn.V][:] = q, v
         self._work[at.Q_START][:], self._work[at.V_START][:] = q, v
+        for c, loop in enumerate(self._loops):
+            self._work[at.LOOP_TURN][c] = relative_orientation(self.model, q, loop).ravel()
         self._is_holding, self._held = False, None
 
     def save(self) -> Mapping[str, np.ndarray]:

@@ -11,9 +11,8 @@ from ..dynamics.pack import pack
 from ..model import JointType, Model
 from . import layout as at
 from .forward import choose_forward
-from .initial import joint_coordinates
 from .integrators import address_of_integrator
-from .rows import Contact, Loop, pack_rows, relative_orientation
+from .rows import Contact, Loop, pack_rows
 from .settings import SimulatorSettings
 
 __all__ = ["pack_simulator"]
@@ -26,7 +25,7 @@ PUSHES = 32  # wrenches at a time
 
 def pack_simulator(model: Model, settings: SimulatorSettings, q: np.ndarray, contacts: Sequence[Contact] = (),
                    loops: Sequence[Loop] = ()) -> Workspace:
-    """A workspace in which the robot can be simulated; q is a typical configuration, with the loops closed."""
+    """A workspace in which the robot can be simulated; q is a typical configuration."""
     work = pack(model)
     if contacts or loops:
         pack_rows(work, model, contacts, loops, settings.ground_normal)
@@ -42,15 +41,13 @@ def pack_simulator(model: Model, settings: SimulatorSettings, q: np.ndarray, con
     scalars[[at.STEP, at.CREEP, at.CORRECTION, at.MU]] = settings.step, CREEP, CORRECTION, settings.ground_friction
     work.put(at.SCALARS, scalars)
     work.allocate()
-    for c, loop in enumerate(loops):
-        work[at.LOOP_TURN][c] = relative_orientation(model, q, loop).ravel()
     choose_forward(work, model, settings.forward_method)
     work.set_count(at.INTEGRATOR, address_of_integrator(settings.integrator))
     return work
 
 
 def _joints(work: Workspace, model: Model, settings: SimulatorSettings, q: np.ndarray) -> None:
-    coordinates = joint_coordinates(model)
+    coordinates = np.flatnonzero(~model.is_base_coordinate)
     friction = model.friction if settings.joint_friction else np.zeros(model.nv)
     limits = model.effort_limits if settings.effort_limits else np.full(len(coordinates), np.inf)
     work.set_count(at.JOINTS, len(coordinates))
@@ -69,7 +66,7 @@ def _coordinates(work: Workspace, model: Model, settings: SimulatorSettings) -> 
     single, manifold, limit = [], [], []
     limits = np.tile([-np.inf, np.inf], (model.nv, 1))
     if settings.joint_limits:
-        limits[joint_coordinates(model)] = model.position_limits
+        limits[~model.is_base_coordinate] = model.position_limits
     for i in np.flatnonzero(~model.is_mimic):
         kind, k, c = model.joint_type[i], model.q_index[i], model.v_index[i]
         if kind in (JointType.PLANAR, JointType.FLOATING):

@@ -17,7 +17,7 @@ from ..osim import layout as rows
 from ..osim.pack import pack_tasks
 from ..osim.tasks import ROWS, Block
 from . import layout as at
-from .initial import floating_bases
+from .joint_index import floating_bases
 
 __all__ = ["Contact", "Loop", "closed", "ground_axes", "on_the_ground", "pack_rows", "parse_contacts", "parse_loops",
            "points_of", "relative_orientation"]
