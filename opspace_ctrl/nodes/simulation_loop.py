@@ -160,15 +160,16 @@ class SimulationLoop:
         while not self._stopping:
             while self._tasks:
                 self._do(*self._tasks.popleft())
-            self._take()
-            delay = self._delay()
+            try:
+                self._take()
+                delay = self._delay()
+                if delay == 0.0:
+                    self._step()
+            except Exception as error:  # the thread must live: a reset may help, and somebody must be told
+                self.failure = str(error) if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
+                delay = LONGEST_WAIT
             if delay > 0.0:
                 waiter.wait(min(delay, LONGEST_WAIT))
-                continue
-            try:
-                self._step()
-            except (SimulationError, FloatingPointError) as error:
-                self.failure = str(error)
 
     def _do(self, task: Callable[[], Any], future: Future) -> None:
         try:

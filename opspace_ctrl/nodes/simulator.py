@@ -14,6 +14,7 @@ from std_srvs.srv import SetBool, Trigger
 from opspace_ctrl.errors import ConfigurationError, OpspaceError
 from opspace_ctrl.model.source import ROBOTS
 from opspace_ctrl.nodes.declared import NODE_OPTIONS, Declared
+from opspace_ctrl.nodes.privileges import quiet_interpreter, restore_interpreter
 from opspace_ctrl.nodes.robot import load
 from opspace_ctrl.nodes.robot_topics import RobotTopics, joint_order
 from opspace_ctrl.nodes.runtime import DONE, INVALID, Stop, run
@@ -88,12 +89,14 @@ class SimulatorNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let time run."""
+        quiet_interpreter()
         self._loop.start()
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop time; the state stays."""
         self._loop.stop()
+        restore_interpreter()
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -133,6 +136,7 @@ class SimulatorNode(LifecycleNode):
         if self._loop is not None:
             self._loop.stop()
             self._loop.plant.close()
+            restore_interpreter()
         for part in (self._status, self._topics):
             if part is not None:
                 part.close()

@@ -1,4 +1,4 @@
-"""What the simulator says about itself on /diagnostics, once a second."""
+"""What the simulator says about itself once a second: on /diagnostics, and in the log what is wrong."""
 from __future__ import annotations
 
 from time import monotonic
@@ -9,6 +9,7 @@ from rclpy.node import Node
 
 from opspace_ctrl.nodes import qos
 from opspace_ctrl.nodes.messages import diagnostic
+from opspace_ctrl.nodes.privileges import collect_garbage
 from opspace_ctrl.nodes.robot_topics import RobotTopics
 from opspace_ctrl.nodes.simulation_loop import SimulationLoop
 
@@ -27,6 +28,7 @@ class SimulatorStatus:
         self._timer = node.create_timer(PERIOD, self.publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._before: tuple[float, float] | None = None
         self._seen = (0, 0, 0)
+        self._logged = ""
 
     def close(self) -> None:
         """Fall silent."""
@@ -34,12 +36,21 @@ class SimulatorStatus:
         self._node.destroy_publisher(self._publisher)
 
     def publish(self) -> None:
-        """Send the present status."""
+        """Send the present status; the loop runs without the garbage collector, so it is the place to collect."""
+        collect_garbage()
         level, text = self._verdict()
+        self._log(level, text)
         message = DiagnosticArray(status=[diagnostic(f"{self._node.get_name()}: simulation",
                                                      self._loop.plant.model.name, level, text, self._values())])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
+
+    def _log(self, level: str, text: str) -> None:
+        """What is wrong, when it begins."""
+        logger = self._node.get_logger()
+        if level != "ok" and text != self._logged:
+            logger.error(text) if level == "error" else logger.warning(text)
+        self._logged = text
 
     def _verdict(self) -> tuple[str, str]:
         loop, counters = self._loop, self._loop.plant.counters
@@ -54,7 +65,7 @@ class SimulatorStatus:
             (not counters["commands"], "ok", "holding its position until the first command"),
             (loop.is_waiting, "warn", "lock-step waits for a command"),
             (loop.plant.watchdog.is_tripped, "warn", f"no command: {loop.plant.watchdog.action}"),
-            (overruns, "warn", f"{overruns} cycles late"),
+            (overruns, "warn", "cycles begin late"),
         )
         return next(((level, text) for applies, level, text in cases if applies), ("ok", "running"))
 
