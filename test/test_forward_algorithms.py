@@ -3,12 +3,15 @@ import numpy as np
 import pytest
 from random_trees import random_model
 from recursion_cases import FLOATING, NAMES, Case, Dense, assert_near, model_of
+from urdf_text import joint, link, robot
 
-from opspace_ctrl import dynamics
+from opspace_ctrl import dynamics, load_urdf
 from opspace_ctrl.dynamics import layout as at
+from opspace_ctrl.dynamics.smoother import FilterSmoother
 from opspace_ctrl.errors import MethodError
 
-GIVING_LINKS = [(name, method) for method in ("aba", "algorithm2", "algorithm3", "algorithm4", "kalman", "decoupled")
+_METHODS = ("aba", "algorithm2", "algorithm3", "algorithm4", "two_sweep", "kalman", "decoupled")
+GIVING_LINKS = [(name, method) for method in _METHODS
                 for name in (FLOATING if method == "decoupled" else NAMES)]
 everywhere = pytest.mark.parametrize("name", NAMES)
 
@@ -127,6 +130,22 @@ def test_000_a_mobile_base_is_one_more_joint_with_H_the_identity(name):
         assert_near(by_node, alone, case.tolerance)
 
 
+def test_000_VIII_a_base_with_fewer_freedoms_is_another_choice_of_H():
+    """000 end of VIII: a base that slides and turns in a plane, H(N + 1) of three rows, and nothing else changes."""
+    wheels = joint("wheels", "ground", "trunk", "planar", axis="0 0 1")
+    arms = [joint(f"j{i}", "trunk" if i % 2 else f"l{i - 1}", f"l{i}", axis="0.6 0.8 0") for i in range(1, 5)]
+    model = load_urdf(robot(link("ground"), link("trunk"), *[link(f"l{i}") for i in range(1, 5)], wheels, *arms))
+    rng = np.random.default_rng(0)
+    q, (v, tau) = model.random_configuration(rng), rng.normal(size=(2, model.nv))
+    expected = np.linalg.solve(dynamics.mass_matrix(model, q), tau - dynamics.bias_forces(model, q, v))
+    for method in dynamics.forward_methods(model):
+        assert_near(dynamics.forward_dynamics(model, q, v, tau, method=method), expected, 1e-11)
+    s = FilterSmoother(model, q, v, tau)
+    H, P = s.H[:3], s.P[2]  # the base's three nodes; P before any of them has been eliminated
+    free = np.linalg.inv(dynamics.mass_matrix(model, q))[:3, :3]
+    assert_near(np.linalg.inv(H @ P @ H.T), free, 1e-11)  # D(N + 1) is what the rest makes of the base
+
+
 @pytest.mark.parametrize("name", FLOATING)
 def test_004_algorithm_6_carries_a_force_on_the_base(name):
     """004 algorithm 6: z_s(n) = -T(n)."""
@@ -146,6 +165,6 @@ def test_methods_that_cannot_carry_a_robot_say_so_by_name():
     with pytest.raises(MethodError, match="'algorithm1' finds no link accelerations.*kalman"):
         dynamics.link_accelerations(fixed, fixed.neutral(), rest, rest, method="algorithm1")
     rest = np.zeros(mimic.nv)
-    for method in ("algorithm1", "algorithm2", "algorithm3", "algorithm4", "kalman", "decoupled"):
+    for method in ("algorithm1", "algorithm2", "algorithm3", "algorithm4", "two_sweep", "kalman", "decoupled"):
         with pytest.raises(MethodError, match=f"'{method}' cannot carry mimic joints"):
             dynamics.forward_dynamics(mimic, mimic.neutral(), rest, rest, method=method)

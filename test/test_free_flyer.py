@@ -107,7 +107,10 @@ def test_004_lemma_3_1_the_force_between_links_from_both_sides(name):
 
 @free
 def test_004_lemma_3_2_every_link_finds_its_own_acceleration(name):
-    """004 (3.12), (3.13): alpha, alpha+ from (P + S)^-1, and hinge accelerations two ways."""
+    """004 (3.12), (3.13): alpha, alpha+ from (P + S)^-1, and hinge accelerations two ways.
+
+    3.3.2, 3.3.3: a link needs no more than what the two filters bring it from either side.
+    """
     case = Flyer(name)
     tree, f = case.tree, case.filters
     assert_near(f.alpha, case.spatial, case.tolerance)

@@ -31,7 +31,7 @@ def dense(case):
 
 @pytest.mark.parametrize("name", SYMBOLS)
 def test_operator_and_adjoint_are_the_matrix_of_the_definition(case, dense, name):
-    """000 (13)-(18), (28)-(31), (34)-(41); 003 (8)-(10); 004 (2.5)-(2.9), (4.3), (4.4), (4.7)."""
+    """000 (1), (2), (13)-(18), (28)-(31), (34)-(41); 003 (8)-(10); 004 (2.5)-(2.9), (4.3), (4.4), (4.7)."""
     operator, matrix = getattr(operators_of(case), name), getattr(dense, name)
     tolerance = derived_tolerance(mass_matrix_of(case)) if name in ARTICULATED else 1e-12
     scale = max(np.abs(matrix).max(initial=0.0), 1.0)

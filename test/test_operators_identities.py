@@ -14,12 +14,13 @@ from operator_cases import (
     model_of,
     operators_of,
 )
-from random_trees import random_motion
+from random_trees import random_model, random_motion
 from reference import Reference, assert_close, derived_tolerance
 from scipy.linalg import block_diag
 
 from opspace_ctrl import bias_forces, forward_dynamics, inverse_dynamics
-from opspace_ctrl.operators import evaluate
+from opspace_ctrl.model import JointType
+from opspace_ctrl.operators import SpatialOperators, evaluate
 
 INVERSE = "(I - H psi K)* D^-1 (I - H psi K)"
 IDENTITIES = {
@@ -211,6 +212,7 @@ def test_square_root_factor_of_the_mass_matrix_000_X_A(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_velocities_and_tip_velocities_by_an_outward_sweep_000_6_9_19_21(case):
+    """Also 003 (1), J = B* phi* H*, applied without being formed."""
     operators = operators_of(case)
     q, v, _ = random_motion(operators.model, 11)
     reference = Reference(operators.model, q, v)
@@ -224,7 +226,10 @@ def test_velocities_and_tip_velocities_by_an_outward_sweep_000_6_9_19_21(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_operator_and_recursive_inverse_dynamics_agree_000_10_12_23_27(case):
-    """T = M vdot + C + J* f(0): the Lagrangian form equals Newton and Euler's; f(0) acts on the environment."""
+    """T = M vdot + C + J* f(0): the Lagrangian form equals Newton and Euler's; f(0) acts on the environment.
+
+    003 (2)-(7) are the same equations, with and without bias terms.
+    """
     operators = operators_of(case)
     model = operators.model
     q, v, vdot = random_motion(model, 11)
@@ -238,6 +243,22 @@ def test_operator_and_recursive_inverse_dynamics_agree_000_10_12_23_27(case):
     external = {name: -np.roll(wrench, 3) for name, wrench in zip(operators.frames, f.reshape(-1, 6))}
     _, scale = Reference(model, q, v).inverse_dynamics(vdot, external)
     assert_close(T, inverse_dynamics(model, q, v, vdot, external), scale, 1e-11)
+
+
+def test_sliding_joints_redefine_H_and_a_000_13():
+    """H*(k) = [0; h] and a(k) = [w+ x w; w+ x (v - v+) + w+ x h thetadot], + before the joint: as in the errata."""
+    model = random_model(21, 12, types=("prismatic", "revolute"), shape="chain")
+    q, v, _ = random_motion(model, 11)
+    operators = SpatialOperators(model, q)
+    numbers, sliding = operators.quantities, np.flatnonzero(model.joint_type == JointType.PRISMATIC)
+    V = (operators.phi.T @ (operators.H.T @ v)).reshape(-1, 6)
+    a = operators.bias(v, gravity=False)[0].reshape(-1, 6)
+    assert len(sliding) > 2
+    for k in sliding:
+        h, before = numbers.axes[k, 3:, 0], V[model.parent[k]] if model.parent[k] >= 0 else np.zeros(6)
+        assert not numbers.axes[k, :3].any() and np.isclose(h @ h, 1.0)
+        linear = np.cross(before[:3], V[k, 3:] - before[3:]) + np.cross(before[:3], h * v[model.v_index[k]])
+        assert_close(a[k], np.concatenate([np.cross(before[:3], V[k, :3]), linear]), max(1.0, np.abs(a).max()))
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from recursion_cases import NAMES, Case, Dense, assert_near, model_of
 
-from opspace_ctrl import dynamics, load_urdf
+from opspace_ctrl import OperationalSpace, dynamics, load_urdf
 from opspace_ctrl.dynamics.inverse_elements import acceleration_terms, inverse_mass_matrix
 from opspace_ctrl.dynamics.smoother import FilterSmoother
 from opspace_ctrl.dynamics.tip_force import tip_force_correction
@@ -221,6 +221,20 @@ def test_003_tip_forces_add_a_correction_to_the_free_accelerations(name):
     assert_near(found, np.linalg.solve(case.H, effect), case.tolerance)
     free = dynamics.forward_dynamics(case.model, case.q, case.v, case.tau)
     assert_near(free + found, case.a, case.tolerance)
+
+
+@everywhere
+@pytest.mark.parametrize("method", ["rjk", "efpa", "pv_osim", "pv_osimr"])
+def test_003_5_2_operational_space_dynamics_by_recursions_alone(name, method):
+    """003 5.2: Lambda xdd + mu + p = F, all by O(n) recursions, mu + p from the motion that tau = 0 leaves."""
+    case = Case(name)
+    tip = case.model.body_names[-1]
+    ospace = OperationalSpace(case.model, (tip, "position"), method=method).update(case.q, case.v)
+    rest, F = np.zeros(case.model.nv), np.array([3.0, -2.0, 1.0])
+    free, pushed = (dynamics.link_accelerations(case.model, case.q, case.v, rest, push, "algorithm4", [tip])[0, :3]
+                    for push in (None, {tip: np.append(F, np.zeros(3))}))
+    assert_near(pushed, free + ospace.inertia_inv @ F, case.tolerance, max(1.0, np.abs(pushed).max()))
+    assert_near(ospace.torque(F, rest), ospace.jacobian.T @ F, case.tolerance)
 
 
 @everywhere

@@ -14,7 +14,7 @@ from .layout import count, floats
 
 
 @kernel
-def _set_base_acceleration(w, sign):
+def set_base_acceleration(w, sign):
     """Row n of FA, which all other sweeps expect to be zero."""
     n, FA, gravity = count(w, at.NODES), floats(w, at.FA), floats(w, at.GRAVITY)
     for k in range(3):
@@ -30,6 +30,6 @@ def algorithm4(w, tau, qdd):
     rnea.subtract_external(w)
     aba.articulated_inertias(w)
     kalman.filter_forces(w, tau)
-    _set_base_acceleration(w, -1.0)
+    set_base_acceleration(w, -1.0)
     kalman.smooth_accelerations(w, qdd)
-    _set_base_acceleration(w, 0.0)
+    set_base_acceleration(w, 0.0)

@@ -44,7 +44,7 @@ def workspace(model: Model) -> Workspace:
     return _workspaces.work
 
 
-def _run(model: Model, entry, inputs: tuple, names: str, *rest) -> Workspace:
+def run(model: Model, entry, inputs: tuple, names: str, *rest) -> Workspace:
     """Call a compiled entry on the inputs; what it refuses is converted and checked in words."""
     work = workspace(model)
     if entry.call(*inputs, *rest, work.address) != OK:
@@ -81,19 +81,19 @@ def dynamics_of(model: Model, entry, q, v, x, name: str, external: Wrenches | No
     if not external and entry.call(q, v, x, out, work.address) == OK:
         return out
     with external_wrenches(model, work, q, external or {}):
-        _run(model, entry, (q, v, x), f"v {name}", out)
+        run(model, entry, (q, v, x), f"v {name}", out)
     return out
 
 
 def mass_matrix(model: Model, q) -> np.ndarray:
     """Joint-space inertia H (nv, nv), armature included, by the composite-rigid-body algorithm."""
-    return _run(model, entries.mass_matrix, (q,), "")[at.DENSE][:model.nv].copy()
+    return run(model, entries.mass_matrix, (q,), "")[at.DENSE][:model.nv].copy()
 
 
 def bias_forces(model: Model, q, v) -> np.ndarray:
     """h (nv,): Coriolis, centrifugal and gravity forces, C of [Featherstone2010] (1)."""
     out = np.empty(model.nv)
-    _run(model, entries.bias_forces, (q, v), "v", out)
+    run(model, entries.bias_forces, (q, v), "v", out)
     return out
 
 
@@ -127,12 +127,12 @@ def joint_losses(model: Model, v: np.ndarray, damping: bool = True, friction: bo
 
 def coriolis_matrix(model: Model, q, v) -> np.ndarray:
     """C (nv, nv) with C v = h - gravity and dH/dt = C + C^T along the motion."""
-    return _run(model, entries.coriolis_matrix, (q, v), "v")[at.DENSE][:model.nv].copy()
+    return run(model, entries.coriolis_matrix, (q, v), "v")[at.DENSE][:model.nv].copy()
 
 
 def _energies(model: Model, q, v) -> np.ndarray:
     out = np.empty(2)
-    _run(model, entries.energies, (q, v), "v", out)
+    run(model, entries.energies, (q, v), "v", out)
     return out
 
 
@@ -150,7 +150,7 @@ def frame_pose(model: Model, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
     """World position (3,) and quaternion xyzw (4,) of a frame."""
     from scipy.spatial.transform import Rotation  # here: it would triple the time to import the package
     f, out = model.frame_index(frame), np.empty(12)
-    work = _run(model, entries.at_configuration, (q,), "")
+    work = run(model, entries.at_configuration, (q,), "")
     entries.frame_pose.call(f, out, work.address)
     return out[9:].copy(), Rotation.from_matrix(out[:9].reshape(3, 3)).as_quat()
 
@@ -158,14 +158,14 @@ def frame_pose(model: Model, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
 def frame_jacobian(model: Model, q, frame: str) -> np.ndarray:
     """J (6, nv): velocity of the frame's origin and angular velocity, world axes, from v."""
     f = model.frame_index(frame)
-    work = _run(model, entries.at_configuration, (q,), "")
+    work = run(model, entries.at_configuration, (q,), "")
     entries.frame_jacobian.call(f, work.address)
     return work[at.DENSE][:6].copy()
 
 
 def _frame_motion(model: Model, q, v, frame: str) -> np.ndarray:
     f, out = model.frame_index(frame), np.empty(12)
-    work = _run(model, entries.at_motion, (q, v), "v")
+    work = run(model, entries.at_motion, (q, v), "v")
     entries.frame_motion.call(f, out, work.address)
     return out
 
@@ -192,14 +192,14 @@ def center_of_mass(model: Model, q) -> np.ndarray:
     """World position (3,) of the centre of the moving mass; SingularInertiaError, here and below, if there is none."""
     _moving_mass(model)
     out = np.empty(4)
-    entries.center_of_mass.call(out, _run(model, entries.at_configuration, (q,), "").address)
+    entries.center_of_mass.call(out, run(model, entries.at_configuration, (q,), "").address)
     return out[:3].copy()
 
 
 def center_of_mass_jacobian(model: Model, q) -> np.ndarray:
     """J (3, nv) of the centre of mass."""
     _moving_mass(model)
-    work = _run(model, entries.at_configuration, (q,), "")
+    work = run(model, entries.at_configuration, (q,), "")
     entries.center_of_mass.call(np.empty(4), work.address)
     return work[at.DENSE][:3].copy()
 
@@ -208,5 +208,5 @@ def center_of_mass_bias(model: Model, q, v) -> np.ndarray:
     """Jdot v (3,) of the centre of mass."""
     out = np.empty(7)
     out[6] = _moving_mass(model)
-    entries.center_of_mass_motion.call(out, _run(model, entries.at_motion, (q, v), "v").address)
+    entries.center_of_mass_motion.call(out, run(model, entries.at_motion, (q, v), "v").address)
     return out[3:6].copy()

@@ -13,23 +13,33 @@ from .spatial import add, cross, get3, load3, load_inertia, momentum, scale, set
 
 
 @kernel
-def velocities(w):
-    """V(k) = V(parent) + S rate, and a(k) = V(before the joint) x V(k) into HINGE, base to tips.
+def velocity(w, b):
+    """V(k) = V(parent) + S rate of node b."""
+    p, S, rate, vel = ints(w, at.PARENT)[b], floats(w, at.S), floats(w, at.RATE), floats(w, at.VELOCITY)
+    set3(vel, 0, b, add(get3(vel, 0, p), scale(rate[b], get3(S, 0, b))))
+    set3(vel, 3, b, add(get3(vel, 3, p), scale(rate[b], get3(S, 3, b))))
+
+
+@kernel
+def hinge_acceleration(w, b):
+    """a(k) = V(before the joint) x V(k) of node b into HINGE.
 
     The joint's own term is V x V_joint with V_joint = V(k) - V(before): due once, at the last node of the joint.
     """
-    parent, kind, before = ints(w, at.PARENT), ints(w, at.KIND), ints(w, at.BEFORE)
-    S, rate, vel, hinge = floats(w, at.S), floats(w, at.RATE), floats(w, at.VELOCITY), floats(w, at.HINGE)
+    kind, before = ints(w, at.KIND)[b], ints(w, at.BEFORE)[b]
+    vel, hinge = floats(w, at.VELOCITY), floats(w, at.HINGE)
+    if kind == SINGLE or kind == LAST:
+        omega, v, omega_before = get3(vel, 0, b), get3(vel, 3, b), get3(vel, 0, before)
+        set3(hinge, 0, b, cross(omega_before, omega))
+        set3(hinge, 3, b, add(cross(omega_before, v), cross(get3(vel, 3, before), omega)))
+
+
+@kernel
+def velocities(w):
+    """V(k) and a(k) of every node, base to tips."""
     for b in range(count(w, at.NODES)):
-        p = parent[b]
-        omega = add(get3(vel, 0, p), scale(rate[b], get3(S, 0, b)))
-        v = add(get3(vel, 3, p), scale(rate[b], get3(S, 3, b)))
-        set3(vel, 0, b, omega)
-        set3(vel, 3, b, v)
-        if kind[b] == SINGLE or kind[b] == LAST:
-            omega_before, v_before = get3(vel, 0, before[b]), get3(vel, 3, before[b])
-            set3(hinge, 0, b, cross(omega_before, omega))
-            set3(hinge, 3, b, add(cross(omega_before, v), cross(v_before, omega)))
+        velocity(w, b)
+        hinge_acceleration(w, b)
 
 
 @kernel

@@ -63,6 +63,7 @@ _METHODS = {
     "algorithm2": _Method(forward_entries.algorithm2, _already),
     "algorithm3": _Method(entries.forward_aba, _from_bias),
     "algorithm4": _Method(forward_entries.algorithm4, _as_found),
+    "two_sweep": _Method(forward_entries.two_sweep, _as_found),
     "kalman": _Method(forward_entries.kalman, _less_gravity),
     "decoupled": _Method(forward_entries.decoupled, _less_gravity, floating_only=True),
 }

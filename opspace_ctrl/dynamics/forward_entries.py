@@ -8,10 +8,11 @@ from ..vector import floats_of, vector
 from . import algorithm1 as one
 from . import algorithm2 as two
 from . import algorithm4 as four
+from . import biases, rnea
 from . import decoupled as free
 from . import kalman as smoother
 from . import layout as at
-from . import rnea
+from . import two_sweep as merged
 from .entries import move, place
 from .layout import count, floats
 from .state import OK, REFUSED, copy, is_usable
@@ -62,6 +63,26 @@ def algorithm4(q, v, tau, out, w):
     if not _take(w, q, v, tau):
         return REFUSED
     four.algorithm4(w, floats_of(tau), floats_of(out))
+    return OK
+
+
+@entry(_FORWARD)
+def two_sweep(q, v, tau, out, w):
+    """Accelerations by the two-sweep algorithm of [Rodriguez1992] VII.D, its delay taken out by a sweep before."""
+    if not _take(w, q, v, tau):
+        return REFUSED
+    rnea.joint_rates(w)
+    biases.velocities(w)
+    merged.two_sweep(w, floats_of(tau), floats_of(out))
+    return OK
+
+
+@entry(_FORWARD)
+def two_sweep_delayed(q, v, tau, out, w):
+    """The same with the velocities of the call before."""
+    if not _take(w, q, v, tau):
+        return REFUSED
+    merged.two_sweep(w, floats_of(tau), floats_of(out))
     return OK
 
 

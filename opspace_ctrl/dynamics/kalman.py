@@ -46,20 +46,25 @@ def filter_forces(w, tau):
 
 
 @kernel
+def smooth(w, b, qdd):
+    """qdd of node b and its acceleration into FA, from that of its parent."""
+    p, coordinate = ints(w, at.PARENT)[b], ints(w, at.COORDINATE)[b]
+    U, S, eta, FA = floats(w, at.U), floats(w, at.S), floats(w, at.HINGE), floats(w, at.FA)
+    found = floats(w, at.EPS)[b]
+    for k in range(6):
+        FA[b, k] = FA[p, k] + eta[k, b]
+        found -= U[b, k] * FA[b, k]
+    found *= floats(w, at.DA)[b]
+    qdd[coordinate] = found
+    for k in range(6):
+        FA[b, k] += S[k, b] * found
+
+
+@kernel
 def smooth_accelerations(w, qdd):
     """Joint accelerations, and those of the bodies into FA, from the base's in row n of FA to the tips."""
-    n, parent, coordinate = count(w, at.NODES), ints(w, at.PARENT), ints(w, at.COORDINATE)
-    U, dinv, S, eta = floats(w, at.U), floats(w, at.DA), floats(w, at.S), floats(w, at.HINGE)
-    eps, FA = floats(w, at.EPS), floats(w, at.FA)
-    for b in range(n):
-        p, found = parent[b], eps[b]
-        for k in range(6):
-            FA[b, k] = FA[p, k] + eta[k, b]
-            found -= U[b, k] * FA[b, k]
-        found *= dinv[b]
-        qdd[coordinate[b]] = found
-        for k in range(6):
-            FA[b, k] += S[k, b] * found
+    for b in range(count(w, at.NODES)):
+        smooth(w, b, qdd)
 
 
 @kernel

@@ -14,12 +14,11 @@ from ..model import Model
 from . import forward_entries
 from . import layout as at
 from .api import Wrenches, external_wrenches
+from .composite import spatial_inertias
 from .pack import Nodes, pack
 from .state import OK, TOO_LARGE
 
 __all__ = ["FilterSmoother"]
-
-_TRIANGLE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
 
 
 class FilterSmoother:
@@ -65,7 +64,7 @@ class FilterSmoother:
         self.parent, self.coordinate = self.nodes.parent.astype(int), self.nodes.coordinate.astype(int)
         self.H, self.xi, self.eta = (work[slot][:, :n].T.copy() for slot in (at.S, at.FORCE, at.HINGE))
         self.velocity = work[at.VELOCITY][:, :n].T.copy()
-        self.M = np.array([_matrix(work[at.IW][:, b]) for b in range(n)]).reshape(n, 6, 6)
+        self.M = spatial_inertias(work[at.IW][:, :n].T)
         self.P = work[at.IA].reshape(-1, 6, 8)[:n, :, :6].copy()
         U = work[at.U][:, :6].copy()
         self.D = 1.0 / work[at.DA]
@@ -105,10 +104,3 @@ class FilterSmoother:
     def smoothed_state(self) -> np.ndarray:
         """x- = z + P lambda- (n, 6): the force each hinge transmits (sweep ansatz (8.1), (9.13))."""
         return self.z + np.einsum("nij,nj->ni", self.P, self.costate)
-
-
-def _matrix(inertia: np.ndarray) -> np.ndarray:
-    """(m, m c, I) as the 6 x 6 matrix [I, m c x; -m c x, m]."""
-    m, (x, y, z) = inertia[0], inertia[1:4]
-    coupling = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.block([[inertia[4:][_TRIANGLE], coupling], [coupling.T, m * np.eye(3)]])
