@@ -9,16 +9,25 @@ import sys
 from pathlib import Path
 
 import pytest
+from compiled_nodes import compile_controller
 from launch import LaunchContext
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from ros import Graph
 from std_msgs.msg import Float64MultiArray
 
 from opspace_ctrl.bringup.arguments import LAUNCHES, arguments
+from opspace_ctrl.model.source import ROBOTS
 
 ROOT = Path(__file__).parents[1]
 RUNNER = str(Path(__file__).with_name("run_launch.py"))
 CONTROLLER, SIMULATOR = "/opspace_controller", "/opspace_simulator"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """No test waits for a process that compiles."""
+    for robot in ROBOTS:
+        compile_controller(robot)
 
 
 def path_of(name):

@@ -9,7 +9,7 @@ from opspace_ctrl.errors import GazeboError, quoted
 from opspace_ctrl.gazebo.files import gazebo_files
 from opspace_ctrl.gazebo.settings import WorldSettings
 from opspace_ctrl.model import Model
-from opspace_ctrl.sim.initial import initial_configuration
+from opspace_ctrl.sim.initial import start_configuration
 from opspace_ctrl.sim.settings import simulator_settings
 
 __all__ = ["world_settings", "write_files"]
@@ -29,8 +29,7 @@ def world_settings(model: Model, parameters: Mapping[str, Any], **options: Any) 
     """
     simulator = simulator_settings(parameters)
     same = {"step": simulator.step, "friction": simulator.ground_friction, "height": simulator.ground_height,
-            "normal": simulator.ground_normal,
-            "start": initial_configuration(model, simulator.initial_positions, simulator.initial_pose)}
+            "normal": simulator.ground_normal, "start": start_configuration(model, simulator)}
     return WorldSettings(**{**same, **options})
 
 
