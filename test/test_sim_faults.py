@@ -1,6 +1,7 @@
 """Schedules of faults: what is read, what is refused in which words, what sensors, drives and models make of them."""
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -47,6 +48,15 @@ def test_the_shipped_example_has_every_kind_and_fits_its_robot():
     assert {fault.kind for fault in schedule.faults} == set(KINDS)
     assert {fault.side for fault in schedule.faults if fault.side} == {"state", "command", "both"}
     schedule.check(ARM)
+
+
+def test_the_guide_lists_every_kind_with_its_target_and_values():
+    text = (Path(__file__).parents[1] / "docs" / "hil.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| `(side|joints|frame)` \| (.*?) \|", text, re.MULTILINE)
+    listed = {kind: (target, re.findall(r"`(\w+)`", values)) for kind, target, values in rows}
+    assert listed == {name: (kind.target, list(kind.values)) for name, kind in KINDS.items()}
+    shown = re.search(r"```yaml\n(seed:.*?)```", text, re.DOTALL)[1]
+    load_faults(shown).check(ARM)
 
 
 def test_what_is_left_out_does_nothing():
