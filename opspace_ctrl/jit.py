@@ -18,6 +18,11 @@ from pathlib import Path
 from numba import njit, types
 from numba.core.caching import FunctionCache
 
+try:
+    import fcntl
+except ImportError:  # no such locks on this platform
+    fcntl = None
+
 __all__ = ["kernel", "entry", "address_of", "cache_directory"]
 
 # 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
@@ -159,9 +164,27 @@ class _Entry:
 
 def _compile(dispatcher, signature) -> None:
     """Compile for a signature, or load it from the cache; real compilation is announced, for it takes seconds."""
-    if not dispatcher.overloads and not _is_cached(dispatcher):
-        _announce(f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}")
-    dispatcher.compile(signature)
+    if dispatcher.overloads or _is_cached(dispatcher):
+        dispatcher.compile(signature)
+        return
+    _announce(f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}")
+    with _one_at_a_time(dispatcher):  # whoever had to wait finds it in the cache
+        dispatcher.compile(signature)
+
+
+@contextlib.contextmanager
+def _one_at_a_time(dispatcher):
+    """Of several processes that need a kernel at once, as two nodes at their first start, only one compiles it."""
+    if fcntl is None or cache_directory() is None:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # a full disk, a file system without locks: all compile, as without
+            folder = Path(dispatcher._cache.cache_path)
+            folder.mkdir(parents=True, exist_ok=True)
+            file = stack.enter_context(open(folder / f"{dispatcher.__module__}.{dispatcher.__name__}.lock", "w"))
+            fcntl.flock(file, fcntl.LOCK_EX)  # goes with the file, and with the process if it dies
+        yield
 
 
 def _is_cached(dispatcher) -> bool:

@@ -1,4 +1,5 @@
 """The cache of compiled kernels: it survives restarts, edits, races and unwritable folders."""
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,11 @@ import numpy as np
 from opspace_ctrl import frame_jacobian, load_robot
 model = load_robot("arm7")
 print(frame_jacobian(model, np.full(7, 0.3), "tool")[0, 0])
+"""
+COUNTS = FINDS + """
+from opspace_ctrl.dynamics import entries
+used = entries.at_configuration, entries.frame_jacobian
+print([sum(entry.dispatcher.stats.cache_misses.values()) for entry in used])
 """
 
 
@@ -51,12 +57,13 @@ def test_the_first_compilation_is_announced_and_a_later_start_is_silent(raced):
 
 
 def test_what_two_racing_processes_wrote_is_loaded_and_not_compiled_again(raced):
-    counts = FINDS + """
-from opspace_ctrl.dynamics import entries
-used = entries.at_configuration, entries.frame_jacobian
-print([sum(entry.dispatcher.stats.cache_misses.values()) for entry in used])
-"""
-    assert finish(start(raced[0], counts))[0].splitlines()[-1] == "[0, 0]"
+    assert finish(start(raced[0], COUNTS))[0].splitlines()[-1] == "[0, 0]"
+
+
+def test_of_racing_processes_only_one_compiles_a_kernel(tmp_path):
+    racing = [start(str(tmp_path), COUNTS) for _ in range(3)]
+    missed = [json.loads(finish(process)[0].splitlines()[-1]) for process in racing]
+    assert [sum(of_kernel) for of_kernel in zip(*missed)] == [1, 1]
 
 
 def test_without_a_writable_folder_kernels_work_and_the_reason_is_said(tmp_path):
