@@ -88,7 +88,7 @@ def _simulator_values(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if args.robot not in ROBOTS:  # with the arguments of a xacro filled in
-            (folder / "robot.urdf").write_text(model.source, encoding="utf-8")
+            (folder / "robot.urdf").write_text(str(model.source), encoding="utf-8")
     except OSError as error:
         raise CommandError(f"cannot write the report {args.report!r}: {error}") from None
     values = _file_values(args) | _set_values(args.set) | {
