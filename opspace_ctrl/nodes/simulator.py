@@ -81,8 +81,9 @@ class SimulatorNode(LifecycleNode):
         try:
             with self._interruptible():
                 self._prepare(self._declared.values)
-        except OpspaceError as error:
-            self.get_logger().error(str(error))
+        except Exception as error:  # rclpy would swallow it
+            kind = "" if isinstance(error, OpspaceError) else f"{type(error).__name__}: "
+            self.get_logger().error(f"not configured: {kind}{error}")
             self._forget()
             return FAILURE
         return super().on_configure(state)
