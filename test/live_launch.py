@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -39,14 +40,20 @@ def pid_of(launch, name):
     return int(re.search(rf"\[{name}-\d+\]: process started with pid \[(\d+)\]", launch.output()).group(1))
 
 
+@contextmanager
 def launched(graph, name, *given):
-    """A launch whose controller and simulator are active and exchange messages."""
+    """A launch whose controller and simulator are active and exchange messages; interrupted if it still runs."""
     launch = graph.run([sys.executable, RUNNER, path_of(name), *given], name)
-    for node in (SIMULATOR, CONTROLLER):
-        graph.wait_for(lambda node=node: graph.state(graph.namespace + node) == "active", f"{node} is active")
-    commands = graph.listen(Float64MultiArray, "effort_controller/commands")
-    graph.wait_for(lambda: commands.count > 100, "commands")
-    return launch
+    try:
+        for node in (SIMULATOR, CONTROLLER):
+            graph.wait_for(lambda node=node: graph.state(graph.namespace + node) == "active", f"{node} is active")
+        commands = graph.listen(Float64MultiArray, "effort_controller/commands")
+        graph.wait_for(lambda: commands.count > 100, "commands")
+        yield launch
+    finally:
+        if launch.code is None:  # SIGTERM would leave its processes behind
+            launch.send(signal.SIGINT)
+            launch.wait()
 
 
 def is_running(pid):
@@ -62,8 +69,7 @@ def is_running(pid):
     ("arm", ("engine:=dart",)),
 ])
 def test_nodes_become_active_and_an_interrupt_ends_everything(name, given, tmp_path):
-    with Graph(tmp_path) as graph:
-        launch = launched(graph, name, *given)
+    with Graph(tmp_path) as graph, launched(graph, name, *given) as launch:
         pids = [pid_of(launch, node.strip("/")) for node in (SIMULATOR, CONTROLLER)]
         launch.send(signal.SIGINT)
         assert launch.wait() == 0, launch.tail()
@@ -73,8 +79,7 @@ def test_nodes_become_active_and_an_interrupt_ends_everything(name, given, tmp_p
 
 @pytest.mark.parametrize("victim", [SIMULATOR, CONTROLLER])
 def test_the_whole_graph_ends_when_a_required_node_dies(victim, tmp_path):
-    with Graph(tmp_path, namespace="/lab") as graph:
-        launch = launched(graph, "arm", "namespace:=lab")
+    with Graph(tmp_path, namespace="/lab") as graph, launched(graph, "arm", "namespace:=lab") as launch:
         launch.ending = True
         os.kill(pid_of(launch, victim.strip("/")), signal.SIGKILL)
         launch.wait()
@@ -84,7 +89,7 @@ def test_the_whole_graph_ends_when_a_required_node_dies(victim, tmp_path):
 
 def test_a_controller_that_cannot_be_configured_ends_everything_with_its_reason(tmp_path):
     params = tmp_path / "bad.yaml"
-    params.write_text("/**:\n  ros__parameters: {tasks: [tool], tool.frame: nowhere}\n")
+    params.write_text("opspace_controller:\n  ros__parameters: {tasks: [tool], tool.frame: nowhere}\n")
     with Graph(tmp_path) as graph:
         launch = graph.run([sys.executable, RUNNER, path_of("arm"), f"params_file:={params}"], "bad")
         launch.wait()
