@@ -42,6 +42,11 @@ class Process:
             raise CommandError(f"cannot start {name} ({argv[0]}): {error}") from None
 
     @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
+
+    @property
     def code(self) -> int | None:
         """The exit code, None while it runs."""
         return self._process.poll()

@@ -7,6 +7,7 @@ served by the executor in the main thread.
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,7 +31,8 @@ opspace_controller [--ros-args -p robot:=ROBOT --params-file FILE ...]
 The operational-space controller as a ROS 2 lifecycle node: joint_states (and odom) in, effort_controller/commands out.
 Its parameters and topics: docs/ros_interface.md; a file to start from: config/arm7.yaml.
 """
-SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+SUCCESS, FAILURE, ERROR = (TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE,
+                           TransitionCallbackReturn.ERROR)
 
 
 class ControllerNode(LifecycleNode):
@@ -77,50 +79,52 @@ class ControllerNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the robot, build the controller, compile every method."""
-        try:
+        def configure() -> None:
             with self._stop.interruptible():
                 self._build(controller_settings(self._declared.values))
-        except OpspaceError as error:
-            self.get_logger().error(f"not configured: {error}")
-            self._forget()
-            return FAILURE
-        return SUCCESS
+        return self._transition("configured", configure)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let efforts out."""
-        self._session.loop.activate()
-        self.get_logger().info("active")
-        return SUCCESS
+        return self._transition("active", lambda: self._session.loop.activate())
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Send the last command, and nothing after it."""
-        self._session.loop.deactivate()
-        self.get_logger().info("inactive")
-        return SUCCESS
+        return self._transition("inactive", lambda: self._session.loop.deactivate())
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the robot."""
-        self._forget()
-        return SUCCESS
+        return self._transition("clean", self._forget)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Send the last command, forget the robot and end the process."""
-        self._forget()
         self.finished = True
-        return SUCCESS
+        return self._transition("shut down", self._forget)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Send the last command and forget the robot; the node can be configured again."""
-        self._forget()
+        return self._transition("clean after an error", self._forget)
+
+    def _transition(self, goal: str, action: Callable[[], None]) -> TransitionCallbackReturn:
+        """Do it and say so; rclpy itself would keep silent about what is raised."""
+        try:
+            action()
+        except OpspaceError as error:
+            self.get_logger().error(f"not {goal}: {error}")
+            return FAILURE
+        except Exception:
+            self.get_logger().error(f"not {goal}: {traceback.format_exc()}")
+            return ERROR
+        self.get_logger().info(goal)
         return SUCCESS
 
     def _build(self, settings: ControllerSettings) -> None:
         log, values = self.get_logger(), settings.values
         robot = values["robot"] or self._description.text(lambda: self._stop.requested)
-        model = load(robot, values["base"], log.warning)
+        model = load(robot, values["base"], settings.locked, log.warning)
         log.info(f"{model.name}: {len(model.joint_names)} joints, {model.nv} coordinates")
         self._session = Session(self, model, settings, lambda method: log.info(f"compiling {method}"))
-        log.info(f"configured: method {self._session.controller.method}, loop's thread "
+        log.info(f"method {self._session.controller.method}, loop's thread "
                  f"{self._session.loop.priority}, memory {self._session.memory}")
 
     def _forget(self) -> None:

@@ -68,5 +68,5 @@ class Frames:
             return IDENTITY
         if frame_id not in self._model.frame_names:
             raise TargetError(f"frame_id {quoted(frame_id)} is neither the world nor a frame of the robot; valid are "
-                              f"{listed([world, *self._model.frame_names])}")
+                              f"{listed(dict.fromkeys((world, *self._model.frame_names)))}")
         return frame_pose(self._model, q, frame_id)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
 
@@ -22,13 +22,21 @@ PATIENCE = 10.0  # [s] that the topic is waited for
 LOOK = 0.1  # [s] between two looks at whether to stop
 
 
-def load(robot: str, base: str, warn: Callable[[str], None]) -> Model:
-    """The robot of a shipped name, a path, or URDF text; base "": a shipped robot's own, else fixed.
+def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str], None]) -> Model:
+    """The robot of a shipped name, a path, or URDF text.
+
+    Args:
+        robot: Which.
+        base: How it is held; "": a shipped robot's own, else fixed.
+        locked: Joints that are frozen, and where.
+        warn: Called with what is doubtful.
 
     Raises:
         OpspaceError: It cannot be read, or is no robot.
     """
-    options = {"base": base} if base else {}
+    options: dict[str, object] = {"base": base} if base else {}
+    if locked:
+        options["locked"] = dict(locked)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if robot in ROBOTS:
