@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..errors import SettingsError, TargetError, listed, quoted
+from ..errors import ConfigurationError, SettingsError, TargetError, listed, quoted
 from ..model import Model
 from ..osim import OperationalSpace
 from .core import Core
@@ -20,11 +20,11 @@ from .report import Report
 from .safe import SafeCommands
 from .segments import Motion
 from .settings import ControllerSettings, fixed_changes
+from .streams import NEVER, Streams
 from .target import Target, vector
 
 __all__ = ["Controller"]
 
-NEVER = float("inf")
 LARGEST_FORCE = 1e6  # [N, Nm] of a wrench, F or tau0
 
 
@@ -57,12 +57,12 @@ class Controller:
         self.tasks = tuple(task.spec.name for task in settings.tasks)
         self._number = {name: i for i, name in enumerate(self.tasks)}
         self.report = Report(self._core, settings.structure, tuple(model.joint_names))
-        self._tick = self._core.tick
+        self._tick = self._not_active
         self._next_method: str | None = None
         self.method_residual, self.switches = 0.0, 0
-        self._expiry: dict[str, float] = {}
-        self._expires = NEVER
+        self._streams = Streams(self._core)
         self._safe = SafeCommands(self._core, model, self.joints, settings.safety.safe_damping)
+        self._check(settings)
         write_live(self._core, model, settings, self._posture)
 
     # ---- running ----
@@ -89,7 +89,8 @@ class Controller:
         self._hold_tasks(q, v, time)
         self._posture.start(q, time)
         self._core.load_posture(self._posture.program)
-        self._forget_streams()
+        self._streams.expire(NEVER)
+        self._tick = self._core.tick
 
     def tick(self, q, v, time: float) -> np.ndarray:
         """Torques (len(joints),) in the order of `joints`: finite, within limits; a view that the next tick changes.
@@ -97,11 +98,15 @@ class Controller:
         Raises:
             ConfigurationError: Wrong size or non-finite; the controller stays as it was.
         """
-        if time >= self._expires:
-            self._expire(time)
+        if time >= self._streams.expires:
+            self._streams.expire(time)
         if self._next_method is not None:
             self._switch(q, v, time)
         return self._tick(q, v, time)
+
+    @staticmethod
+    def _not_active(q, v, time: float) -> np.ndarray:
+        raise ConfigurationError("the controller has no targets yet: call activate(q, v, time) before the first tick")
 
     def hold(self, q, v, time: float) -> None:
         """Take the present pose of every task, and the present posture, as targets."""
@@ -109,7 +114,7 @@ class Controller:
         self._hold_tasks(q, v, time)
         self._posture.hold(q, time)
         self._core.load_posture(self._posture.program)
-        self._forget_streams()
+        self._streams.expire(NEVER)
 
     def _hold_tasks(self, q: np.ndarray, v: np.ndarray, time: float) -> None:
         self._core.measure(q, v)
@@ -141,14 +146,11 @@ class Controller:
         Raises:
             SettingsError: A parameter cannot change while it runs, or does not fit the robot.
             MethodError: The method cannot carry the robot or the tasks.
-            UnknownFrameError: The payload's frame.
         """
         fixed = fixed_changes(self.settings, settings)
         if fixed:
             raise SettingsError(f"{listed(fixed)} cannot change while the controller runs; clean up, configure again")
-        self._posture.check(settings.posture)
-        if settings.compensation.payload_frame:
-            self.model.frame_index(settings.compensation.payload_frame)
+        self._check(settings)
         if settings.method != self.settings.method:
             self.method = settings.method
         self.settings, self._safe.damping = settings, settings.safety.safe_damping
@@ -156,6 +158,13 @@ class Controller:
         for target, task in zip(self._targets, settings.tasks):
             target.settings, target.timeout = task, settings.safety.target_timeout
         write_live(self._core, self.model, settings, self._posture)
+
+    def _check(self, settings: ControllerSettings) -> None:
+        """Do live settings fit the robot?"""
+        self._posture.check(settings.posture)
+        frame = settings.compensation.payload_frame
+        if frame and frame not in self.model.frame_names:
+            raise SettingsError(f"payload.frame: no frame {quoted(frame)}; valid are {listed(self.model.frame_names)}")
 
     @property
     def method(self) -> str:
@@ -208,16 +217,13 @@ class Controller:
         if all(settings.motion):
             raise TargetError(f"{task}: it has no force axes, so that a target wrench does nothing: {task}.force_axes")
         limit = settings.wrench_limit
-        self._core.wrench[self._number[task]] = np.clip(wrench, -limit, limit)
-        self._stream(f"wrench {task}", time)
+        self._streams.put("wrench", self._number[task], np.clip(wrench, -limit, limit), self._end(time))
 
     def measured_wrench(self, task: str, wrench, time: float | None = None) -> None:
         """What a task does exert (6,); with a time it counts for `stream_timeout`. Raises TargetError."""
         number = self._number[self._target(task).name]
-        self._core.measured[number] = vector(f"{task}: measured wrench", wrench, 6, most=LARGEST_FORCE)
-        self._core.measured_on[number] = 1.0
-        if time is not None:
-            self._stream(f"measured {task}", time)
+        wrench = vector(f"{task}: measured wrench", wrench, 6, most=LARGEST_FORCE)
+        self._streams.put("measured", number, wrench, NEVER if time is None else self._end(time))
 
     def posture(self, names: Sequence[str], positions, velocities, time: float) -> None:
         """Approach a posture of some joints (velocities: None, empty or one a name). Raises TargetError."""
@@ -227,14 +233,14 @@ class Controller:
     def force(self, F, time: float) -> None:
         """Raw mode: F, the rows of the tasks in order, for `stream_timeout`. Raises TargetError."""
         self._need_raw("force")
-        self._core.force[:] = vector("force", F, len(self._core.force), most=LARGEST_FORCE)
-        self._stream("force", time)
+        F = vector("force", F, len(self._core.force), most=LARGEST_FORCE)
+        self._streams.put("force", 0, F, self._end(time))
 
     def tau0(self, tau0, time: float) -> None:
         """Raw mode: tau0, one a joint of `joints`, for `stream_timeout`. Raises TargetError."""
         self._need_raw("tau0")
-        self._core.tau0[:] = vector("tau0", tau0, len(self.joints), most=LARGEST_FORCE)
-        self._stream("tau0", time)
+        tau0 = vector("tau0", tau0, len(self.joints), most=LARGEST_FORCE)
+        self._streams.put("tau0", 0, tau0, self._end(time))
 
     def stale_targets(self, time: float) -> list[str]:
         """Tasks whose target pose is older than `target_timeout`: they hold."""
@@ -249,31 +255,13 @@ class Controller:
         self._core.load_program(self._number[task], target.program)
         self.report.clipped_targets = tuple(each.name for each in self._targets if each.clipped)
 
+    def _end(self, time: float) -> float:
+        """When a stream's input of this time goes stale."""
+        return time + self.settings.safety.stream_timeout
+
     def _need_raw(self, what: str) -> None:
         if self.settings.mode != "raw":
             raise TargetError(f"{what}: the mode is {self.settings.mode}; it counts in mode raw only")
-
-    # ---- what counts for a while only ----
-
-    def _stream(self, what: str, time: float) -> None:
-        self._expiry[what] = time + self.settings.safety.stream_timeout
-        self._expires = min(self._expiry.values())
-
-    def _expire(self, time: float) -> None:
-        for what in [what for what, end in self._expiry.items() if time >= end]:
-            del self._expiry[what]
-            kind, _, task = what.partition(" ")
-            if kind == "measured":
-                self._core.measured_on[self._number[task]] = 0.0
-            elif kind == "wrench":
-                self._core.wrench[self._number[task]] = 0.0
-            else:
-                getattr(self._core, kind)[:] = 0.0
-        self._expires = min(self._expiry.values(), default=NEVER)
-
-    def _forget_streams(self) -> None:
-        self._expire(NEVER)
-        self._core.measured_on[:] = 0.0
 
     # ---- results ----
 
