@@ -12,7 +12,7 @@ from opspace_ctrl.cli import main
 
 SHELL = [(block, line) for block in blocks("sh") for line in commands(block.text)]
 CONSOLE = [(block, line) for block in blocks("console") for line in commands(block.text)]
-OPSPACE = [line for _, line in SHELL if line.split()[0] == "opspace"]
+OPSPACE = sorted({line for _, line in SHELL if line.split()[0] == "opspace"})
 # Run elsewhere: the demo by its own test, the long benchmark by hand, what needs two processes by the live tests.
 ELSEWHERE = ("opspace bench", "opspace demo", "opspace hil")
 PYTHON_DOCUMENTS = sorted({block.document for block in blocks("python")} - {"docs/operators.md"})
