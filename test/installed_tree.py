@@ -58,6 +58,7 @@ def check_executables(prefix: Path, cwd: Path, *before: str) -> None:
     """What `ros2 run opspace_ctrl NAME` would start, starts; `before` is a command prefix, such as `env`."""
     folder = prefix / "lib" / "opspace_ctrl"
     assert sorted(path.name for path in folder.iterdir()) == ["opspace", *NODES]
-    for name in ("opspace", *NODES):
-        assert run(*before, folder / name, "--help", cwd=cwd).startswith(f"usage: {name} ")
+    ros = environment(LD_LIBRARY_PATH=os.environ.get("LD_LIBRARY_PATH", ""), _ROS_WHEELS_BOOTSTRAP_COMPLETE="1")
+    for name in ("opspace", *NODES):  # nodes import this venv's ROS wheels
+        assert run(*before, folder / name, "--help", cwd=cwd, env=ros).startswith(f"usage: {name} ")
     assert "n = 40 coordinates" in run(*before, folder / "opspace", "info", "asimo", cwd=cwd)
