@@ -11,9 +11,7 @@ The base coordinates that carry the rank of G are found by pivoting; everything 
 """
 from __future__ import annotations
 
-from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, ints
-from ..dynamics.spatial import row_times
 from ..jit import kernel
 from ..lanes import load, splat, store, total
 from ..osim import layout as osim
@@ -87,7 +85,7 @@ def _null_vectors(N, order, rank, Z):
 
 @kernel
 def follow(w):
-    """The base motion (row V_FILL) that goes with the posture's, so that the contacts stay: G x = -J_s A, by least squares."""
+    """Row V_FILL: the base motion with which the posture's keeps the contacts, G x = -J_s A by least squares."""
     number, row, x = ints(w, at.NUMBERS), ints(w, at.STACK_ROW), floats(w, at.BASE_VECTOR)
     G, N, order, moved = floats(w, at.G), floats(w, at.NORMAL), ints(w, at.PERMUTATION), floats(w, at.ROW_POSTURE)
     rank, found = number[at.N_RANK], splat(0.0)

@@ -90,7 +90,7 @@ class Core:
         velocity, target_velocity, target_acceleration, error (t, 6); `error` = wanted - present, before it is shortened
         applied           (t, 6)  force-axes wrench as applied (feed-forward and loop)
         contact_wrench    (c, 6)  of the ground on the robot at the contact frame, world axes
-        margins           (c, 4)  layout.UNILATERAL [N], CONE, CENTRE, TORSION (1 = unloaded, 0 = on the limit, < 0 = beyond)
+        margins           (c, 4)  layout.UNILATERAL [N], CONE, CENTRE, TORSION (1: unloaded, 0: on the limit)
         contact_weight    (c,), task_weight (t,): 1 = fully in, 0 = out, in between while it fades
         levels            (L + 3, k) torque of each level before scaling, model order: 0 bias and contacts, 1 joint
                           limits, 2 .. L + 1 the levels of tasks, L + 2 posture (raw mode: tau0)
@@ -190,7 +190,8 @@ class Core:
             f = model.frame_index(frame)
             loaded, centre = int(model.frame_body[f]), check_vector(centre, 3, "payload centre")
             if loaded < 0 or not 0.0 <= mass < np.inf:
-                raise ConfigurationError(f"payload: a mass of 0 kg or more on a frame that moves, not {mass} on {frame!r}")
+                raise ConfigurationError(f"payload: {mass} kg on {frame!r}; valid is a mass of 0 or more on a frame "
+                                         "that moves")
             point = model.frame_translation[f] + model.frame_rotation[f] @ centre
         for body in range(len(model.parent)):
             added = (mass, point) if body == loaded else (0.0, np.zeros(3))

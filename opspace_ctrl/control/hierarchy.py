@@ -2,38 +2,19 @@
 
 Stacked rows J of all levels, Gram matrix A = J H^-1 J^T. Level by level, S being A's Schur complement so far,
     F_k = Q_k (r_k - s_k),   s_i += S_ik F_k,   S_ij -= S_ik P_k S_kj          i, j below k
-which is F_k = Lambda_k|< (a_k - Jdot_k v - J_k H^-1 tau_<k), the coupling with the levels above included. The torque of a
-level is N_<^T J_k^T F_k = J^T w with w_k = F_k and, upward, w_i = -P_i sum_j S_ij w_j. P and Q: see `inverse`.
-A force that is given (impedance, raw mode) replaces Q_k (r_k - s_k); a force along force axes is added to it, but not to
-s: in contact it moves nothing, and the levels below need not make up for it.
+which is F_k = Lambda_k|< (a_k - Jdot_k v - J_k H^-1 tau_<k), the coupling with the levels above included. The torque
+of a level is N_<^T J_k^T F_k = J^T w with w_k = F_k and, upward, w_i = -P_i sum_j S_ij w_j. P and Q: see `inverse`.
+A force that is given (impedance, raw mode) replaces Q_k (r_k - s_k); a force along force axes is added to it, but not
+to s: in contact it moves nothing, and the levels below need not make up for it.
 """
 from __future__ import annotations
 
-from ..dynamics.layout import floats, ints
+from ..dynamics.layout import floats, ints, stage
 from ..jit import kernel
 from ..lanes import WIDTH, from_lane, load, splat, store, total
 from . import layout as at
 from .inverse import invert_level, invert_limit
-
-
-@kernel
-def eliminate(w):
-    """FORCE of every level, COUPLING = P_k S_k,lower, and the levels' rank and damping for the report."""
-    number, level, rank, damped = ints(w, at.NUMBERS), ints(w, at.STACK_LEVEL), floats(w, at.LEVEL_RANK), floats(w, at.LEVEL_DAMPED)
-    spent, n = floats(w, at.SPENT), number[at.N_ROWS]
-    for i in range(0, n, WIDTH):
-        store(spent, 0, i, splat(0.0))
-    for l in range(number[at.N_LEVELS]):
-        start, end, report = level[l, at.S_START], level[l, at.S_END], level[l, at.S_LEVEL]
-        if level[l, at.S_KIND] == at.LIMIT_KIND:
-            found, is_damped = invert_limit(w, start, _activation(w, start))
-        else:
-            found, is_damped = invert_level(w, start, end)
-        rank[report] += found
-        damped[report] = max(damped[report], is_damped)
-        _force(w, l)
-        _spend(w, start, end, n)
-        _complement(w, start, end, n)
+from .stack import LIMIT_ROW
 
 
 @kernel
@@ -44,7 +25,7 @@ def _activation(w, i):
 
 @kernel
 def _joint(w, i):
-    return ints(w, at.LIMITED_JOINT)[-100 - ints(w, at.STACK_ROW)[i]]
+    return ints(w, at.LIMITED_JOINT)[LIMIT_ROW - ints(w, at.STACK_ROW)[i]]
 
 
 @kernel
@@ -94,6 +75,26 @@ def _complement(w, start, end, n):
             store(S, i, j, found)
 
 
+@stage(at.ELIMINATE)
+def eliminate(w):
+    """FORCE of every level, COUPLING = P_k S_k,lower, and the levels' rank and damping for the report."""
+    number, level, spent = ints(w, at.NUMBERS), ints(w, at.STACK_LEVEL), floats(w, at.SPENT)
+    rank, damped, n = floats(w, at.LEVEL_RANK), floats(w, at.LEVEL_DAMPED), number[at.N_ROWS]
+    for i in range(0, n, WIDTH):
+        store(spent, 0, i, splat(0.0))
+    for l in range(number[at.N_LEVELS]):
+        start, end, report = level[l, at.S_START], level[l, at.S_END], level[l, at.S_LEVEL]
+        if level[l, at.S_KIND] == at.LIMIT_KIND:
+            found, is_damped = invert_limit(w, start, _activation(w, start))
+        else:
+            found, is_damped = invert_level(w, start, end)
+        rank[report] += found
+        damped[report] = max(damped[report], is_damped)
+        _force(w, l)
+        _spend(w, start, end, n)
+        _complement(w, start, end, n)
+
+
 @kernel
 def back_substitute(w, level):
     """BACK = w for the F of one level of the report (a level of posture: the F that `project` left)."""
@@ -121,7 +122,7 @@ def back_substitute(w, level):
 
 @kernel
 def project(w, x):
-    """FORCE = what of x (an acceleration of every row, spoiled) each level has to take back: P_k (x_k - ...), downward."""
+    """FORCE = what each level has to take back of x, an acceleration of every row (spoiled): P_k (x_k - ...)."""
     number, level, F = ints(w, at.NUMBERS), ints(w, at.STACK_LEVEL), floats(w, at.FORCE)
     P, S, n = floats(w, at.INVERSE), floats(w, at.GRAM), number[at.N_ROWS]
     for l in range(number[at.N_LEVELS]):

@@ -9,7 +9,7 @@ levels under this one to the degree in which the level gives it up. With TRUNCAT
 """
 from __future__ import annotations
 
-from ..dynamics.layout import floats
+from ..dynamics.layout import floats, ints, stage
 from ..jit import kernel
 from ..lanes import WIDTH, load, splat, store
 from ..osim.eigen import diagonalise, tridiagonalise
@@ -28,6 +28,31 @@ def fractions(a, e, cut, truncate):
     x = (a - cut) / (e - cut)
     kept = 1.0 if truncate == 1.0 else x * x * (3.0 - 2.0 * x)
     return x / e, kept / a
+
+
+@stage(at.EIGENVALUE_PATH)
+def by_eigenvalues(w):
+    """`invert_level` where the quick way does not do: for SCALED, the level from N_START on, N_SIZE rows."""
+    start, n, state = ints(w, at.NUMBERS)[at.N_START], ints(w, at.NUMBERS)[at.N_SIZE], floats(w, at.STATE)
+    A, P, Q, scale = floats(w, at.SCALED), floats(w, at.INVERSE), floats(w, at.DAMPED_INVERSE), floats(w, at.ROW_SCALE)
+    values, Z, option = floats(w, at.EIGENVALUES), floats(w, at.EIGENVECTORS), floats(w, at.OPTION)
+    tridiagonalise(A, n, values, floats(w, at.OFF_DIAGONAL), Z)
+    diagonalise(n, values, floats(w, at.OFF_DIAGONAL), Z)
+    for i in range(n):
+        for j in range(n):
+            P[start + i, start + j], Q[start + i, start + j] = 0.0, 0.0
+    rank, damped = 0.0, 0.0
+    for k in range(n):
+        g, f = fractions(values[k], option[at.DAMPING], option[at.CUT], option[at.TRUNCATE])
+        rank += 1.0 if f > 0.0 else 0.0
+        damped = 1.0 if values[k] < option[at.DAMPING] else damped
+        for i in range(n):
+            x = Z[k, i] / scale[start + i]
+            for j in range(n):
+                y = x * Z[k, j] / scale[start + j]
+                P[start + i, start + j] += f * y
+                Q[start + i, start + j] += g * y
+    state[at.FOUND_RANK], state[at.FOUND_DAMPED] = rank, damped
 
 
 @kernel
@@ -52,7 +77,10 @@ def invert_level(w, start, end):
                     Q[start + i, start + j] = P[start + i, start + j]
             return float(n), 0.0
     _scaled(w, start, n)
-    return _by_eigenvalues(w, start, n)
+    number, state = ints(w, at.NUMBERS), floats(w, at.STATE)
+    number[at.N_START], number[at.N_SIZE] = start, n
+    by_eigenvalues(w)
+    return state[at.FOUND_RANK], state[at.FOUND_DAMPED]
 
 
 @kernel
@@ -85,30 +113,6 @@ def _gauss_jordan(A, n):
         for j in range(0, n, WIDTH):
             store(A, c, j, load(A, n, j))
     return True
-
-
-@kernel
-def _by_eigenvalues(w, start, n):
-    """`invert_level` where the quick way does not do."""
-    A, P, Q, scale = floats(w, at.SCALED), floats(w, at.INVERSE), floats(w, at.DAMPED_INVERSE), floats(w, at.ROW_SCALE)
-    values, Z, option = floats(w, at.EIGENVALUES), floats(w, at.EIGENVECTORS), floats(w, at.OPTION)
-    tridiagonalise(A, n, values, floats(w, at.OFF_DIAGONAL), Z)
-    diagonalise(n, values, floats(w, at.OFF_DIAGONAL), Z)
-    for i in range(n):
-        for j in range(n):
-            P[start + i, start + j], Q[start + i, start + j] = 0.0, 0.0
-    rank, damped = 0.0, 0.0
-    for k in range(n):
-        g, f = fractions(values[k], option[at.DAMPING], option[at.CUT], option[at.TRUNCATE])
-        rank += 1.0 if f > 0.0 else 0.0
-        damped = 1.0 if values[k] < option[at.DAMPING] else damped
-        for i in range(n):
-            x = Z[k, i] / scale[start + i]
-            for j in range(n):
-                y = x * Z[k, j] / scale[start + j]
-                P[start + i, start + j] += f * y
-                Q[start + i, start + j] += g * y
-    return rank, damped
 
 
 @kernel

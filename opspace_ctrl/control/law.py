@@ -157,7 +157,8 @@ def _axes(w, i):
 @kernel
 def _motion(w, i, c, e, slip, a, v):
     """The motion part along three axes from component c on, in the task's axes."""
-    kp, kd, o, d = floats(w, at.STIFFNESS), floats(w, at.DAMPING_GAIN), floats(w, at.MOTION), floats(w, at.FORCE_DAMPING)
+    kp, kd, o = floats(w, at.STIFFNESS), floats(w, at.DAMPING_GAIN), floats(w, at.MOTION)
+    d = floats(w, at.FORCE_DAMPING)
     feed = 1.0 if ints(w, at.TASK)[i, at.T_LAW] == at.INERTIA_LAW else 0.0
     x = o[i, c] * (feed * a[0] + kd[i, c] * slip[0] + kp[i, c] * e[0]) - (1.0 - o[i, c]) * d[i, c] * v[0]
     c += 1
@@ -174,7 +175,8 @@ def _force(w, i, c, a0, a1, a2, dt):
     closed = floats(w, at.MEASURED_ON)[i]
     f = row_times(_row(wanted, i, c), a0, a1, a2)
     missing = sub(f, row_times(_row(measured, i, c), a0, a1, a2))
-    return (_force_axis(w, i, c, f[0], closed * missing[0], dt), _force_axis(w, i, c + 1, f[1], closed * missing[1], dt),
+    return (_force_axis(w, i, c, f[0], closed * missing[0], dt),
+            _force_axis(w, i, c + 1, f[1], closed * missing[1], dt),
             _force_axis(w, i, c + 2, f[2], closed * missing[2], dt))
 
 
@@ -196,7 +198,8 @@ def _put_applied(w, i, c, f):
 def _rows_of(w, b, c, x):
     """Rows of block b that the three components from c on make."""
     weight = floats(w, osim.WEIGHT)
-    return x[0] * load(weight, 6 * b + c, 0) + x[1] * load(weight, 6 * b + c + 1, 0) + x[2] * load(weight, 6 * b + c + 2, 0)
+    return (x[0] * load(weight, 6 * b + c, 0) + x[1] * load(weight, 6 * b + c + 1, 0)
+            + x[2] * load(weight, 6 * b + c + 2, 0))
 
 
 @kernel

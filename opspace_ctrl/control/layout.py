@@ -13,6 +13,17 @@ from ..osim import layout as osim
 
 _slot = count_from(osim.END).__next__
 
+# ---- addresses of the stages ----
+TAKE_STATE = _slot()
+OPERATIONAL_SPACE = _slot()
+WISHES = _slot()
+BUILD = _slot()
+ELIMINATE = _slot()
+EIGENVALUE_PATH = _slot()
+SUPPLY = _slot()
+SOLVE = _slot()
+FINISH = _slot()
+
 # ---- counts ----
 TASKS = _slot()
 CONTACTS = _slot()
@@ -22,7 +33,8 @@ LEVELS = _slot()  # L
 
 # ---- what is fixed: integers ----
 TASK = _slot()  # (t, 8): columns below
-T_BLOCK, T_FRAME, T_REFERENCE, T_AXES, T_ROW, T_ROWS, T_LAW = range(7)  # frame -1: centre of mass; reference, axes -1: none
+T_BLOCK, T_FRAME, T_REFERENCE, T_AXES, T_ROW, T_ROWS, T_LAW = range(7)
+#   frame -1: centre of mass; reference, axes -1: none; first row and rows in the user's order
 INERTIA_LAW, IMPEDANCE_LAW = 0, 1
 CONTACT = _slot()  # (c, 4): columns below
 C_BLOCK, C_FRAME, C_ROWS, C_AXES = range(4)
@@ -32,7 +44,7 @@ ORDER = _slot()  # flat (t): the tasks by level
 JOINT = _slot()  # (k, 3): entry of v, entry of q (-1: it has no single one), place in the command
 J_V, J_Q, J_COMMAND = range(3)
 BASE_REGISTER = _slot()  # (blocks, 6): the register of J that belongs to a base coordinate, -1 if there is none
-PROGRAM = _slot()  # flat (t + 1): address of each task's program, then of the posture's; its row 0 is (rows, present row)
+PROGRAM = _slot()  # flat (t + 1): address of each task's program, then of the posture's; row 0: (rows, present row)
 
 # ---- what is live: see `core.Core` ----
 OPTION = _slot()  # flat: names below
@@ -118,7 +130,9 @@ EIGENVALUES = _slot()
 OFF_DIAGONAL = _slot()
 FULL = _slot()  # flat (m): row forces in the order of the operational space
 NUMBERS = _slot()  # flat, integers: names below
-N_LEVELS, N_ROWS, N_CONTACT_ROWS, N_PASSIVE, N_LIMITED, N_RANK = range(6)
+N_LEVELS, N_ROWS, N_CONTACT_ROWS, N_PASSIVE, N_LIMITED, N_RANK, N_SET, N_START, N_SIZE, N_REPORT = range(10)
+#   levels and rows of the stack; its rows of contacts; passive rows; joints near limits; rank of the contacts' base
+#   columns; the row of SETS, and the level, that is worked on
 
 # ---- the base and its contacts ----
 G = _slot()  # by lane (contact rows, 8): base columns of the contacts that carry, in the order of PERMUTATION
@@ -145,11 +159,11 @@ TASK_WEIGHT = _slot()
 SATURATED = _slot()
 TAU = _slot()  # flat (k), the order of the command
 HELD = _slot()  # flat (k), likewise: level 0 alone, when asked for
-STATE = _slot()  # flat: what one tick leaves to the next, names below
-(STARTED, START_TIME, LAST_TIME, FADE_START) = range(4)
+STATE = _slot()  # flat: what one tick leaves to the next, and its parts to each other; names below
+STARTED, START_TIME, LAST_TIME, FADE_START, TIME, STEP, WEIGHT, SIGN, FOUND_RANK, FOUND_DAMPED = range(10)
 REPORT_SLOT = _slot()  # flat: names below
-(RAMPED, FADED, CLIPPED, BIAS_SATURATED, RATE_LIMITED, WORST_MARGIN, JOINTS_LIMITED, IS_DAMPED, NOT_FINITE, ERROR_CLIPPED,
- BASE_RESIDUAL) = range(11)
+(RAMPED, FADED, CLIPPED, BIAS_SATURATED, RATE_LIMITED, WORST_MARGIN, JOINTS_LIMITED, IS_DAMPED, NOT_FINITE,
+ ERROR_CLIPPED, BASE_RESIDUAL) = range(11)
 REPORT = 11
 #   RAMPED, FADED: 0..1, how far the ramp and the fade are.  CLIPPED: joints cut to their limits at last.
 #   BIAS_SATURATED: joints whose level 0 alone is beyond the limit.  RATE_LIMITED: share of the wanted change that was

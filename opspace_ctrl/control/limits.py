@@ -49,8 +49,9 @@ def scale_levels(w, ramp):
 @kernel
 def command(w, dt):
     """TAU from the scaled levels: no faster than the rate limits (all joints alike), then clipped; never not finite."""
-    torque, scale, limit, joint = floats(w, at.LEVEL_TORQUE), floats(w, at.SCALE), floats(w, at.LIMIT), ints(w, at.JOINT)
-    tau, report, k, last = floats(w, at.TAU), floats(w, at.REPORT_SLOT), count(w, at.JOINTS), count(w, at.LEVELS) + 2
+    torque, scale, limit = floats(w, at.LEVEL_TORQUE), floats(w, at.SCALE), floats(w, at.LIMIT)
+    joint, tau, report, k, last = (ints(w, at.JOINT), floats(w, at.TAU), floats(w, at.REPORT_SLOT),
+                                    count(w, at.JOINTS), count(w, at.LEVELS) + 2)
     wanted, saturated, share = floats(w, at.GENERALISED), floats(w, at.SATURATED), 1.0
     for j in range(k):
         found = 0.0

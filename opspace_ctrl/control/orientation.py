@@ -50,7 +50,7 @@ def exponential(r):
 
 @kernel
 def quaternion_of(r0, r1, r2):
-    """(x, y, z, w) of the rotation with rows r0, r1, r2, w >= 0; through the largest component, so that none is lost."""
+    """(x, y, z, w), w >= 0, of the rotation with rows r0, r1, r2; by the largest component, so that none is lost."""
     trace = r0[0] + r1[1] + r2[2]
     if trace > 0.0:
         x, y, z, w = r2[1] - r1[2], r0[2] - r2[0], r1[0] - r0[1], 1.0 + trace

@@ -118,10 +118,10 @@ def _results(work: Workspace, model: Model, structure: Structure) -> None:
             (at.POSE, (t, 12)), (at.TARGET, (t, 12)), (at.VELOCITY, (t, 6)), (at.TARGET_VELOCITY, (t, 6)),
             (at.TARGET_ACCELERATION, (t, 6)), (at.ERROR, (t, 6)), (at.ERROR_SIDE, (t, 3)), (at.INTEGRAL, (t, 6)),
             (at.APPLIED, (t, 6)), (at.SCRATCH, (12,)), (at.POSTURE, (3, k)), (at.JB, (m, 8)), (at.HB, (nv, 8)),
-            (at.H_INV, (k, nv)), (at.SETS, (3, c + t)), (at.G, (contact_rows + 8, 8)), (at.Z, (6, 8)), (at.NORMAL, (6, 8)),
-            (at.SHARE, (contact_rows + 8, 8)), (at.SHARE_FACTOR, (6, 8)), (at.BASE_VECTOR, (4, 8)),
+            (at.H_INV, (k, nv)), (at.SETS, (3, c + t)), (at.G, (contact_rows + 8, 8)), (at.Z, (6, 8)),
+            (at.NORMAL, (6, 8)), (at.SHARE, (contact_rows + 8, 8)), (at.SHARE_FACTOR, (6, 8)), (at.BASE_VECTOR, (4, 8)),
             (at.LEVEL_TORQUE, (reported, k)), (at.LEVEL_CONTACT, (reported, m)), (at.CONTACT_WRENCH, (c, 6)),
-            (at.MARGIN, (c, 4)), (at.CONTACT_WEIGHT, (c,)), (at.TASK_WEIGHT, (t,)), (at.STATE, (4,)),
+            (at.MARGIN, (c, 4)), (at.CONTACT_WEIGHT, (c,)), (at.TASK_WEIGHT, (t,)), (at.STATE, (10,)),
             (at.REPORT_SLOT, (at.REPORT,))):
         work.zeros(slot, *shape)
     for slot in (at.WANTED, at.PUSH, at.ROW_SPEED, at.ROW_POSTURE, at.ROW_BIAS, at.FULL):
@@ -139,5 +139,5 @@ def _results(work: Workspace, model: Model, structure: Structure) -> None:
     work.put(at.LIMITED_JOINT, np.zeros(k), int)
     work.put(at.STACK_LEVEL, np.zeros((reported + k, 4)), int)
     work.put(at.STACK_ROW, np.zeros(stack), int)
-    work.put(at.NUMBERS, np.zeros(6), int)
+    work.put(at.NUMBERS, np.zeros(10), int)
     work.put(at.PERMUTATION, np.zeros(6), int)

@@ -48,7 +48,8 @@ def quintic(program, k, column, s):
 def sample_tasks(w, time):
     """TARGET, TARGET_VELOCITY and TARGET_ACCELERATION of every task: R = exp([r]) R0, world axes."""
     address, task = ints(w, at.PROGRAM), ints(w, at.TASK)
-    pose, velocity, acceleration = floats(w, at.TARGET), floats(w, at.TARGET_VELOCITY), floats(w, at.TARGET_ACCELERATION)
+    pose, velocity = floats(w, at.TARGET), floats(w, at.TARGET_VELOCITY)
+    acceleration = floats(w, at.TARGET_ACCELERATION)
     for i in range(count(w, at.TASKS)):
         program = floats_at(address[i], COLUMNS)
         k, s, moving = present_row(program, time)
@@ -71,8 +72,8 @@ def _sample_rotation(program, k, s, moving, pose, velocity, acceleration, i):
     pose[i, 3], pose[i, 4], pose[i, 5] = row_times(e1, s0, s1, s2)
     pose[i, 6], pose[i, 7], pose[i, 8] = row_times(e2, s0, s1, s2)
     rate, change = rotation_rates((x, y, z), (dx, dy, dz), (ddx, ddy, ddz))
-    velocity[i, 3], velocity[i, 4], velocity[i, 5] = moving * rate[0], moving * rate[1], moving * rate[2]
-    acceleration[i, 3], acceleration[i, 4], acceleration[i, 5] = moving * change[0], moving * change[1], moving * change[2]
+    for c in range(3):
+        velocity[i, 3 + c], acceleration[i, 3 + c] = moving * rate[c], moving * change[c]
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 
 from ..dynamics import layout as dyn
-from ..dynamics.layout import count, floats, ints
+from ..dynamics.layout import count, floats, ints, stage
 from ..jit import kernel
 from ..lanes import WIDTH, splat, store
 from ..osim import layout as osim
@@ -14,44 +14,6 @@ from .base import free_motions
 from .joints import row_of
 
 LIMIT_ROW = -100  # STACK_ROW of the first listed joint; the next are below
-
-
-@kernel
-def build(w, which):
-    """STACK_ROW, STACK_LEVEL, GRAM, ROW_SCALE and RIGHT for row `which` of SETS."""
-    number = ints(w, at.NUMBERS)
-    sets, contact, task = floats(w, at.SETS), ints(w, at.CONTACT), ints(w, at.TASK)
-    number[at.N_LEVELS], number[at.N_ROWS] = 0, 0
-    for c in range(count(w, at.CONTACTS)):
-        if sets[which, c] > 0.0:
-            _add_block(w, contact[c, at.C_BLOCK])
-    number[at.N_CONTACT_ROWS] = number[at.N_ROWS]
-    _close_level(w, 0, at.SOLVED_KIND, 0)
-    number[at.N_PASSIVE] = 0
-    if count(w, at.BASE) > 0:
-        free_motions(w)
-        start = number[at.N_ROWS]
-        for p in range(number[at.N_PASSIVE]):
-            _add_row(w, -1 - p)
-        _close_level(w, start, at.SOLVED_KIND, 0)
-    for l in range(number[at.N_LIMITED]):
-        _add_row(w, LIMIT_ROW - l)
-        _close_level(w, number[at.N_ROWS] - 1, at.LIMIT_KIND, 1)
-    mode, start = floats(w, at.OPTION)[at.MODE], number[at.N_ROWS]
-    place, order = ints(w, at.LEVEL), ints(w, at.ORDER)
-    for l in range(count(w, at.LEVELS) if mode != at.GRAVITY_MODE else 0):
-        if mode == at.TASKS_MODE:
-            start = number[at.N_ROWS]
-        for k in range(place[l, 0], place[l, 0] + place[l, 1]):
-            if sets[which, count(w, at.CONTACTS) + order[k]] > 0.0:
-                _add_block(w, task[order[k], at.T_BLOCK])
-        if mode == at.TASKS_MODE:
-            law = task[order[place[l, 0]], at.T_LAW]
-            _close_level(w, start, at.SOLVED_KIND if law == at.INERTIA_LAW else at.GIVEN_KIND, 2 + l)
-    if mode == at.RAW_MODE:
-        _close_level(w, start, at.GIVEN_KIND, 2)
-    _gram(w)
-    _right(w)
 
 
 @kernel
@@ -163,3 +125,42 @@ def _right(w):
         if level[l, at.S_KIND] == at.GIVEN_KIND:
             for i in range(level[l, at.S_START], level[l, at.S_END]):
                 right[i] = wanted[row[i]]
+
+
+@stage(at.BUILD)
+def build(w):
+    """STACK_ROW, STACK_LEVEL, GRAM, ROW_SCALE and RIGHT for row N_SET of SETS."""
+    number = ints(w, at.NUMBERS)
+    which = number[at.N_SET]
+    sets, contact, task = floats(w, at.SETS), ints(w, at.CONTACT), ints(w, at.TASK)
+    number[at.N_LEVELS], number[at.N_ROWS] = 0, 0
+    for c in range(count(w, at.CONTACTS)):
+        if sets[which, c] > 0.0:
+            _add_block(w, contact[c, at.C_BLOCK])
+    number[at.N_CONTACT_ROWS] = number[at.N_ROWS]
+    _close_level(w, 0, at.SOLVED_KIND, 0)
+    number[at.N_PASSIVE] = 0
+    if count(w, at.BASE) > 0:
+        free_motions(w)
+        start = number[at.N_ROWS]
+        for p in range(number[at.N_PASSIVE]):
+            _add_row(w, -1 - p)
+        _close_level(w, start, at.SOLVED_KIND, 0)
+    for l in range(number[at.N_LIMITED]):
+        _add_row(w, LIMIT_ROW - l)
+        _close_level(w, number[at.N_ROWS] - 1, at.LIMIT_KIND, 1)
+    mode, start = floats(w, at.OPTION)[at.MODE], number[at.N_ROWS]
+    place, order = ints(w, at.LEVEL), ints(w, at.ORDER)
+    for l in range(count(w, at.LEVELS) if mode != at.GRAVITY_MODE else 0):
+        if mode == at.TASKS_MODE:
+            start = number[at.N_ROWS]
+        for k in range(place[l, 0], place[l, 0] + place[l, 1]):
+            if sets[which, count(w, at.CONTACTS) + order[k]] > 0.0:
+                _add_block(w, task[order[k], at.T_BLOCK])
+        if mode == at.TASKS_MODE:
+            law = task[order[place[l, 0]], at.T_LAW]
+            _close_level(w, start, at.SOLVED_KIND if law == at.INERTIA_LAW else at.GIVEN_KIND, 2 + l)
+    if mode == at.RAW_MODE:
+        _close_level(w, start, at.GIVEN_KIND, 2)
+    _gram(w)
+    _right(w)

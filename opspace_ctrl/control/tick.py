@@ -5,7 +5,7 @@ from numba.types import boolean, float64, int64
 
 from ..dynamics import kinematics, rnea
 from ..dynamics import layout as dyn
-from ..dynamics.layout import clear, count, floats, ints
+from ..dynamics.layout import clear, count, floats, ints, stage
 from ..dynamics.state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
 from ..jit import entry, kernel
 from ..osim import layout as osim
@@ -26,11 +26,9 @@ LONGEST_STEP = 0.1  # [s] that an integral grows in one tick
 FAR = 1e70  # [s] no time is
 
 
-@kernel
-def take_state(w, q, v):
-    """Kinematics, velocities, h, Jdot v, and the tasks' poses."""
-    take_configuration(w, q)
-    copy(floats_of(v), floats(w, dyn.V), count(w, dyn.NV))
+@stage(at.TAKE_STATE)
+def take_state(w):
+    """Kinematics, velocities, h, Jdot v, and the tasks' poses, for the Q and V at hand."""
     kinematics.kinematics(w)
     rnea.motion(w)
     measure(w)
@@ -38,7 +36,7 @@ def take_state(w, q, v):
     bias_acceleration(w)
 
 
-@kernel
+@stage(at.OPERATIONAL_SPACE)
 def operational_space(w):
     """J, Lambda^-1, base columns and J H^-1 of what the mode projects; joints near their limits."""
     option, none = floats(w, at.OPTION), floats(w, at.GENERALISED)
@@ -104,24 +102,22 @@ def fade(w, time):
     return done
 
 
-@kernel
-def wishes(w, time, dt):
+@stage(at.WISHES)
+def wishes(w):
     """References, errors, and what contacts, tasks and posture ask for."""
+    time, dt = floats(w, at.STATE)[at.TIME], floats(w, at.STATE)[at.STEP]
+    hold_contacts(w)
     if floats(w, at.OPTION)[at.MODE] == at.GRAVITY_MODE:
-        hold_contacts(w)
-        return 0.0
+        return
     sample_tasks(w, time)
     find_errors(w)
-    clipped = 0.0
     if floats(w, at.OPTION)[at.MODE] == at.RAW_MODE:
         take_raw_force(w)
     else:
-        clipped = ask(w, min(max(dt, 0.0), LONGEST_STEP))
+        floats(w, at.REPORT_SLOT)[at.ERROR_CLIPPED] = ask(w, min(max(dt, 0.0), LONGEST_STEP))
         sample_posture(w, time)
         posture(w)
         times_support(w, floats(w, osim.J), floats(w, dyn.A), floats(w, at.ROW_POSTURE))
-    hold_contacts(w)
-    return clipped
 
 
 @kernel
@@ -135,19 +131,34 @@ def solve_sets(w, done, alone):
         if (which == NOW) == alone and weight > 0.0:
             for level in range(count(w, at.LEVELS) + 3):
                 floats(w, at.LEVEL_RANK)[level] = 0.0
-            solve(w, which, weight)
+            floats(w, at.STATE)[at.WEIGHT], ints(w, at.NUMBERS)[at.N_SET] = weight, which
+            solve(w)
 
 
 @kernel
 def compute(w, q, v, time, dt, alone):
     """The levels' torques at a state; how far the fade is."""
     reset_results(w)
-    take_state(w, q, v)
+    take_configuration(w, q)
+    copy(floats_of(v), floats(w, dyn.V), count(w, dyn.NV))
+    floats(w, at.STATE)[at.TIME], floats(w, at.STATE)[at.STEP] = time, dt
+    take_state(w)
     operational_space(w)
-    floats(w, at.REPORT_SLOT)[at.ERROR_CLIPPED] = wishes(w, time, dt)
+    wishes(w)
     done = 1.0 if alone else fade(w, time)
     solve_sets(w, done, alone)
     return done
+
+
+@stage(at.FINISH)
+def finish(w):
+    """From the levels to the command, and what was limited on the way."""
+    report = floats(w, at.REPORT_SLOT)
+    for level in range(count(w, at.LEVELS) + 3):
+        report[at.IS_DAMPED] += floats(w, at.LEVEL_DAMPED)[level]
+    scale_levels(w, report[at.RAMPED])
+    contact_wrenches(w)
+    command(w, floats(w, at.STATE)[at.STEP])
 
 
 @kernel
@@ -177,11 +188,7 @@ def tick(q, v, time, holding, w):
     dt = max(time - state[at.LAST_TIME], 0.0) if started else -1.0
     done = compute(w, q, v, time, dt, False)
     report[at.FADED], report[at.RAMPED] = done, progress(time - state[at.START_TIME], floats(w, at.OPTION)[at.RAMP])
-    for level in range(count(w, at.LEVELS) + 3):
-        report[at.IS_DAMPED] += floats(w, at.LEVEL_DAMPED)[level]
-    scale_levels(w, report[at.RAMPED])
-    contact_wrenches(w)
-    command(w, dt)
+    finish(w)
     state[at.STARTED], state[at.LAST_TIME] = 1.0, time
     return OK
 
@@ -191,5 +198,7 @@ def look(q, v, w):
     """Poses and velocities of the tasks alone."""
     if not (is_configuration(w, q) and is_usable(w, v, count(w, dyn.NV))):
         return REFUSED
-    take_state(w, q, v)
+    take_configuration(w, q)
+    copy(floats_of(v), floats(w, dyn.V), count(w, dyn.NV))
+    take_state(w)
     return OK
