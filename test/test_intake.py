@@ -12,6 +12,7 @@ from support import load_quietly
 from opspace_ctrl import load_robot
 from opspace_ctrl.errors import ConfigurationError
 from opspace_ctrl.nodes import stamps
+from opspace_ctrl.nodes.cdr import read_joint_state, read_odometry
 from opspace_ctrl.nodes.intake import Intake
 from opspace_ctrl.nodes.stamps import Stamps
 
@@ -35,7 +36,7 @@ def fixed(model, **options):
 def joint_state(stamp, names, position, velocity=()):
     message = JointState(name=list(names), position=array("d", position), velocity=array("d", velocity))
     message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
-    return message
+    return read_joint_state(message)
 
 
 def odom(stamp, pose=(0.1, 0.2, 0.3, 0.0, 0.0, 0.6, 0.8), twist=(1.0, 2.0, 3.0, 4.0, 5.0, 6.0), child=""):
@@ -45,7 +46,7 @@ def odom(stamp, pose=(0.1, 0.2, 0.3, 0.0, 0.0, 0.6, 0.8), twist=(1.0, 2.0, 3.0, 
     p.x, p.y, p.z, o.x, o.y, o.z, o.w = pose
     u, w = message.twist.twist.linear, message.twist.twist.angular
     u.x, u.y, u.z, w.x, w.y, w.z = twist
-    return message
+    return read_odometry(message)
 
 
 @given(st.data())
@@ -119,15 +120,15 @@ def test_an_angle_without_limits_may_wrap():
 
 
 @pytest.mark.parametrize("fault, change", [
-    ("size", {"position": array("d", [0.0] * 6)}), ("size", {"position": array("d")}),
-    ("size", {"velocity": array("d", [0.0] * 8)}), ("finite", {"position": array("d", [0.0] * 6 + [np.inf])}),
-    ("finite", {"position": array("d", [np.inf, -np.inf] + [0.0] * 5)}),
-    ("finite", {"velocity": array("d", [0.0] * 6 + [-np.inf])}), ("names", {"name": ["joint_1"] * 7}),
-    ("names", {"name": ["x"] * 7}), ("names", {"name": []})])
+    ("size", {"position": np.zeros(6)}), ("size", {"position": np.zeros(0)}), ("size", {"velocity": np.zeros(8)}),
+    ("finite", {"position": np.array([0.0] * 6 + [np.inf])}),
+    ("finite", {"position": np.array([np.inf, -np.inf] + [0.0] * 5)}),
+    ("finite", {"velocity": np.array([0.0] * 6 + [-np.inf])}), ("names", {"names": ["joint_1"] * 7}),
+    ("", {"names": ["x"] * 7}), ("", {"names": []})])  # about other joints
 def test_a_message_that_is_wrong_changes_nothing_and_says_what_it_is(arm, fault, change):
-    message = joint_state(MS, arm.joint_names, np.arange(7.0), np.arange(7.0))
-    for name, value in change.items():
-        setattr(message, name, arm.joint_names[:1] * 7 if value == ["joint_1"] * 7 else value)
+    if change.get("names") == ["joint_1"] * 7:
+        change = {"names": list(arm.joint_names[:1]) * 7}
+    message = joint_state(MS, arm.joint_names, np.arange(7.0), np.arange(7.0))._replace(**change)
     intake = fixed(arm)
     assert intake.joint_states(message, MS) == (False, fault)
     assert not intake.q.any() and not intake.v.any() and intake.joints.missing == 7

@@ -7,7 +7,7 @@ import numpy as np
 from std_msgs.msg import Float64MultiArray
 
 from opspace_ctrl.nodes import qos
-from opspace_ctrl.nodes.messages import writable
+from opspace_ctrl.nodes.cdr import Command
 from opspace_ctrl.nodes.runtime import publish_last
 
 __all__ = ["Commands"]
@@ -28,20 +28,21 @@ class Commands:
         """effort_limits: (k,), inf where there is none."""
         self._node = node
         self._publisher = node.create_publisher(Float64MultiArray, TOPIC, qos.COMMANDS)
-        self._message, self.last = writable(len(effort_limits))
+        self._command = Command(len(effort_limits))
+        self.last = self._command.values
         self._high, self._low = effort_limits.copy(), -effort_limits
         self.count = self.refused = 0
 
     def send(self, tau: np.ndarray) -> None:
         """Publish; what the controller has limited already is limited once more, because this is the only way out."""
         self._write(tau)
-        self._publisher.publish(self._message)
+        self._publisher.publish(self._command.message())
         self.count += 1
 
     def send_last(self, tau: np.ndarray) -> None:
         """Publish what is to stand when nothing follows, and wait for the acknowledgement."""
         self._write(tau)
-        publish_last(self._publisher, self._message)
+        publish_last(self._publisher, self._command.message())
         self.count += 1
 
     def _write(self, tau: np.ndarray) -> None:

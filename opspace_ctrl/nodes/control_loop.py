@@ -5,6 +5,7 @@ first. What the loop does while no state arrives is to watch the time, so that t
 """
 from __future__ import annotations
 
+import struct
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -20,8 +21,8 @@ from sensor_msgs.msg import JointState
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.guard import Guard
 from opspace_ctrl.control.safety import BIT, Safety
-from opspace_ctrl.errors import OpspaceError
 from opspace_ctrl.nodes import privileges, qos
+from opspace_ctrl.nodes.cdr import JointStateReader, OdometryReader
 from opspace_ctrl.nodes.commands import Commands
 from opspace_ctrl.nodes.intake import Intake
 from opspace_ctrl.nodes.statistics import LoopStatistics
@@ -30,6 +31,7 @@ from opspace_ctrl.nodes.waiting import make_waiter
 __all__ = ["ControlLoop"]
 
 WATCH = 0.1  # [s] longest wait; also between two safe commands while no state arrives
+NOTHING = ("", 0.0)
 JOB = 60.0  # [s] that a job may take before its caller gives up
 
 
@@ -58,11 +60,15 @@ class ControlLoop:
         self._wanted_priority, self.is_simulated = priority, is_simulated
         self._on_switch, self._switches = on_switch, 0
         self._waiter = make_waiter(node)
-        self._states = self._waiter.subscribe(JointState, "joint_states", qos.STATES)
-        self._odom = None if intake.odometry is None else self._waiter.subscribe(Odometry, "odom", qos.STATES)
+        self._states = self._waiter.subscribe(JointState, "joint_states", qos.STATES, raw=True)
+        self._odom = None
+        if intake.odometry is not None:
+            self._odom = self._waiter.subscribe(Odometry, "odom", qos.STATES, raw=True)
+        self._read_states, self._read_odom = JointStateReader(), OdometryReader()
         self._jobs: deque[tuple[Callable[[], Any], Future]] = deque()
         self._seen = 0.0  # when the newest joint states came, by the clock they are judged by [s]
-        self._sent = ("", 0.0)  # the newest safe command, and when it was sent [s]
+        self._has_state = False  # a whole state has come
+        self._sent = NOTHING  # the newest safe command, and when it was sent [s]
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="control_loop", daemon=True)
         self.lock = threading.Lock()
@@ -85,6 +91,8 @@ class ControlLoop:
 
     def do(self, job: Callable[[], Any]) -> Any:
         """Let the loop do something between two ticks, and return its result, or raise what it raises."""
+        if not self._thread.is_alive():
+            return job()
         future: Future = Future()
         self._jobs.append((job, future))
         self._waiter.wake()
@@ -130,7 +138,10 @@ class ControlLoop:
             future.cancel()
 
     def _step(self, arrival: int) -> None:
-        is_ready, fault = self._collect(arrival)
+        try:
+            is_ready, fault = self._collect(arrival)
+        except (ValueError, struct.error):  # bytes that are no such message
+            is_ready, fault = False, "size"
         if is_ready or fault:
             self._answer(arrival, BIT.get(fault, 0))
         else:
@@ -139,20 +150,20 @@ class ControlLoop:
             job, future = self._jobs.popleft()
             try:
                 future.set_result(job())
-            except OpspaceError as error:
+            except Exception as error:  # for the caller to handle
                 future.set_exception(error)
 
     def _collect(self, arrival: int) -> tuple[bool, str]:
         """Take what has arrived: is a state ready, and what was wrong?"""
         is_ready, fault = False, ""
         if self._odom is not None:
-            message = self._waiter.take(self._odom)
-            if message is not None:
-                is_ready, fault = self._intake.odom(message, arrival)
+            data = self._waiter.take(self._odom)
+            if data is not None:
+                is_ready, fault = self._intake.odom(self._read_odom(data), arrival)
                 self._safety.odom(self._intake.odometry.stamp * 1e-9)
-        message = self._waiter.take(self._states)
-        if message is not None:
-            is_ready, fault = self._intake.joint_states(message, arrival)
+        data = self._waiter.take(self._states)
+        if data is not None:
+            is_ready, fault = self._intake.joint_states(self._read_states(data), arrival)
             self._seen = self._time(arrival * 1e-9)
         return is_ready, fault
 
@@ -160,26 +171,35 @@ class ControlLoop:
         """A state is there, or a message that should have brought one: send efforts, or what the gates permit."""
         intake, safety, steady = self._intake, self._safety, arrival * 1e-9
         if not faults:
+            self._has_state = self._has_state or intake.odometry_age < np.inf
             faults = self._guard.faults(intake.q, intake.v)
         if intake.state_age <= self._oldest():  # some joints may come more rarely than others
             safety.state(intake.stamps.last * 1e-9, self._time(steady), steady, faults)
         is_blocked = safety.check(self._time(steady), steady)
         if not self.is_active:
             return
-        if is_blocked or self.failure:
+        if is_blocked or self.failure or (safety.must_restart and not self._restart()):
             self._send_safe(steady)
         else:
-            if safety.must_restart:
-                with self.lock:
-                    self._controller.activate(intake.q, intake.v, intake.time)
-                safety.restarted()
             self._commands.send(self._controller.tick(intake.q, intake.v, intake.time))
+            self._sent = NOTHING
         end = monotonic_ns()
         self.statistics.tick(arrival, end)
         safety.computed((end - arrival) * 1e-9)
         if self._controller.switches != self._switches:
             self._switches = self._controller.switches
             self._on_switch()
+
+    def _restart(self) -> bool:
+        """Let the controller start again where the robot is, unless a target is just being taken."""
+        if not self.lock.acquire(blocking=False):
+            return False
+        try:
+            self._controller.activate(self._intake.q, self._intake.v, self._intake.time)
+        finally:
+            self.lock.release()
+        self._safety.restarted()
+        return True
 
     def _watch(self, arrival: int) -> None:
         """Nothing has come: close the gates whose time it is, and keep sending what they permit."""
@@ -197,7 +217,7 @@ class ControlLoop:
 
     def _send_safe(self, steady: float) -> None:
         """What the closed gates permit; nothing before the first state, for the robot may be holding itself."""
-        if self._safety.closed & BIT["first"]:
+        if not self._has_state:
             return
         kind = "zero" if self.failure else self._safety.command(steady)
         self._sent = (kind, steady)
@@ -225,7 +245,7 @@ class ControlLoop:
         safety.begin()
         self.statistics.pause()
         self.is_active = True
-        if intake.stamps.last and not intake.joints.missing and not intake.is_waiting:
+        if self._has_state and not intake.is_waiting:
             if intake.odometry is not None:
                 safety.odom(intake.odometry.stamp * 1e-9)
             safety.state(intake.stamp * 1e-9, self._seen, intake.stamps.arrival * 1e-9)
@@ -238,7 +258,7 @@ class ControlLoop:
         if not self.is_active:
             return
         self.is_active = False
-        if self._safety.closed & BIT["first"]:
+        if not self._has_state:
             return
         intake = self._intake
         kind = "zero" if self.failure else self._safety.last_command()
@@ -250,3 +270,4 @@ class ControlLoop:
         self.failure = f"{type(error).__name__}: {error}"
         if self.is_active:
             self._commands.send(np.zeros(len(self._commands.last)))
+        self._ended.wait(WATCH)  # what fails again and again must not keep a core busy

@@ -5,8 +5,8 @@ import numpy as np
 
 from opspace_ctrl.model import Model
 from opspace_ctrl.nodes import joint_state, stamps
+from opspace_ctrl.nodes.cdr import Base, State
 from opspace_ctrl.nodes.joint_state import JointStates
-from opspace_ctrl.nodes.messages import nanoseconds
 from opspace_ctrl.nodes.odometry import Odometry
 from opspace_ctrl.nodes.stamps import Stamps
 
@@ -63,15 +63,15 @@ class Intake:
     @property
     def state_age(self) -> float:
         """How much older the oldest joint is than the newest [s]."""
-        return (self.stamp - int(self.joints.stamps.min())) * 1e-9
+        return (self.stamp - self.joints.oldest) * 1e-9
 
-    def joint_states(self, message, arrival: int) -> tuple[bool, str]:
-        """Take a JointState that came at `arrival` (steady clock [ns]): whether the state is ready, and what is wrong.
+    def joint_states(self, state: State, arrival: int) -> tuple[bool, str]:
+        """Take joint states that came at `arrival` (steady clock [ns]): whether the state is ready, and what is wrong.
 
         A message with a fault changes nothing.
         """
-        verdict = self.stamps.judge(nanoseconds(message.header.stamp), arrival)
-        if verdict == stamps.REPEATED and not self._is_partial(message):
+        verdict = self.stamps.judge(state.stamp, arrival)
+        if verdict == stamps.REPEATED and not self._is_partial(state):
             self.repeated += 1
             return False, ""
         if verdict == stamps.LATE:
@@ -80,10 +80,10 @@ class Intake:
         if verdict in (stamps.BACK, stamps.AHEAD):
             self._start_again()
         stamp = self.stamps.last
-        fault = self.joints.read(message.name, message.position, message.velocity, stamp)
+        fault = self.joints.read(state.names, state.position, state.velocity, stamp)
         if fault == joint_state.FOREIGN:
             self.foreign += 1
-            return False, joint_state.NAMES if self.joints.missing else ""
+            return False, ""
         if fault:
             self.faults[fault] = self.faults.get(fault, 0) + 1
             return False, fault
@@ -96,9 +96,9 @@ class Intake:
         is_ready = self._paired()
         return is_ready, "" if is_ready else self._blamed()
 
-    def odom(self, message, arrival: int) -> tuple[bool, str]:
-        """Take an Odometry; the same result as of `joint_states`. A fault counts when joint states need the message."""
-        fault = self.odometry.read(message, arrival if self.stamps.is_unstamped else 1)
+    def odom(self, base: Base, arrival: int) -> tuple[bool, str]:
+        """Take odometry; the same result as of `joint_states`. A fault counts when joint states need the message."""
+        fault = self.odometry.read(base, arrival if self.stamps.is_unstamped else 1)
         self.odometry_fault = fault
         if fault:
             self.faults[fault] = self.faults.get(fault, 0) + 1
@@ -120,9 +120,9 @@ class Intake:
         self._is_waiting = self._is_waiting and not fault
         return fault
 
-    def _is_partial(self, message) -> bool:
+    def _is_partial(self, state: State) -> bool:
         """Parts of one state may come in messages of one stamp."""
-        return len(message.name) < len(self.joints.names)
+        return len(state.names) < len(self.joints.names)
 
     def _start_again(self) -> None:
         """The clock was set: what was told before belongs to another time."""

@@ -39,6 +39,7 @@ class JointStates:
         names: the joints, in the order of the model.
         position, velocity: (k,) [rad or m], [rad/s or m/s]; views of the last elements of q and v.
         stamps: (k,) when each joint was last told [ns].
+        oldest: the least of them.
         missing: number of joints that have not been told yet.
         is_round: after `read`: every joint that comes regularly has been told since the last round ended.
     """
@@ -59,6 +60,7 @@ class JointStates:
         self.position, self.velocity = q[model.nq - count:], v[model.nv - count:]
         self.stamps = np.zeros(count, dtype=np.int64)
         self.missing = count
+        self.oldest = 0
         self.is_round = False
         self._velocity_time = velocity_time
         self._number = {name: number for number, name in enumerate(self.names)}
@@ -73,7 +75,7 @@ class JointStates:
     def forget(self) -> None:
         """Start again: nothing has been told."""
         self.stamps[:] = 0
-        self.missing = len(self.names)
+        self.oldest, self.missing = 0, len(self.names)
         self.velocity[:] = 0.0
         self._has_velocity[:] = False
         self._told[:] = False
@@ -83,16 +85,17 @@ class JointStates:
         """The joints that have not been told yet."""
         return [name for name, stamp in zip(self.names, self.stamps) if stamp == 0]
 
-    def read(self, names: list[str], position, velocity, stamp: int) -> str:
-        """Take over a message: its names, its arrays (buffers of doubles) and its time [ns, > 0]. What is wrong."""
-        mapping = self._last if names == self._last.names else self._mapping(names)
+    def read(self, names: list[str], position: np.ndarray, velocity: np.ndarray, stamp: int) -> str:
+        """Take over a message: its names, its arrays and its time [ns, > 0]. What is wrong with it."""
+        last = self._last
+        mapping = last if names is last.names or names == last.names else self._mapping(names)
         if mapping.fault:
             return mapping.fault
         if len(position) != len(names) or (len(velocity) != len(names) and len(velocity)):
             return SIZE
         joints = mapping.joints
         new = self._new_position[:len(joints)]
-        np.frombuffer(position).take(mapping.source, out=new)
+        position.take(mapping.source, out=new)
         if not isfinite(new.dot(new)):  # infinite only if a number is, or is far beyond any joint's
             return FINITE
         rates = self._new_velocity[:len(joints)]
@@ -102,8 +105,8 @@ class JointStates:
         self.position[joints] = new
         self.velocity[joints] = rates
         if mapping.is_complete:
-            self.stamps[:] = stamp
-            self.missing = 0
+            self.stamps.fill(stamp)
+            self.oldest, self.missing = stamp, 0
             self.is_round = True
         else:
             self._merge(joints, stamp)
@@ -113,7 +116,7 @@ class JointStates:
         """The velocities of a message, in `rates`."""
         joints = mapping.joints
         if len(velocity):
-            np.frombuffer(velocity).take(mapping.source, out=rates)
+            velocity.take(mapping.source, out=rates)
             if isfinite(rates.dot(rates)):
                 self._has_velocity[joints] = True
                 return OK
@@ -144,7 +147,7 @@ class JointStates:
             self._told[:] = False
         self._told[joints] = True
         self.stamps[joints] = stamp
-        self.missing = int((self.stamps == 0).sum())
+        self.oldest, self.missing = int(self.stamps.min()), int((self.stamps == 0).sum())
         self.is_round = bool((self._told | ~self._regular).all())
         if self.is_round:
             self._told[:] = False
@@ -155,7 +158,7 @@ class JointStates:
         if mapping is None:
             if len(self._mappings) >= MAPPINGS:  # somebody sends ever new names
                 self._mappings.clear()
-            mapping = self._mappings[key] = self._made(list(names))
+            mapping = self._mappings[key] = self._made(names)
         self._last = mapping
         return mapping
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from opspace_ctrl.nodes.messages import nanoseconds
+from opspace_ctrl.nodes.cdr import Base
 
 __all__ = ["FINITE", "FRAME", "OK", "Odometry", "QUATERNION"]
 
@@ -36,21 +36,18 @@ class Odometry:
         """Start again: nothing has been told."""
         self.stamp = 0
 
-    def read(self, message, unstamped: int) -> str:
+    def read(self, base: Base, unstamped: int) -> str:
         """Take over a message; unstamped: its time [ns] if its stamp is zero. What is wrong: then nothing changes."""
-        if message.child_frame_id not in ("", self._root):
+        if base.child_frame_id not in ("", self._root):
             return FRAME
-        pose, twist = message.pose.pose, message.twist.twist
-        p, o, u, w = pose.position, pose.orientation, twist.linear, twist.angular
-        numbers = (p.x, p.y, p.z, o.x, o.y, o.z, o.w, u.x, u.y, u.z, w.x, w.y, w.z)
-        if not math.isfinite(sum(numbers)):
+        if not math.isfinite(sum(base.pose) + sum(base.twist)):
             return FINITE
-        norm = math.hypot(o.x, o.y, o.z, o.w)
+        norm = math.hypot(*base.pose[3:])
         if not abs(norm - 1.0) <= TOLERANCE:
             return QUATERNION
-        self.pose[:] = numbers[:7]
+        self.pose[:] = base.pose
         self.pose[3:] /= norm
-        self.twist[:] = numbers[7:]
-        self.stamp = nanoseconds(message.header.stamp) or unstamped
-        self.frame_id = message.header.frame_id
+        self.twist[:] = base.twist
+        self.stamp = base.stamp or unstamped
+        self.frame_id = base.frame_id
         return OK
