@@ -111,12 +111,13 @@ def add_response(w, f, out):
 
 @kernel
 def correct_positions(w, shift):
-    """Add to a displacement what takes a share of all depths and openings away, within friction."""
+    """Add to a displacement what takes a share of the depths and openings it leads to away, within friction."""
     if count(w, at.ROWS) == 0 or floats(w, at.STATUS)[at.IS_SOLVED] == 0.0:
         return
     b, f = floats(w, at.RHS), floats(w, at.PSEUDO)
+    times_support(w, floats(w, rows.J), shift, b)
     if contact.depths(w, b) | (count(w, at.CLOSURES) > 0):
-        loops.loop_errors(w, b, floats(w, at.SCALARS)[at.CORRECTION])
+        loops.add_errors(w, b)
         for r in range(count(w, at.ROWS)):
             f[r] = 0.0
         pseudo_impulses(w, b, f)

@@ -125,11 +125,15 @@ def _sweep(w, A, u, f, m):
 
 @kernel
 def depths(w, b):
-    """b of the positions: a share of the depth of every active point, and what room the others have; True if any."""
+    """b of the positions, from the displacement in b: a share of the depth it leads to, or the room left; True if deep.
+
+    Points that are not deep must not be pressed down, and none may slip.
+    """
     gap, active, scalars, found = floats(w, at.GAP), floats(w, at.ACTIVE), floats(w, at.SCALARS), False
     for p in range(count(w, at.POINTS)):
         r = 3 * p
-        b[r], b[r + 1], b[r + 2] = max(gap[p], 0.0), 0.0, 0.0
-        if active[p] == 1.0 and gap[p] < -SLOP:
-            b[r], found = scalars[at.CORRECTION] * gap[p], True
+        after = gap[p] + b[r]
+        b[r], b[r + 1], b[r + 2] = max(after, 0.0), 0.0, 0.0
+        if active[p] == 1.0 and after < -SLOP:
+            b[r], found = scalars[at.CORRECTION] * after, True
     return found

@@ -26,10 +26,12 @@ _SLACK = 1e-6  # relative: a joint at the end of a piece does not change for rou
 
 @kernel
 def take_efforts(w, tau):
-    """Joint efforts (k,) into TAU, cut off at the effort limits."""
+    """Joint efforts (k,) into APPLIED and TAU, cut off at the effort limits."""
     out, limit, coordinate = floats(w, at.TAU), floats(w, at.EFFORT), ints(w, at.JOINT_COORDINATE)
+    applied = floats(w, at.APPLIED)
     for j in range(count(w, at.JOINTS)):
-        out[coordinate[j]] = min(max(tau[j], -limit[j]), limit[j])
+        applied[j] = min(max(tau[j], -limit[j]), limit[j])
+        out[coordinate[j]] = applied[j]
 
 
 @kernel

@@ -46,6 +46,7 @@ GROUND = _slot()  # (3, 3): normal and two tangents of the ground
 
 # ---- one step ----
 TAU = _slot()  # flat (nv): efforts after saturation
+APPLIED = _slot()  # flat (k): the same by joint coordinate
 DRIVE = _slot()  # flat (nv): generalised force handed to FORWARD
 SLOPE = _slot()
 LEVEL = _slot()  # flat (nv): the joint law in its present piece, force = LEVEL - SLOPE v_next

@@ -36,9 +36,9 @@ def _column(pose, k):
 
 
 @kernel
-def loop_errors(w, b, share):
-    """`share` of how far every closure is open, in the second frame's axes, into its rows of b."""
-    loop, turn = ints(w, at.LOOP), floats(w, at.LOOP_TURN)
+def add_errors(w, b):
+    """Rows of b: a share of how far every closure is open after the displacement in b, in the second frame's axes."""
+    loop, turn, share = ints(w, at.LOOP), floats(w, at.LOOP_TURN), floats(w, at.SCALARS)[at.CORRECTION]
     first, second = _row_of_pose(w, 0), _row_of_pose(w, 1)
     for c in range(count(w, at.CLOSURES)):
         frame_pose(w, loop[c, 0], first)
@@ -47,11 +47,11 @@ def loop_errors(w, b, share):
         if kind != ORIENTATION:
             d = (first[9] - second[9], first[10] - second[10], first[11] - second[11])
             for k in range(3):
-                b[r + k] = share * dot(_column(second, k), d)
+                b[r + k] = share * (b[r + k] + dot(_column(second, k), d))
         if kind != POSITION:
             x, y, z = _turned(first, second, turn, c)
             r += 3 if kind == POSE else 0
-            b[r], b[r + 1], b[r + 2] = share * x, share * y, share * z
+            b[r], b[r + 1], b[r + 2] = share * (b[r] + x), share * (b[r + 1] + y), share * (b[r + 2] + z)
 
 
 @kernel

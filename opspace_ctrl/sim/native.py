@@ -25,7 +25,7 @@ __all__ = ["NativeSimulator"]
 
 HOLD_RATE = 0.1  # share of the way back to the held position that the brakes go in a step
 # What the motion goes on from, beside the number of steps.
-_STATE = {"q": dyn.Q, "v": dyn.V, "tau": at.TAU, "slide": at.SLIDE, "stop": at.STOP, "impulse": at.IMPULSE,
+_STATE = {"q": dyn.Q, "v": dyn.V, "tau": at.APPLIED, "slide": at.SLIDE, "stop": at.STOP, "impulse": at.IMPULSE,
           "mode": at.MODE, "direction": at.DIRECTION, "turn": at.LOOP_TURN, "pushes": at.PUSH, "pushed": at.LAST_PUSH,
           "q_start": at.Q_START, "v_start": at.V_START}
 
@@ -38,18 +38,13 @@ class NativeSimulator(Simulator):
         self._contacts, self._loops = parse_contacts(model, settings.contacts), parse_loops(model, settings.closures)
         self._work = pack_simulator(model, settings, self._initial, self._contacts, self._loops)
         self._address, self._step = self._work.address, entries.step.prepare()
-        self._joint = np.flatnonzero(~model.is_base_coordinate)
-        self.q, self.v = _read_only(self._work[dyn.Q]), _read_only(self._work[dyn.V])
+        joints = len(model.effort_limits)
+        self.q, self.v, self.tau = (_read_only(self._work[slot]) for slot in (dyn.Q, dyn.V, at.APPLIED))
         self._q_before = _read_only(self._work[at.Q_START])
-        self._efforts = np.zeros(len(self._joint))
+        self._efforts = np.zeros(joints)
         self._hold, self._held, self._is_holding = _read_only(self._efforts), None, False
         self._saved = {name: slot for name, slot in _STATE.items() if slot in self._work}
         self.reset()
-
-    @property
-    def tau(self) -> np.ndarray:
-        """(k,) efforts of the last step after saturation."""
-        return self._work[at.TAU][self._joint]
 
     def step(self, tau) -> None:
         """See `Simulator.step`."""
@@ -60,7 +55,7 @@ class NativeSimulator(Simulator):
 
     def _refuse(self, tau) -> None:
         """Convert what the compiled step did not take, or say what is wrong with it."""
-        checked = check_vector(tau, len(self._joint), "tau")
+        checked = check_vector(tau, len(self.tau), "tau")
         status = self._step(checked, self._address)
         if status == entries.LEFT_RANGE:
             raise SimulationError(f"{self.model.name}: the motion leaves the range of numbers at {self.time:g} s; "

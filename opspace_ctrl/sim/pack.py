@@ -53,6 +53,7 @@ def _joints(work: Workspace, model: Model, settings: SimulatorSettings, q: np.nd
     work.set_count(at.JOINTS, len(coordinates))
     work.put(at.JOINT_COORDINATE, coordinates, int)
     work.put(at.EFFORT, limits)
+    work.zeros(at.APPLIED, len(coordinates))
     work.put(at.ROTOR, model.armature)
     work.put(at.DAMPING, model.damping if settings.joint_damping else np.zeros(model.nv))
     work.put(at.FRICTION, friction)
