@@ -8,6 +8,7 @@ import dartpy as dart
 import numpy as np
 
 GROUND_FRICTION = 1.0
+NO_MASS = 1e-12  # [kg], [kg m^2]: of links without inertia, for which DART would take 1 kg
 
 
 class DartWorld:
@@ -24,6 +25,7 @@ class DartWorld:
         root = dart.utils.DartLoader.RootJointType.FLOATING if floating else dart.utils.DartLoader.RootJointType.FIXED
         options = dart.utils.DartLoader.Options()
         options.mDefaultRootJointType = root
+        options.mDefaultInertia = dart.dynamics.Inertia(NO_MASS, np.zeros(3), NO_MASS * np.eye(3))
         loader.setOptions(options)
         self.robot = loader.parseSkeletonString(urdf, "")
         self.floating = floating

@@ -40,6 +40,9 @@ class TopicWorld:
     def __init__(self, node):
         self._publisher = node.create_publisher(Int32, REQUESTS, qos.profile(10))
 
+    def is_ready(self):
+        return self._publisher.get_subscription_count() > 0
+
     def step(self, count):
         self._publisher.publish(Int32(data=count))
 

@@ -97,8 +97,7 @@ class GazeboBridge(Node):
         self._rejected = 0
         self._resent = 0
         self._complaint = ""
-        self._has_run = False
-        self._stopping = False
+        self._has_run = self._ready = self._stopping = False
 
     def _make_topics(self, force_topics: list[str]) -> None:
         self._waiter = make_waiter(self)
@@ -127,10 +126,12 @@ class GazeboBridge(Node):
             if self._guard.bites(now):
                 self._fall_back()
             if self._last and self._guard.is_waiting and now - self._sent_at >= self._settings["resend"]:
-                self._resent += 1
+                self._resent += self._sent_at > 0.0
                 self._publish(now)
 
     def _command(self, message: Float64MultiArray, now: float) -> None:
+        if not self._is_ready():
+            return
         forces = self._guard.command(message.data, now)
         if forces is None:
             return
@@ -142,6 +143,13 @@ class GazeboBridge(Node):
         elif not self._has_run:
             self._world.run()
             self._has_run = True
+
+    def _is_ready(self) -> bool:
+        """May the world be moved? Not before every force and request would arrive: none may be lost."""
+        if not self._ready:
+            self._ready = self._world is None or (
+                self._world.is_ready() and all(force.get_subscription_count() for force in self._forces))
+        return self._ready
 
     def _send(self, forces: np.ndarray) -> None:
         for publisher, force in zip(self._forces, forces.tolist()):
@@ -186,6 +194,9 @@ class GazeboBridge(Node):
         return odometry
 
     def _publish(self, now: float) -> None:
+        """Send the last state, unless nothing could be done about it yet: then it is tried again."""
+        if not self._is_ready():
+            return
         joints, odometry = self._last
         if odometry is not None:
             self._odometry.publish(odometry)
@@ -201,6 +212,8 @@ class GazeboBridge(Node):
         guard, pairing = self._guard, self._pairing
         if self._last is None:
             level, text = "warn", "no state from Gazebo yet"
+        elif not self._ready:
+            level, text = "warn", "Gazebo does not listen to all forces, or its world cannot be controlled yet"
         elif guard.tripped:
             level, text = "warn", f"no command: {self._settings['timeout_action']}"
         elif guard.counters["refused"] or self._rejected:

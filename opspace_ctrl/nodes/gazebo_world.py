@@ -10,7 +10,10 @@ __all__ = ["ServiceWorld", "World"]
 
 
 class World(Protocol):
-    """What the bridge needs of a world; neither call waits for the world to obey."""
+    """What the bridge needs of a world; no call waits for the world to obey."""
+
+    def is_ready(self) -> bool:
+        """Would a request arrive?"""
 
     def step(self, count: int) -> None:
         """Make so many steps and pause again."""
@@ -39,6 +42,10 @@ class ServiceWorld:
         self._request = ControlWorld.Request
         self._client = node.create_client(ControlWorld, service)
         self._failed = failed
+
+    def is_ready(self) -> bool:
+        """Is the service there?"""
+        return self._client.service_is_ready()
 
     def step(self, count: int) -> None:
         """Make so many steps; `pause` must be in the same request."""
