@@ -115,7 +115,7 @@ class SimulatorNode(LifecycleNode):
         if not values["robot"]:
             raise ConfigurationError(f"robot is empty; valid: a shipped robot ({', '.join(ROBOTS)}) or the path of a "
                                      "URDF or xacro file")
-        model = load(values["robot"], values["base"], self.get_logger().warning)
+        model = load(values["robot"], values["base"], {}, self.get_logger().warning)
         joint_order(model, values["joints"])
         simulator = make_simulator(model, simulator_settings(values))
         simulator.step(simulator.hold())  # compiles
