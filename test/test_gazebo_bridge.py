@@ -1,4 +1,6 @@
 """What the Gazebo bridge decides, without ROS: forces, names, pairs and twists."""
+import sys
+
 import numpy as np
 import pytest
 from dart_world import DartWorld
@@ -6,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shipped_robots import ours
 
-from opspace_ctrl.errors import ParameterError
+from opspace_ctrl.errors import GazeboError, ParameterError
 from opspace_ctrl.nodes.gazebo_forces import ForceGuard
 from opspace_ctrl.nodes.gazebo_states import BaseTwist, JointSelection, Pairing
 from opspace_ctrl.nodes.gazebo_table import BRIDGE_TABLE, check_bridge, force_topic
+from opspace_ctrl.nodes.gazebo_world import ServiceWorld
 from opspace_ctrl.parameters import checked
 
 
@@ -129,3 +132,9 @@ def test_lists_that_do_not_fit_are_refused():
                           ({"effort_limits": [1.0]}, "effort_limits")):
         with pytest.raises(ParameterError, match=named):
             check_bridge(settings(**values))
+
+
+def test_stepping_without_ros_gz_interfaces_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ros_gz_interfaces", None)
+    with pytest.raises(GazeboError, match="ros_gz_interfaces"):
+        ServiceWorld(None, "gazebo/control", print)

@@ -113,21 +113,28 @@ class GazeboBridge(Node):
 
     def _loop(self) -> None:
         """Relay until `end`."""
-        waiter = self._waiter
         while not self._stopping:
-            waiter.wait(min(LONGEST_WAIT, self._settings["resend"]))
-            now = time.monotonic()
-            while (message := waiter.take(self._odometry_inlet)) is not None:
-                self._relay(self._pairing.odometry(nanoseconds(message.header.stamp), message), now)
-            while (message := waiter.take(self._state_inlet)) is not None:
-                self._relay(self._pairing.state(nanoseconds(message.header.stamp), message), now)
-            while (message := waiter.take(self._command_inlet)) is not None:
-                self._command(message, now)
-            if self._guard.bites(now):
-                self._fall_back()
-            if self._last and self._guard.is_waiting and now - self._sent_at >= self._settings["resend"]:
-                self._resent += self._sent_at > 0.0
-                self._publish(now)
+            self._waiter.wait(min(LONGEST_WAIT, self._settings["resend"]))
+            try:
+                self._turn(time.monotonic())
+            except Exception as error:  # the thread must live, for the watchdog is in it
+                self._complain(f"{type(error).__name__}: {error}")
+
+    def _turn(self, now: float) -> None:
+        """Handle what has come, and what has not."""
+        waiter, guard = self._waiter, self._guard
+        while (message := waiter.take(self._odometry_inlet)) is not None:
+            self._relay(self._pairing.odometry(nanoseconds(message.header.stamp), message), now)
+        while (message := waiter.take(self._state_inlet)) is not None:
+            self._relay(self._pairing.state(nanoseconds(message.header.stamp), message), now)
+        while (message := waiter.take(self._command_inlet)) is not None:
+            self._command(message, now)
+        if guard.bites(now):
+            self._fall_back()
+        is_overdue = guard.is_waiting and now - self._sent_at >= self._settings["resend"]
+        if is_overdue and not guard.is_silent(now):
+            self._resent += self._sent_at > 0.0
+            self._publish(now)
 
     def _command(self, message: Float64MultiArray, now: float) -> None:
         if not self._is_ready():

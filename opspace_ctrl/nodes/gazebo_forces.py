@@ -77,6 +77,10 @@ class ForceGuard:
         """A repeated state arrived: the world is paused."""
         self._heard_at = now
 
+    def is_silent(self, now: float) -> bool:
+        """Has neither side said anything for the silence's time-out?"""
+        return now - self._heard_at > self.settings["silence_timeout"]
+
     def bites(self, now: float) -> bool:
         """Has a time-out run out? True once until the next command."""
         if not self._is_armed:
@@ -84,8 +88,7 @@ class ForceGuard:
         # half a nanosecond: stamps are whole nanoseconds, their differences as floats are not
         is_stale = self._stamp is not None and (
             self._stamp - self._commanded_at > self.settings["command_timeout"] + 5e-10)
-        is_silent = now - self._heard_at > self.settings["silence_timeout"]
-        if not (is_stale or is_silent):
+        if not (is_stale or self.is_silent(now)):
             return False
         self._is_armed = False
         self.tripped = True
