@@ -51,6 +51,10 @@ _ROBOT = (
               choices=("", "fixed", "floating"), read_only=True),
     Parameter("joints", [], "Order of efforts in commands and of joints in states; empty: the robot's own.",
               kind="string_array", read_only=True),
+    Parameter("locked_joints", [], "Joints that the effort controller does not move, such as a gripper's: they are "
+              "frozen, and not among `joints`.", kind="string_array", read_only=True),
+    Parameter("locked_positions", [], "Where they are frozen [rad or m]; empty: 0.", kind="double_array",
+              read_only=True),
 )
 
 _NODE = (
