@@ -1,4 +1,4 @@
-"""What README.md, CONTRIBUTING.md and docs/ show is run or checked: code, commands, launch lines, parameter files, links."""
+"""What README.md, CONTRIBUTING.md and docs/ show is run or checked: code, commands, parameter files, links."""
 from __future__ import annotations
 
 import re
