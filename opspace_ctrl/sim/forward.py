@@ -8,10 +8,11 @@ from ..dynamics import aba as articulated
 from ..dynamics import algorithm1 as one
 from ..dynamics import algorithm2 as two
 from ..dynamics import algorithm4 as four
-from ..dynamics import crba, dual, ltl, rnea
+from ..dynamics import biases, crba, dual, ltl, rnea
 from ..dynamics import decoupled as free
 from ..dynamics import kalman as smoother
 from ..dynamics import layout as dyn
+from ..dynamics import two_sweep as merged
 from ..dynamics.forward import forward_methods
 from ..dynamics.layout import Workspace, count, floats
 from ..errors import MethodError, quoted
@@ -90,6 +91,15 @@ def algorithm4(w):
 
 
 @kernel
+def two_sweep(w):
+    """The two sweeps of [Rodriguez1992] VII.D, after one that gives them velocities without delay."""
+    rnea.joint_rates(w)
+    biases.velocities(w)
+    merged.two_sweep(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
+    return 0
+
+
+@kernel
 def kalman(w):
     """The filter and smoother of [Rodriguez1986]."""
     smoother.kalman(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
@@ -104,7 +114,7 @@ def decoupled(w):
 
 
 _KERNELS = {"aba": aba, "crba_ltdl": crba_ltdl, "algorithm1": algorithm1, "algorithm2": algorithm2, "algorithm3": aba,
-            "algorithm4": algorithm4, "kalman": kalman, "decoupled": decoupled}
+            "algorithm4": algorithm4, "two_sweep": two_sweep, "kalman": kalman, "decoupled": decoupled}
 
 
 def choose_forward(work: Workspace, model: Model, name: str) -> None:
