@@ -84,18 +84,37 @@ print(twice.call(21))
     assert "not writable" in err and "NUMBA_CACHE_DIR" in err
 
 
-def test_an_edit_makes_the_kernels_stale_that_may_inline_it_and_no_others(tmp_path, monkeypatch):
+def test_an_edit_makes_the_kernels_stale_that_may_inline_it_and_no_others(tmp_path):
     from opspace_ctrl import jit
-    monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
-    for folder in ("osim", "control", "sim"):
-        (tmp_path / folder).mkdir()
-    stamp = jit._stamp.__wrapped__
-    before = {name: stamp(tmp_path / name) for name in ("osim", "control", "sim")}
-    (tmp_path / "osim" / "rjk.py").write_text("WIDTH = 8")
-    assert all(stamp(tmp_path / name) != old for name, old in before.items())
-    before = {name: stamp(tmp_path / name) for name in before}
-    (tmp_path / "control" / "law.py").write_text("WIDTH = 8")
-    assert {name for name, old in before.items() if stamp(tmp_path / name) != old} == {"control"}
+    texts = {"lanes": "", "vector": "from .lanes import WIDTH", "osim/__init__": "",
+             "osim/rjk": "from ..vector import x",
+             "osim/sparse": "from ..vector import (\n    x,\n)\nfrom . import rjk as r", "control/__init__": "",
+             "control/law": "from ..osim.rjk import a", "control/limits": "from ..osim import sparse"}
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text(text)
+
+    def stamps() -> dict[str, str]:
+        jit._imports.cache_clear()
+        return {name: jit._stamp.__wrapped__(tmp_path / f"{name}.py") for name in texts}
+
+    def stale_after_an_edit_of(edited: str) -> set[str]:
+        before = stamps()
+        (tmp_path / f"{edited}.py").write_text(texts[edited] + "\nEDITED = 1")
+        after = stamps()
+        return {name for name in texts if after[name] != before[name]}
+
+    assert stale_after_an_edit_of("control/law") == {"control/law"}
+    assert stale_after_an_edit_of("osim/sparse") == {"osim/sparse", "control/limits"}
+    assert stale_after_an_edit_of("osim/rjk") == {"osim/rjk", "osim/sparse", "control/law", "control/limits"}
+    assert stale_after_an_edit_of("lanes") == set(texts) - {"osim/__init__", "control/__init__"}
+
+
+def test_kernels_are_stamped_with_the_modules_they_are_built_from():
+    from opspace_ctrl import jit
+    source = ROOT / "opspace_ctrl" / "osim" / "tick.py"
+    names = {path.name for path in jit._imports(source)}
+    assert {"layout.py", "crba.py", "jit.py", "lanes.py", "solve.py", "sparse_ltdl.py"} <= names
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage", None], ids=["empty", "garbage", "half"])
