@@ -96,7 +96,8 @@ def _smooth(x):
 def find_limited(w):
     """ACTIVATION, REPULSE and SIDE of every joint, and the list of those with an activation; returns how many.
 
-    Inside its margin a joint is pushed back to the margin's edge; halfway to the limit the push has taken over fully.
+    A joint that is, or at its speed in kd / kp seconds will be, a depth d inside its margin, is pushed back by -kp d: it
+    comes to rest at the margin's edge. From half a margin on the push has taken over fully, and it is bounded.
     """
     joint, limit, q, v = ints(w, at.JOINT), floats(w, at.LIMIT), floats(w, dyn.Q), floats(w, dyn.V)
     activation, repulse, side = floats(w, at.ACTIVATION), floats(w, at.REPULSE), floats(w, at.SIDE)
@@ -105,13 +106,13 @@ def find_limited(w):
         activation[j] = 0.0
         margin, near, push, sign, rate = limit[at.POSITION_MARGIN, j], 0.0, 0.0, 0.0, v[joint[j, at.J_V]]
         if margin > 0.0 and joint[j, at.J_Q] >= 0:
-            x = q[joint[j, at.J_Q]]
+            x = q[joint[j, at.J_Q]] + rate * limit[at.REPULSION_DAMPING, j] / max(limit[at.REPULSION, j], 1.0)
             above, below = x - (limit[at.UPPER, j] - margin), (limit[at.LOWER, j] + margin) - x
             depth = max(above, below)
             if depth > 0.0:
                 sign = -1.0 if above >= below else 1.0
                 near = _smooth(2.0 * depth / margin)
-                push = sign * limit[at.REPULSION, j] * min(depth, 2.0 * margin) - limit[at.REPULSION_DAMPING, j] * rate
+                push = sign * limit[at.REPULSION, j] * min(depth, 2.0 * margin)
         slack = limit[at.SPEED_MARGIN, j]
         excess = abs(rate) - (limit[at.SPEED, j] - slack)
         if slack > 0.0 and excess > 0.0:

@@ -163,11 +163,12 @@ def finish(w):
 
 @kernel
 def hold(w, q, v):
-    """HELD = level 0 alone, clipped; nothing that the next tick depends on changes."""
+    """HELD = level 0 alone, with the bias, clipped; nothing that the next tick depends on changes."""
     option, joint, limit = floats(w, at.OPTION), ints(w, at.JOINT), floats(w, at.LIMIT)
-    mode, option[at.MODE] = option[at.MODE], at.GRAVITY_MODE
+    mode, beta = option[at.MODE], option[at.BETA]
+    option[at.MODE], option[at.BETA] = at.GRAVITY_MODE, 0.0
     compute(w, q, v, 0.0, 0.0, True)
-    option[at.MODE] = mode
+    option[at.MODE], option[at.BETA] = mode, beta
     torque, held = floats(w, at.LEVEL_TORQUE), floats(w, at.HELD)
     for j in range(count(w, at.JOINTS)):
         held[joint[j, at.J_COMMAND]] = min(max(torque[0, j], -limit[at.EFFORT, j]), limit[at.EFFORT, j])
