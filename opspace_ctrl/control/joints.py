@@ -96,8 +96,8 @@ def _smooth(x):
 def find_limited(w):
     """ACTIVATION, REPULSE and SIDE of every joint, and the list of those with an activation; returns how many.
 
-    A joint that is, or at its speed in kd / kp seconds will be, a depth d inside its margin, is pushed back by -kp d: it
-    comes to rest at the margin's edge. From half a margin on the push has taken over fully, and it is bounded.
+    A joint that is, or at its speed in kd / kp seconds will be, a depth d inside its margin, is pushed back by -kp d:
+    it comes to rest at the margin's edge. From half a margin on the push has taken over fully, and it is bounded.
     """
     joint, limit, q, v = ints(w, at.JOINT), floats(w, at.LIMIT), floats(w, dyn.Q), floats(w, dyn.V)
     activation, repulse, side = floats(w, at.ACTIVATION), floats(w, at.REPULSE), floats(w, at.SIDE)
