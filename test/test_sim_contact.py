@@ -81,7 +81,7 @@ def conditions(sim, q):
         size, limit = np.hypot(*f[1:]), mu * f[0]
         worst = max(worst, (size - limit) / scale)
         slip = np.hypot(*velocity[1:])
-        if slip > 1e-7:
+        if slip > 1e-4:
             worst = max(worst, np.abs(f[1:] + limit * velocity[1:] / slip).max() / scale)
     return worst
 
