@@ -3,14 +3,13 @@ import signal
 
 import numpy as np
 import pytest
-from dart_world import DartWorld
 from diagnostic_msgs.msg import DiagnosticArray
 from gazebo_graph import start_gazebo
-from gazebo_stand_in import STEP, gazebo_name
+from gazebo_stand_in import make_world
 from nav_msgs.msg import Odometry
 from ros import Graph
 from sensor_msgs.msg import JointState
-from shipped_robots import HOME, home, ours
+from shipped_robots import ours, start_of
 from std_msgs.msg import Float64, Float64MultiArray
 
 from opspace_ctrl.nodes.gazebo_table import force_topic
@@ -29,9 +28,11 @@ def test_each_command_makes_one_step_with_just_its_forces(tmp_path, robot):
     floating = robot == "asimo"
     with Graph(tmp_path) as graph:
         limit = 300.0
-        joints, _ = start_gazebo(graph, robot, "--paused", joints=[*reversed(ours(robot).joint_names)], lockstep=True,
-                                 floating=floating, base_frame="torso_link", resend=0.2,
-                                 effort_limits=[limit] * len(ours(robot).joint_names))
+        theirs = [*reversed(ours(robot).joint_names)]
+        joints = [f"our_{joint}" for joint in theirs]
+        start = [start_of(robot)[0][joint] for joint in theirs]
+        start_gazebo(graph, robot, "--paused", joints=joints, gazebo_joints=theirs, offsets=start, lockstep=True,
+                     resend=0.2, effort_limits=[limit] * len(joints))
         states, order = [], []
         graph.listen(Odometry, "odom", callback=order.append)
         heard = graph.listen(JointState, "joint_states", callback=lambda state: (states.append(state),
@@ -41,7 +42,7 @@ def test_each_command_makes_one_step_with_just_its_forces(tmp_path, robot):
         graph.wait_for(lambda: heard.count > 1, "the state of the paused world, again for a controller that is late")
         assert heard.last.name == joints
         assert nanoseconds(heard.last.header.stamp) == 0
-        np.testing.assert_allclose(heard.last.position, [HOME[robot].get(joint, 0.0) for joint in joints], atol=1e-12)
+        np.testing.assert_allclose(heard.last.position, start, atol=1e-12)
         assert not heard.last.effort  # Gazebo measures none
 
         for bad in ([0.0], [np.nan] * len(joints), [limit + 1.0] * len(joints)):
@@ -51,18 +52,17 @@ def test_each_command_makes_one_step_with_just_its_forces(tmp_path, robot):
         assert "limit" in numbers(diagnostics)["last_refusal"]
         assert nanoseconds(heard.last.header.stamp) == 0  # nothing moved
 
-        reference = DartWorld(ours(robot).source, floating, STEP, ours(robot).gravity)
-        reference.place(HOME[robot], home(robot)[:3] if floating else (0.0, 0.0, 0.0))
+        reference = make_world(robot)
         rng = np.random.default_rng(1)
         for k in range(STEPS):
             graph.wait_for(lambda k=k: states[-1].header.stamp.nanosec == k * 1_000_000, f"the state of step {k}")
             forces = rng.normal(0.0, 5.0, len(joints))
             commands.publish(Float64MultiArray(data=forces.tolist()))
-            reference.step(dict(zip(joints, forces)))
+            reference.step(dict(zip(theirs, forces)))
         graph.wait_for(lambda: states[-1].header.stamp.nanosec == STEPS * 1_000_000, "the last state")
 
-        at = [reference.joints.index(joint) for joint in joints]
-        np.testing.assert_array_equal(states[-1].position, reference.positions[at])
+        at = [reference.joints.index(joint) for joint in theirs]
+        np.testing.assert_allclose(states[-1].position, reference.positions[at], atol=1e-14)  # the offset rounds
         np.testing.assert_array_equal(states[-1].velocity, reference.velocities[at])
         if floating:
             check_odometry(order, reference)
@@ -83,16 +83,17 @@ def check_odometry(order, reference):
     odometry = next(message for message in reversed(order) if isinstance(message, Odometry))
     _, _, linear, angular = reference.base()
     twist = odometry.twist.twist
-    assert odometry.child_frame_id == "torso_link"
+    assert odometry.child_frame_id == ours("asimo").body_names[0]
     np.testing.assert_allclose([twist.linear.x, twist.linear.y, twist.linear.z], linear, atol=1e-9)
     np.testing.assert_allclose([twist.angular.x, twist.angular.y, twist.angular.z], angular, atol=1e-9)
 
 
 def test_forces_go_to_zero_without_commands_and_at_the_end(tmp_path):
     with Graph(tmp_path) as graph:
-        joints, bridge = start_gazebo(graph, "arm7", "--paused", "--factor", "0.2", run_on_command=True,
-                                      command_timeout=0.1, resend=0.2)
-        force = graph.listen(Float64, force_topic("arm7", gazebo_name(joints[0])), publishers=1)
+        joints = ours("arm7").joint_names
+        bridge = start_gazebo(graph, "arm7", "--paused", "--factor", "0.2", run_on_command=True, command_timeout=0.1,
+                              resend=0.2)
+        force = graph.listen(Float64, force_topic("arm7", joints[0]), publishers=1)
         states = graph.listen(JointState, "joint_states")
         diagnostics = graph.listen(DiagnosticArray, "/diagnostics")
         commands = graph.publisher(Float64MultiArray, "effort_controller/commands")

@@ -32,10 +32,9 @@ def compiled():
 def start(graph, robot, world):
     """The robot in its world, and the controller."""
     engine, mode = world.split()
-    floating = bool(ours(robot).is_base_coordinate.any())
     if engine == "dart":
-        start_gazebo(graph, robot, "--paused", "--factor", str(SLOW[robot]), floating=floating, command_timeout=LONG,
-                     base_frame=ours(robot).body_names[0], lockstep=mode == "lockstep", run_on_command=mode == "free")
+        start_gazebo(graph, robot, "--paused", "--factor", str(SLOW[robot]), command_timeout=LONG,
+                     lockstep=mode == "lockstep", run_on_command=mode == "free")
     else:
         graph.start("simulator", parameters=parameters(robot, "opspace_simulator") | {
             "mode": mode, "autostart": True, "command_timeout": LONG})
