@@ -10,9 +10,10 @@ import uuid
 from pathlib import Path
 
 import pytest
+from compiled_nodes import compile_controller
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
-from ros import PATIENCE, Graph
+from ros import COMPILING, Graph
 
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.sim.fault_kinds import KINDS
@@ -37,7 +38,7 @@ class Hil:
                                             stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
 
     def wait_for(self, condition, what: str) -> None:
-        deadline = time.monotonic() + 10 * PATIENCE  # kernels may have to be compiled
+        deadline = time.monotonic() + COMPILING
         while not condition():
             assert self.process.poll() is None, f"{what}: it ended\n{self.output()}"
             assert time.monotonic() < deadline, f"{what}: not in time\n{self.output()}"
@@ -45,7 +46,7 @@ class Hil:
 
     def code(self) -> int:
         """Wait for the end."""
-        return self.process.wait(10 * PATIENCE)
+        return self.process.wait(COMPILING)
 
     def output(self) -> str:
         texts = [path.read_text(errors="replace")[-3000:] for path in sorted(self.folder.glob("*.txt"))]
@@ -73,6 +74,11 @@ class Hil:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait(60)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    compile_controller("arm7")
 
 
 @pytest.fixture

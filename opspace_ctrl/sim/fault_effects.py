@@ -10,6 +10,7 @@ from .log import Run
 __all__ = ["fault_reports"]
 
 BEFORE, AFTER = 0.5, 0.1  # [s]: tracking is compared with so much before, and looked at for so much after the end
+NOTHING = 1e-9  # [rad or m]: of an encoder
 # What the counts of the faults mean.
 WORDS = {"delayed": "messages delayed", "dropped": "messages dropped", "duplicated": "messages duplicated",
          "reordered": "messages overtaken", "lost": "messages lost", "measurements": "measurements changed",
@@ -63,7 +64,7 @@ def _words(fault: dict, counts: dict[str, int], effect: dict) -> str:
     if not counts:
         return line + "did not act"
     parts = [f"{count} {WORDS[name]}" for name, count in counts.items()]
-    if effect.get("measured_off"):
+    if effect.get("measured_off", 0.0) > NOTHING:
         parts.append(f"positions measured off by up to {effect['measured_off']:.2g}")
     if effect["position_error"] is not None:
         before = effect["position_error_before"]
