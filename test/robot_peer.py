@@ -128,7 +128,7 @@ class RobotPeer:
                 self._statuses[status.name.partition(": ")[2]] = (
                     status.level, status.message, {value.key: value.value for value in status.values})
 
-    def status(self, which: str, condition, what: str) -> dict:
+    def status(self, which: str, condition, what: str, each=None) -> dict:
         """Wait until a status (gates, loop or tick) fulfils condition(text, values); its values with level, message."""
         def fulfilled():
             if which in self._statuses:
@@ -136,4 +136,4 @@ class RobotPeer:
                 return condition(text, values) and values | {"level": level, "message": text}
             return None
         self._statuses.clear()
-        return self.graph.wait_for(fulfilled, what)
+        return self.graph.wait_for(fulfilled, what, each)

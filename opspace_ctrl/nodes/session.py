@@ -6,9 +6,10 @@ from collections.abc import Callable
 import numpy as np
 from std_msgs.msg import Header
 
+from opspace_ctrl import frame_pose
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.guard import Guard
-from opspace_ctrl.control.safety import BIT, Safety
+from opspace_ctrl.control.safety import BIT, HELD, Safety
 from opspace_ctrl.control.settings import ControllerSettings
 from opspace_ctrl.errors import ConfigurationError
 from opspace_ctrl.model import Model
@@ -50,6 +51,7 @@ class Session:
         self.controller = Controller(model, settings)
         self.controller.prepare(progress)
         self._guard = Guard(model, settings.safety.position_margin)
+        self._rehearse(model)
         self._intake = Intake(model, self._root, floating, settings.safety.clock_jump, values["velocity_time"])
         self.safety = Safety(settings.safety, floating, is_simulated)
         self.memory = privileges.lock_memory(values["lock_memory"])
@@ -68,6 +70,21 @@ class Session:
                                         self._commands, self.memory, self._each_second)
         self.loop.start()
         privileges.quiet_interpreter()
+
+    def _rehearse(self, model: Model) -> None:
+        """Do once whatever is done later, so that nothing is compiled or imported while the robot moves."""
+        controller, q, v = self.controller, model.neutral(), np.zeros(model.nv)
+        self._guard.faults(q, v)
+        controller.activate(q, v, 0.0)
+        controller.tick(q, v, 0.0)
+        for kind in ("zero", "gravity", "damping", HELD):
+            controller.safe_command(kind, q, v, 0.0)
+        for task in controller.tasks:
+            frame_pose(model, q, self._root)
+            position, quaternion = controller.pose(task)
+            controller.target_pose(task, position, quaternion, 0.0)
+            controller.trajectory(task, [1.0, 2.0], [position] * 2, [quaternion] * 2, 0.0)
+        controller.hold(q, v, 0.0)
 
     def close(self) -> None:
         """Send the last command if efforts go out, and end everything."""
