@@ -60,6 +60,7 @@ def _write_options(core: Core, settings: ControllerSettings) -> None:
     in_law = not added.bias and settings.mode == "tasks"  # F = Lambda (a - beta) instead of h
     option[layout.MODE], option[layout.INTERNAL] = MODES[settings.mode], INTERNAL[settings.internal_forces]
     option[layout.RAMP], option[layout.FADE] = settings.ramp, settings.fade
+    option[layout.DAMPING], option[layout.CUT] = settings.limits.singular_damping, settings.limits.singular_cut
     option[layout.BETA] = in_law
     option[layout.GRAVITY] = added.gravity and (added.bias or in_law)
     option[layout.CORIOLIS] = added.coriolis and (added.bias or in_law)

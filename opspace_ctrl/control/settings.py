@@ -19,7 +19,7 @@ __all__ = ["ContactSettings", "ControllerSettings", "MotionLimits", "PostureSett
            "controller_settings", "fixed_changes"]
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
-RESERVED = ("compensation", "limits", "payload", "posture")
+RESERVED = ("compensation", "limits", "payload", "posture", "singularity")
 DEFAULT_STIFFNESS = {"inertia": (400.0, 400.0), "impedance": (400.0, 20.0)}
 OF_ROWS = {"pose": AXES, "position": AXES[:3], "orientation": AXES[3:], "com": AXES[:3]}
 
@@ -104,7 +104,7 @@ class Compensation:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of the torque, and how joints are kept from theirs."""
+    """Limits of the torque, how joints are kept from theirs, and where directions of tasks count as lost."""
 
     torque_rate: float
     effort_scale: float
@@ -112,6 +112,8 @@ class Limits:
     speed_margin: float
     stiffness: float
     damping: float
+    singular_damping: float
+    singular_cut: float
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,9 @@ def controller_settings(values: Mapping[str, Any]) -> ControllerSettings:
     if len(p["locked_positions"]) not in (0, len(p["locked_joints"])):
         raise SettingsError(f"locked_positions has {len(p['locked_positions'])} numbers for {len(p['locked_joints'])} "
                             "locked_joints")
+    if not p["singularity.cut"] < p["singularity.damping"]:
+        raise SettingsError(f"singularity.cut = {p['singularity.cut']:g} must be below singularity.damping = "
+                            f"{p['singularity.damping']:g}")
     if p["mode"] == "raw" and not tasks:
         raise SettingsError("mode raw needs at least one task, whose rows F belongs to: give `tasks`")
     names = SafetySettings.__dataclass_fields__
@@ -196,7 +201,7 @@ def controller_settings(values: Mapping[str, Any]) -> ControllerSettings:
         tasks=tuple(_task(name, p) for name in tasks), contacts=tuple(_contact(name, p) for name in contacts),
         posture=_posture(p), compensation=_compensation(p),
         limits=Limits(p["torque_rate_limit"], p["effort_scale"], p["limits.margin"], p["limits.speed_margin"],
-                      p["limits.stiffness"], p["limits.damping"]),
+                      p["limits.stiffness"], p["limits.damping"], p["singularity.damping"], p["singularity.cut"]),
         safety=safety, internal_forces=p["internal_forces"], ramp=p["ramp"], fade=p["fade"])
 
 
