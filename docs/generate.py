@@ -1,7 +1,4 @@
-"""Write the parameter tables of docs/ros_interface.md from the tables that the nodes declare.
-
-    python docs/generate.py            # after a table has changed
-"""
+"""Write the parameter tables of docs/ros_interface.md from those that the nodes declare: `python docs/generate.py`."""
 from __future__ import annotations
 
 import re
@@ -29,9 +26,10 @@ def generated(text: str) -> str:
     """The page with its tables made anew: what stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
     for name, parameters in TABLES.items():
         place = re.compile(rf"(<!-- {name}: begin -->\n).*?(\n<!-- {name}: end -->)", re.DOTALL)
-        text, count = place.subn(lambda match, new=table(parameters): f"{match[1]}{new}{match[2]}", text)
-        if count != 1:
+        found = place.search(text)
+        if not found:
             raise SystemExit(f"{PAGE.name}: the marks of the table {name!r} are missing")
+        text = f"{text[:found.end(1)]}{table(parameters)}{text[found.start(2):]}"
     return text
 
 
