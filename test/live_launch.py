@@ -40,6 +40,13 @@ def pid_of(launch, name):
     return int(re.search(rf"\[{name}-\d+\]: process started with pid \[(\d+)\]", launch.output()).group(1))
 
 
+def interrupt(launch):
+    """End a launch that still runs; SIGTERM would leave its processes behind."""
+    if launch.code is None:
+        launch.send(signal.SIGINT)
+        launch.wait()
+
+
 @contextmanager
 def launched(graph, name, *given):
     """A launch whose controller and simulator are active and exchange messages; interrupted if it still runs."""
@@ -51,9 +58,7 @@ def launched(graph, name, *given):
         graph.wait_for(lambda: commands.count > 100, "commands")
         yield launch
     finally:
-        if launch.code is None:  # SIGTERM would leave its processes behind
-            launch.send(signal.SIGINT)
-            launch.wait()
+        interrupt(launch)
 
 
 def is_running(pid):
@@ -92,7 +97,10 @@ def test_a_controller_that_cannot_be_configured_ends_everything_with_its_reason(
     params.write_text("opspace_controller:\n  ros__parameters: {tasks: [tool], tool.frame: nowhere}\n")
     with Graph(tmp_path) as graph:
         launch = graph.run([sys.executable, RUNNER, path_of("arm"), f"params_file:={params}"], "bad")
-        launch.wait()
+        try:
+            launch.wait()
+        finally:
+            interrupt(launch)
         assert "nowhere" in launch.output()
 
 
@@ -102,7 +110,7 @@ def test_arguments_are_declared_with_description_and_choices(name):
     declared = {argument.name: argument for argument in description.get_launch_arguments()}
     assert set(declared) == {argument.name for argument in arguments(name)}
     for argument in arguments(name):
-        assert declared[argument.name].description == argument.description
+        assert declared[argument.name].description.startswith(argument.description)
         assert tuple(declared[argument.name].choices or ()) == argument.choices
 
 

@@ -18,7 +18,7 @@ OFFERED = {
     "launch.actions": {
         "DeclareLaunchArgument": {"default_value", "description", "choices"}, "EmitEvent": {"event"},
         "ExecuteProcess": {"cmd", "name", "output"}, "OpaqueFunction": {"function", "args", "kwargs"},
-        "RegisterEventHandler": set(), "Shutdown": {"reason"},
+        "RegisterEventHandler": set(), "Shutdown": {"reason"}, "TimerAction": {"period", "actions"},
     },
     "launch.event_handlers": {"OnProcessExit": {"target_action", "on_exit"}, "OnShutdown": {"on_shutdown"}},
     "launch.events": {"matches_action": set()},
@@ -28,6 +28,7 @@ OFFERED = {
         "OnStateTransition": {"target_lifecycle_node", "start_state", "goal_state", "entities"}},
     "launch_ros.events.lifecycle": {"ChangeState": {"lifecycle_node_matcher", "transition_id"}},
     "launch_ros.parameter_descriptions": {"ParameterValue": {"value_type"}},
+    "launch_ros.ros_adapters": {"get_ros_node": set()},
     "lifecycle_msgs.msg": {"Transition": set()},
 }
 FOREIGN = ("launch", "lifecycle_msgs")

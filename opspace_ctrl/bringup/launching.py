@@ -20,6 +20,7 @@ from launch.actions import (
     OpaqueFunction,
     RegisterEventHandler,
     Shutdown,
+    TimerAction,
 )
 from launch.event_handlers import OnProcessExit, OnShutdown
 from launch.events import matches_action
@@ -28,6 +29,7 @@ from launch_ros.actions import LifecycleNode, Node
 from launch_ros.event_handlers import OnStateTransition
 from launch_ros.events.lifecycle import ChangeState
 from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.ros_adapters import get_ros_node
 from lifecycle_msgs.msg import Transition
 
 from opspace_ctrl.bringup.arguments import Argument, arguments
@@ -38,6 +40,8 @@ __all__ = ["launch_description"]
 
 # (state before, state after) of transitions that did not come off; None is any state.
 FAILURES = (("configuring", "unconfigured"), ("activating", "inactive"), ("errorprocessing", None))
+
+HEARING = 0.5  # [s] between two looks at whether a node's transitions are heard
 
 
 def launch_description(launch: str) -> LaunchDescription:
@@ -105,7 +109,16 @@ def _transitions(process: Process, node: Action) -> list[Action]:
             target_lifecycle_node=node, start_state="configuring", goal_state="inactive",
             entities=[_change(node, Transition.TRANSITION_ACTIVATE)]))
     return [*(RegisterEventHandler(handler) for handler in handlers),
-            _change(node, Transition.TRANSITION_CONFIGURE)]
+            OpaqueFunction(function=_configure, args=[node, False])]
+
+
+def _configure(context: LaunchContext, node: LifecycleNode, was_heard: bool) -> list[Action]:
+    """Configure a node when its transitions are heard: one that fails at once would go unnoticed before."""
+    is_heard = get_ros_node(context).count_publishers(f"{node.node_name}/transition_event") > 0
+    if was_heard and is_heard:  # for a whole period, so that the other end knows us as well
+        return [_change(node, Transition.TRANSITION_CONFIGURE)]
+    again = OpaqueFunction(function=_configure, args=[node, is_heard])
+    return [TimerAction(period=HEARING, actions=[again])]
 
 
 def _change(node: Action, transition: int) -> EmitEvent:
