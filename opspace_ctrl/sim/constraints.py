@@ -31,11 +31,26 @@ def place_constraints(w):
 
 
 @kernel
-def constrain(w, is_factored, ahead):
+def is_free(w):
+    """Is nothing closed, touching or about to touch? Where poses and subspaces are there."""
+    if count(w, at.ROWS) == 0:
+        return True
+    place_constraints(w)
+    f, status = floats(w, at.IMPULSE), floats(w, at.STATUS)
+    if status[at.IS_NEAR] == 1.0:
+        times_support(w, floats(w, rows.J), floats(w, dyn.V), floats(w, at.RHS))
+        if count(w, at.CLOSURES) > 0 or contact.is_touching(w):
+            return False
+    for r in range(count(w, at.ROWS)):
+        f[r] = 0.0
+    return True
+
+
+@kernel
+def constrain(w, is_factored):
     """V_NEXT after the impulses of contacts and closures; H is factored here if it is not.
 
-    Closures are brought to rest where they are `ahead` [s] from here, J v' + ahead Jdot v = 0: with the step that is
-    the acceleration of `closure.core` for a closed loop; zero if q is that of the end of the step.
+    Closures rest at the end of the step, J v' + step Jdot v = 0: the acceleration of `closure.core` for a closed loop.
     """
     if count(w, at.ROWS) == 0:
         return
@@ -44,8 +59,8 @@ def constrain(w, is_factored, ahead):
     if status[at.IS_NEAR] == 1.0:
         times_support(w, floats(w, rows.J), floats(w, at.V_NEXT), b)
         touches = contact.activate(w)
-    if count(w, at.CLOSURES) > 0 and ahead > 0.0:
-        _look_ahead(w, is_factored, ahead)
+    if count(w, at.CLOSURES) > 0:
+        _look_ahead(w, is_factored)
     if not touches and count(w, at.CLOSURES) == 0:
         for r in range(count(w, at.ROWS)):
             f[r] = 0.0
@@ -65,14 +80,14 @@ def constrain(w, is_factored, ahead):
 
 
 @kernel
-def _look_ahead(w, is_moved, ahead):
-    """Add ahead Jdot v to the closures' rows of RHS; the motion with dv/dt = 0 is there, or made here."""
+def _look_ahead(w, is_moved):
+    """Add step Jdot v to the closures' rows of RHS; the motion with dv/dt = 0 is there, or made here."""
     if not is_moved:
         rnea.motion(w)
     bias_acceleration(w)
-    b, bias = floats(w, at.RHS), floats(w, rows.JDOT_V)
+    b, bias, step = floats(w, at.RHS), floats(w, rows.JDOT_V), floats(w, at.SCALARS)[at.STEP]
     for r in range(3 * count(w, at.POINTS), count(w, at.ROWS)):
-        b[r] += ahead * bias[r]
+        b[r] += step * bias[r]
 
 
 @kernel

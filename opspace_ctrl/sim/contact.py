@@ -62,6 +62,16 @@ def activate(w):
 
 
 @kernel
+def is_touching(w):
+    """Is a point at the ground, or about to be with the velocities in RHS?"""
+    gap, v, step = floats(w, at.GAP), floats(w, at.RHS), floats(w, at.SCALARS)[at.STEP]
+    for p in range(count(w, at.POINTS)):
+        if gap[p] < MARGIN or gap[p] + 2.0 * step * v[3 * p] < 0.0:
+            return True
+    return False
+
+
+@kernel
 def sweep(w, A, b, f, sweeps):
     """Impulses f of the active points for A and b by Gauss-Seidel, from the f at hand."""
     u, m, status = floats(w, at.RESIDUAL), 3 * count(w, at.POINTS), floats(w, at.STATUS)

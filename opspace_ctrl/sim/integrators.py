@@ -4,8 +4,9 @@
   Gazebo: damping at the end of the step, first order.
 - explicit: the same with all of the damping at the start of the step.
 - rkmk4: Runge-Kutta-Munthe-Kaas of order four, q = q0 (+) u, with u and v by the classical tableau ([Munthe-Kaas1998]).
-  Friction, stops, contacts and closures act as impulses at the end of the step, which displace by half of it, as a
-  constant force over the step does; with them it is first order.
+  Friction and stops of joints act as impulses at the end of the step, which displace by half of it, as a constant force
+  over the step does. Steps in which something touches the ground, and robots with closures, are of the first order
+  anyway: they are those of semi_implicit.
 """
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from ..jit import address_of, kernel
 from ..lanes import call
 from . import joints
 from . import layout as at
-from .constraints import constrain, correct_positions, place_constraints
+from .constraints import constrain, correct_positions, is_free, place_constraints
 from .forward import factored_solve
 from .manifold import advance, tangent
 from .pushes import apply_pushes
@@ -41,7 +42,7 @@ def _euler(w, damping):
         call(count(w, at.FORWARD), w)
         for i in range(nv):
             V_next[i] = V[i] + dt * acc[i]
-        constrain(w, count(w, at.LEAVES_FACTORS) == 1, dt)
+        constrain(w, count(w, at.LEAVES_FACTORS) == 1)
         if not joints.change_pieces(w, r >= SETTLING):
             break
     for i in range(nv):
@@ -91,6 +92,10 @@ def rkmk4(w):
     """Runge-Kutta-Munthe-Kaas of order four."""
     dt, nv, u = floats(w, at.SCALARS)[at.STEP], count(w, dyn.NV), floats(w, at.SHIFT)
     rate, acc, V0, V_next = floats(w, at.STAGE_V), floats(w, at.STAGE_A), floats(w, at.V_START), floats(w, at.V_NEXT)
+    if count(w, at.ROWS) > 0:
+        kinematics.kinematics(w)
+        if not is_free(w):
+            return call(count(w, at.SEMI_IMPLICIT), w)
     copy(floats(w, at.ROTOR), floats(w, dyn.ARMATURE), nv)
     for s in range(4):
         _stage(w, s, 0.0 if s == 0 else 1.0 if s == 3 else 0.5)
@@ -98,21 +103,20 @@ def rkmk4(w):
         u[i] = dt / 6.0 * (rate[0, i] + 2.0 * rate[1, i] + 2.0 * rate[2, i] + rate[3, i])
         V_next[i] = V0[i] + dt / 6.0 * (acc[0, i] + 2.0 * acc[1, i] + 2.0 * acc[2, i] + acc[3, i])
     advance(w, floats(w, at.Q_START), u, floats(w, at.Q_NEXT))
-    if count(w, at.HAS_LOSSES) == 1 or count(w, at.ROWS) > 0:
+    if count(w, at.HAS_LOSSES) == 1 or floats(w, at.BRAKED)[0] == 1.0:
         _impulses(w)
     return 0
 
 
 @kernel
 def _impulses(w):
-    """What does not fit into a smooth step: V_NEXT and Q_NEXT after friction, stops, contacts and closures."""
+    """V_NEXT and Q_NEXT after friction, stops and brakes."""
     dt, nv, V_next, free = floats(w, at.SCALARS)[at.STEP], count(w, dyn.NV), floats(w, at.V_NEXT), floats(w, at.FREE_V)
     drive, none, x, dv = floats(w, at.DRIVE), floats(w, at.NOTHING), floats(w, dyn.W), floats(w, dyn.ACC)
     shift, status, Q_next = floats(w, at.SHIFT), floats(w, at.STATUS), floats(w, at.Q_NEXT)
     copy(Q_next, floats(w, dyn.Q), count(w, dyn.NQ))
     copy(V_next, free, nv)
     kinematics.kinematics(w)
-    place_constraints(w)
     for r in range(MAX_ROUNDS):
         status[at.PIECES_USED] = r + 1.0
         joints.set_law(w, joints.NO_DAMPING)
@@ -122,12 +126,10 @@ def _impulses(w):
         factored_solve(w, dv)
         for i in range(nv):
             V_next[i] = free[i] + dv[i]
-        constrain(w, True, 0.0)
         if not joints.change_pieces(w, r >= SETTLING):
             break
     for i in range(nv):
         shift[i] = 0.5 * dt * (V_next[i] - free[i])
-    correct_positions(w, shift)
     advance(w, floats(w, dyn.Q), shift, Q_next)
     joints.push_back(w, Q_next)
 

@@ -15,6 +15,7 @@ _slot = count_from(_FIRST_FREE).__next__
 # ---- addresses: what is chosen when the simulator is made ----
 FORWARD = _slot()  # forward dynamics `int64(int64)`: Q placed, V, EXTERNAL and DRIVE to ACC
 INTEGRATOR = _slot()  # one step `int64(int64)`: Q, V to Q_NEXT, V_NEXT
+SEMI_IMPLICIT = _slot()  # the step with contacts, whatever the integrator
 
 # ---- counts ----
 JOINTS = _slot()  # joint coordinates, floating bases excluded

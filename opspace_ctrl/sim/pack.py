@@ -42,7 +42,8 @@ def pack_simulator(model: Model, settings: SimulatorSettings, q: np.ndarray, con
     work.put(at.SCALARS, scalars)
     work.allocate()
     choose_forward(work, model, settings.forward_method)
-    work.set_count(at.INTEGRATOR, address_of_integrator(settings.integrator))
+    for slot, name in ((at.INTEGRATOR, settings.integrator), (at.SEMI_IMPLICIT, "semi_implicit")):
+        work.set_count(slot, address_of_integrator(name))
     return work
 
 
