@@ -25,7 +25,8 @@ from opspace_ctrl.commands._processes import Processes, local_graph
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.model import load_robot
 from opspace_ctrl.nodes import qos
-from opspace_ctrl.nodes.messages import stamp_of, writable
+from opspace_ctrl.nodes.cdr import Command, JointStateReader
+from opspace_ctrl.nodes.messages import stamp_of
 from opspace_ctrl.nodes.privileges import quiet_interpreter, raise_priority
 from opspace_ctrl.nodes.runtime import run
 from opspace_ctrl.nodes.waiting import make_waiter
@@ -42,9 +43,9 @@ class EchoNode(Node):
         super().__init__("echo")
         self.finished = False
         self._waiter = make_waiter(self)
-        self._inlet = self._waiter.subscribe(JointState, "joint_states", qos.STATES)
+        self._inlet = self._waiter.subscribe(JointState, "joint_states", qos.STATES, raw=True)
         self._publisher = self.create_publisher(Float64MultiArray, "effort_controller/commands", qos.COMMANDS)
-        self._message, self._view = writable(count)
+        self._read, self._command = JointStateReader(), Command(count)
         self._thread = threading.Thread(target=self._loop)
         self._thread.start()
         quiet_interpreter()
@@ -53,10 +54,10 @@ class EchoNode(Node):
         raise_priority(50)
         while not self.finished:
             self._waiter.wait(0.1)
-            message = self._waiter.take(self._inlet)
-            if message is not None:
-                self._view[:] = message.position
-                self._publisher.publish(self._message)
+            data = self._waiter.take(self._inlet)
+            if data is not None:
+                self._command.values[:] = self._read(data).position
+                self._publisher.publish(self._command.message())
 
     def end(self) -> None:
         """Stop the loop."""

@@ -67,8 +67,8 @@ class JointStateReader:
         start = _after_string(data, START + 8)
         end = start + len(self._bytes)
         if not self._bytes or data[start:end] != self._bytes:
-            self._names, end = _strings(data, start)
-            self._bytes = data[start:end]
+            names, end = _strings(data, start)
+            self._bytes, self._names = _part(data, start, end), names
         position, end = _doubles(data, end)
         velocity, _ = _doubles(data, end)
         return State(seconds * SECOND + rest, self._names, position, velocity)
@@ -90,7 +90,7 @@ class OdometryReader:
         if not self._bytes or data[start:end] != self._bytes:
             frame, middle = _string(data, start)
             child, end = _string(data, middle)
-            self._bytes, self._frames = data[start:end], (frame, child)
+            self._bytes, self._frames = _part(data, start, end), (frame, child)
         at = _aligned(end, 8)
         twist = at + POSE_BYTES + COVARIANCE_BYTES
         return Base(seconds * SECOND + rest, *self._frames, _pose(data, at), _twist(data, twist))
@@ -137,12 +137,17 @@ def _after_string(data: bytes, at: int) -> int:
     return _aligned(at + 4 + _count(data, at)[0], 4)
 
 
+def _part(data: bytes, start: int, end: int) -> bytes:
+    """A part of a message, which must be in it as a whole."""
+    if end > len(data):
+        raise ValueError("a part is longer than its message")
+    return data[start:end]
+
+
 def _string(data: bytes, at: int) -> tuple[str, int]:
     """A string and where the next number of four bytes is."""
     length = _count(data, at)[0]
-    text = data[at + 4:at + 4 + length]
-    if len(text) != length:
-        raise ValueError("a string is longer than its message")
+    text = _part(data, at + 4, at + 4 + length)
     return text[:-1].decode(errors="replace"), _aligned(at + 4 + length, 4)
 
 

@@ -11,7 +11,7 @@ from geometry_msgs.msg import Pose, Quaternion, Twist, Vector3, Wrench
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 __all__ = ["LEVELS", "diagnostic", "matrix_message", "nanoseconds", "pose_message", "quaternion_of", "stamp_of",
-           "twist_of", "vector_of", "wrench_of", "writable"]
+           "twist_of", "vector_message", "vector_of", "wrench_of"]
 
 SECOND = 1_000_000_000  # [ns]
 LEVELS = {"ok": DiagnosticStatus.OK, "warn": DiagnosticStatus.WARN, "error": DiagnosticStatus.ERROR,
@@ -72,12 +72,6 @@ def matrix_message(matrix: np.ndarray) -> Float64MultiArray:
                           MultiArrayDimension(label="columns", size=columns, stride=columns)]
     message.data = array("d", np.ascontiguousarray(matrix, dtype=float).tobytes())
     return message
-
-
-def writable(length: int) -> tuple[Float64MultiArray, np.ndarray]:
-    """A message of `length` zeros and a view (length,) of its memory: writing there changes the message."""
-    message = Float64MultiArray(data=array("d", bytes(8 * length)))
-    return message, np.frombuffer(message.data, dtype=float)
 
 
 def diagnostic(name: str, hardware_id: str, level: str, text: str,
