@@ -266,3 +266,15 @@ def test_the_controllers_get_the_joint_order_of_the_parameter_file(tmp_path):
     processes = planned("hardware", tmp_path, robot=str(urdf), params_file=str(params))
     written = yaml.safe_load(processes["controller_manager"].parameters[0].read_text())
     assert written["/**/effort_controller"]["ros__parameters"]["joints"] == joints
+
+
+def test_the_documentation_lists_every_argument_with_its_meaning():
+    text = (SOURCE / "docs" / "launch.md").read_text()
+    for launch in LAUNCHES:
+        assert f"`{launch}.launch.py`" in text
+        for argument in arguments(launch):
+            row = next(line for line in text.splitlines()
+                       if line.startswith(f"| `{argument.name}` |") and argument.description in line)
+            listed = row.split("|")[2]
+            assert "all" in listed or launch in listed
+            assert argument.name == "method" or all(f"`{choice}`" in row for choice in argument.choices if choice)
