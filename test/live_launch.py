@@ -117,11 +117,12 @@ def test_arguments_are_declared_with_description_and_choices(name):
 @pytest.mark.parametrize("name, given, started", [
     ("gazebo", {}, 4), ("gazebo", {"ros2_control": "true"}, 5), ("hardware", {}, 4), ("arm", {"rviz": "true"}, 4),
 ])
-def test_plans_become_actions(name, given, started):
+def test_plans_become_actions(name, given, started, tmp_path, monkeypatch):
     """What needs Gazebo or hardware is not started here, but its actions are made."""
     from launch.actions import ExecuteProcess
 
     from opspace_ctrl.bringup import launching
+    monkeypatch.setattr(launching.tempfile, "tempdir", str(tmp_path))
     context = LaunchContext()
     context.launch_configurations.update({a.name: a.default for a in arguments(name)} | given)
     actions = launching._start(context, name)
