@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import rclpy
+import rclpy.client
 from geometry_msgs.msg import Transform, Twist, Vector3
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
@@ -32,7 +33,7 @@ class Client:
         self._node = rclpy.create_node("opspace_demo", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
-        self._parameters = self._node.create_client(SetParameters, f"{CONTROLLER}/set_parameters")
+        self._parameters: rclpy.client.Client = self._node.create_client(SetParameters, f"{CONTROLLER}/set_parameters")
         return self
 
     def __exit__(self, *exception) -> None:

@@ -13,7 +13,7 @@ from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.parameter_file import node_parameters
 from opspace_ctrl.sim.settings import simulator_settings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator, make_simulator
 
 from .record import Record
 from .scenario import SECONDS, Scenario, waypoints
@@ -59,19 +59,16 @@ def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruptio
 class _Rows:
     """Gathers what a record is made of."""
 
-    def __init__(self, scenario: Scenario, robot, pose):
+    def __init__(self, scenario: Scenario, robot: Simulator, pose: tuple[np.ndarray, np.ndarray]) -> None:
         self._scenario, self._model = scenario, robot.model
         self.centre, self.quaternion = pose
-        self._time, self._q, self._torque, self._delay, self._wall = [], [], [], [], []
+        self._rows: list[tuple] = []
 
-    def add(self, time, q, torque, start, end) -> None:
-        self._time.append(time)
-        self._q.append(q.copy())
-        self._torque.append(torque.copy())
-        self._delay.append(1e6 * (end - start))
-        self._wall.append(start)
+    def add(self, time: float, q: np.ndarray, torque: np.ndarray, start: float, end: float) -> None:
+        """A row: time of the figure [s], state, efforts, and when the computation began and ended [s]."""
+        self._rows.append((time, q.copy(), torque.copy(), 1e6 * (end - start), start))
 
     def record(self, last: int = 0) -> Record:
         """All rows, or the last few."""
-        columns = (np.array(column[-last:]) for column in (self._time, self._q, self._torque, self._delay, self._wall))
-        return Record(self._scenario, self._model, *columns, self.centre)
+        time, q, torque, delay, wall = (np.array(column) for column in zip(*self._rows[-last:]))
+        return Record(self._scenario, self._model, time, q, torque, delay, wall, self.centre)
