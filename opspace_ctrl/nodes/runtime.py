@@ -53,6 +53,11 @@ class Stop:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._note)
 
+    def ignore(self) -> None:
+        """Nothing that comes now changes the exit code: the interpreter would restore the deadly default at its end."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.requested = True
         if self._raising:
@@ -105,6 +110,7 @@ def run(make_node: Callable[[Stop], RunnableNode], arguments: Sequence[str] | No
     except KeyboardInterrupt:
         return DONE
     finally:
+        stop.ignore()
         rclpy.try_shutdown()
 
 
