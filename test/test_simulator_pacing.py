@@ -26,10 +26,10 @@ def test_what_is_late_is_made_up_for(delays, factor):
     begun = run(pacer, delays)
     assert pacer.skipped == 0.0
     # no cycle before its time, and once the machine keeps up, the last is on time again
-    due = 100.0 + PERIOD / factor * np.arange(len(begun))
+    due = 100.0 + PERIOD / factor * np.arange(1, len(begun) + 1)
     assert np.all(np.array(begun) >= due - 1e-9)
     begun += [*run_on(pacer, begun[-1], 20 * len(delays) + 20000)]
-    assert abs(begun[-1] - (100.0 + PERIOD / factor * (len(begun) - 1))) < 1e-6
+    assert abs(begun[-1] - (100.0 + PERIOD / factor * len(begun))) < 1e-6
 
 
 def run_on(pacer, now, count):
@@ -45,14 +45,14 @@ def test_without_catching_up_late_time_is_given_up(delays):
     begun = run(pacer, delays)
     assert pacer.overruns == sum(delay > PERIOD for delay in delays) or max(delays) <= 2 * PERIOD
     # cycles and what was given up together fill the time, to one cycle
-    assert abs((begun[-1] - 100.0) - (PERIOD * (len(begun) - 1) + pacer.skipped)) <= PERIOD + 1e-9
+    assert abs((begun[-1] - 100.0) - (PERIOD * len(begun) + pacer.skipped)) <= PERIOD + 1e-9
 
 
 def test_more_than_the_allowance_is_skipped():
     pacer = Pacer(PERIOD, 1.0, catch_up=True, max_catch_up=0.05)
     begun = run(pacer, [0.0] * 10 + [1.0] + [0.0] * 200)
     np.testing.assert_allclose(pacer.skipped, 0.95, atol=2 * PERIOD)
-    np.testing.assert_allclose(begun[-1] - 100.0, 210 * PERIOD + pacer.skipped, atol=1e-9)
+    np.testing.assert_allclose(begun[-1] - 100.0, 211 * PERIOD + pacer.skipped, atol=1e-9)
 
 
 def test_without_a_factor_a_cycle_is_always_due():

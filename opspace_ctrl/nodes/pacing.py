@@ -22,8 +22,8 @@ class Pacer:
         self.skipped = 0.0
 
     def start(self, now: float) -> None:
-        """The next cycle is due now [s]."""
-        self._due = now
+        """Time runs from now on [s]: the first cycle is due when its own length has passed."""
+        self._due = now + (self.period / self.factor if self.factor else 0.0)
 
     def delay(self, now: float) -> float:
         """Seconds until the next cycle is due, 0 if it is."""

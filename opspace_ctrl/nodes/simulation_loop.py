@@ -59,7 +59,7 @@ class SimulationLoop:
         self._states = 0
         self._allowed = FOREVER  # steps while paused
         self._newest: Measurement | None = None  # of those that left
-        self._sent_at = 0.0
+        self._measured_at = self._sent_at = 0.0  # when the newest state was sent first, and last
 
     def _factor(self) -> float:
         """Simulated seconds a second; 0: nothing waits for the clock."""
@@ -82,8 +82,8 @@ class SimulationLoop:
     @property
     def is_waiting(self) -> bool:
         """Has a lock-step waited in vain for an answer to its last state?"""
-        return self._is_lockstep and self.plant.awaits and monotonic() - self._sent_at > 0.5 * (
-            self.values["lockstep_timeout"])
+        return self._is_lockstep and self.plant.awaits and (
+            monotonic() - self._measured_at > self.values["lockstep_timeout"])
 
     def start(self) -> None:
         """Send the first state and begin."""
@@ -233,7 +233,7 @@ class SimulationLoop:
             topics.publish(measurement, stamping.stamp(measurement.stamp))
         self._note(leaving)
         topics.publish_wrenches(plant.simulator, time)
-        self._sent_at = monotonic()
+        self._measured_at = self._sent_at = monotonic()
 
     def _note(self, leaving: list[Measurement]) -> None:
         """Remember the newest state; one that came late or twice needs no answer."""
