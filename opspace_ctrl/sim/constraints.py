@@ -1,14 +1,14 @@
 """Contacts and closures in the step: where they are, their impulses, and the correction of positions.
 
 The correction is an impulse of its own that moves positions and leaves velocities alone, so that no depth and no
-opening is ever turned into motion.
+opening is ever turned into motion. The steps call these kernels through their addresses.
 """
 from __future__ import annotations
 
 from ..dynamics import crba, ltl, rnea
 from ..dynamics import layout as dyn
-from ..dynamics.layout import count, floats
-from ..jit import kernel
+from ..dynamics.layout import Workspace, count, floats
+from ..jit import address_of, kernel
 from ..osim import layout as rows
 from ..osim.blocks import add_transposed, mirror, products, times_support
 from ..osim.jacobian import bias_acceleration, task_jacobian
@@ -22,39 +22,35 @@ POSITION_SWEEPS = 20
 @kernel
 def place_constraints(w):
     """Gaps and, if something may touch or is closed, the Jacobian; poses and subspaces are there."""
-    if count(w, at.ROWS) == 0:
-        return
     near = contact.gaps(w) or count(w, at.CLOSURES) > 0
     floats(w, at.STATUS)[at.IS_NEAR] = 1.0 if near else 0.0
     if near:
         task_jacobian(w)
+    return 0
 
 
 @kernel
 def is_free(w):
-    """Is nothing closed, touching or about to touch? Where poses and subspaces are there."""
-    if count(w, at.ROWS) == 0:
-        return True
+    """1 if nothing is closed, touches or is about to touch; poses and subspaces are there."""
     place_constraints(w)
     f, status = floats(w, at.IMPULSE), floats(w, at.STATUS)
     if status[at.IS_NEAR] == 1.0:
         times_support(w, floats(w, rows.J), floats(w, dyn.V), floats(w, at.RHS))
         if count(w, at.CLOSURES) > 0 or contact.is_touching(w):
-            return False
+            return 0
     for r in range(count(w, at.ROWS)):
         f[r] = 0.0
-    return True
+    return 1
 
 
 @kernel
-def constrain(w, is_factored):
-    """V_NEXT after the impulses of contacts and closures; H is factored here if it is not.
+def constrain(w):
+    """V_NEXT after the impulses of contacts and closures; H is factored here if the forward dynamics has not.
 
     Closures rest at the end of the step, J v' + step Jdot v = 0: the acceleration of `closure.core` for a closed loop.
     """
-    if count(w, at.ROWS) == 0:
-        return
     b, f, status = floats(w, at.RHS), floats(w, at.IMPULSE), floats(w, at.STATUS)
+    is_factored = count(w, at.LEAVES_FACTORS) == 1
     touches, status[at.IS_SOLVED] = False, 0.0
     if status[at.IS_NEAR] == 1.0:
         times_support(w, floats(w, rows.J), floats(w, at.V_NEXT), b)
@@ -64,7 +60,7 @@ def constrain(w, is_factored):
     if not touches and count(w, at.CLOSURES) == 0:
         for r in range(count(w, at.ROWS)):
             f[r] = 0.0
-        return
+        return 0
     if not is_factored:
         crba.mass_matrix(w)
         ltl.ltdl(w)
@@ -77,6 +73,7 @@ def constrain(w, is_factored):
     status[at.IS_SOLVED] = 1.0
     impulses(w, b, f)
     add_response(w, f, floats(w, at.V_NEXT))
+    return 0
 
 
 @kernel
@@ -125,11 +122,11 @@ def add_response(w, f, out):
 
 
 @kernel
-def correct_positions(w, shift):
-    """Add to a displacement what takes a share of the depths and openings it leads to away, within friction."""
-    if count(w, at.ROWS) == 0 or floats(w, at.STATUS)[at.IS_SOLVED] == 0.0:
-        return
-    b, f = floats(w, at.RHS), floats(w, at.PSEUDO)
+def correct_positions(w):
+    """Add to SHIFT what takes a share of the depths and openings it leads to away, within friction."""
+    if floats(w, at.STATUS)[at.IS_SOLVED] == 0.0:
+        return 0
+    b, f, shift = floats(w, at.RHS), floats(w, at.PSEUDO), floats(w, at.SHIFT)
     times_support(w, floats(w, rows.J), shift, b)
     if contact.depths(w, b) | (count(w, at.CLOSURES) > 0):
         loops.add_errors(w, b)
@@ -137,3 +134,11 @@ def correct_positions(w, shift):
             f[r] = 0.0
         pseudo_impulses(w, b, f)
         add_response(w, f, shift)
+    return 0
+
+
+def use_constraints(work: Workspace) -> None:
+    """Let the steps on `work` find these kernels; compiled here, so that a robot without contacts does without."""
+    for slot, stage in ((at.PLACE, place_constraints), (at.IS_FREE, is_free), (at.CONSTRAIN, constrain),
+                        (at.CORRECT, correct_positions)):
+        work.set_count(slot, address_of(stage))

@@ -18,7 +18,6 @@ from ..jit import address_of, kernel
 from ..lanes import call
 from . import joints
 from . import layout as at
-from .constraints import constrain, correct_positions, is_free, place_constraints
 from .forward import factored_solve
 from .manifold import advance, tangent
 from .pushes import apply_pushes
@@ -34,7 +33,9 @@ def _euler(w, damping):
     acc, shift, tau, status = floats(w, dyn.ACC), floats(w, at.SHIFT), floats(w, at.TAU), floats(w, at.STATUS)
     kinematics.kinematics(w)
     apply_pushes(w)
-    place_constraints(w)
+    is_constrained = count(w, at.ROWS) > 0
+    if is_constrained:
+        call(count(w, at.PLACE), w)
     for r in range(MAX_ROUNDS):
         status[at.PIECES_USED] = r + 1.0
         joints.set_law(w, damping)
@@ -42,12 +43,14 @@ def _euler(w, damping):
         call(count(w, at.FORWARD), w)
         for i in range(nv):
             V_next[i] = V[i] + dt * acc[i]
-        constrain(w, count(w, at.LEAVES_FACTORS) == 1)
+        if is_constrained:
+            call(count(w, at.CONSTRAIN), w)
         if not joints.change_pieces(w, r >= SETTLING):
             break
     for i in range(nv):
         shift[i] = dt * V_next[i]
-    correct_positions(w, shift)
+    if is_constrained:
+        call(count(w, at.CORRECT), w)
     advance(w, floats(w, dyn.Q), shift, floats(w, at.Q_NEXT))
     joints.push_back(w, floats(w, at.Q_NEXT))
 
@@ -94,7 +97,7 @@ def rkmk4(w):
     rate, acc, V0, V_next = floats(w, at.STAGE_V), floats(w, at.STAGE_A), floats(w, at.V_START), floats(w, at.V_NEXT)
     if count(w, at.ROWS) > 0:
         kinematics.kinematics(w)
-        if not is_free(w):
+        if call(count(w, at.IS_FREE), w) == 0:
             return call(count(w, at.SEMI_IMPLICIT), w)
     copy(floats(w, at.ROTOR), floats(w, dyn.ARMATURE), nv)
     for s in range(4):

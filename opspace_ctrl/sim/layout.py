@@ -16,13 +16,16 @@ _slot = count_from(_FIRST_FREE).__next__
 FORWARD = _slot()  # forward dynamics `int64(int64)`: Q placed, V, EXTERNAL and DRIVE to ACC
 INTEGRATOR = _slot()  # one step `int64(int64)`: Q, V to Q_NEXT, V_NEXT
 SEMI_IMPLICIT = _slot()  # the step with contacts, whatever the integrator
+PLACE = _slot()
+IS_FREE = _slot()
+CONSTRAIN = _slot()
+CORRECT = _slot()  # what `constraints` does in a step, if there are contacts or closures
 
 # ---- counts ----
 JOINTS = _slot()  # joint coordinates, floating bases excluded
 SINGLES = _slot()  # coordinates that add
 MANIFOLDS = _slot()  # joints that move by an exponential
 PUSHES = _slot()  # places for wrenches
-IMPLICIT = _slot()  # 1: damping at the end of the step, 0: at its start
 HAS_LOSSES = _slot()  # 1 if some joint has Coulomb friction, a position limit or a brake
 LEAVES_FACTORS = _slot()  # 1 if FORWARD leaves H factored
 POINTS = _slot()  # contact points
@@ -88,4 +91,3 @@ PSEUDO = _slot()  # flat (rows): impulses that move positions alone
 RESPONSE = _slot()  # flat (nv): H^-1 J^T times impulses
 STATUS = _slot()  # flat (8): columns below
 SWEEPS_USED, LAST_CHANGE, PIECES_USED, IS_NEAR, IS_SOLVED, MODES_USED = range(6)
-END = _slot()

@@ -10,6 +10,7 @@ from ..dynamics.layout import Workspace
 from ..dynamics.pack import pack
 from ..model import JointType, Model
 from . import layout as at
+from .constraints import use_constraints
 from .forward import choose_forward
 from .integrators import address_of_integrator
 from .rows import Contact, Loop, pack_rows
@@ -30,6 +31,7 @@ def pack_simulator(model: Model, settings: SimulatorSettings, q: np.ndarray, con
     if contacts or loops:
         pack_rows(work, model, contacts, loops, settings.ground_normal)
         work.set_count(at.SWEEPS, settings.solver_sweeps)
+        use_constraints(work)
     _joints(work, model, settings, q)
     _coordinates(work, model, settings)
     _scratch(work, model)
