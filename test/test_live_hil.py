@@ -13,7 +13,7 @@ import pytest
 from compiled_nodes import compile_controller
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
-from ros import COMPILING, Graph
+from ros import COMPILING, LONG, Graph
 
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.sim.fault_kinds import KINDS
@@ -21,7 +21,7 @@ from opspace_ctrl.sim.log import progress
 
 OPSPACE = [sys.executable, "-m", "opspace_ctrl.cli"]
 CONTROLLER = (f"{sys.executable} -m opspace_ctrl.nodes.controller --ros-args "
-              f"--params-file {shipped_path('config', 'arm7.yaml')} -p autostart:=true")
+              f"--params-file {shipped_path('config', 'arm7.yaml')} -p autostart:=true -p state_timeout:=60.0")
 FIRST_LINE = "opspace hil: arm7"  # printed when the handlers of the signals stand
 MARK = "OPSPACE_TEST_MARK"
 
@@ -127,7 +127,7 @@ def test_a_controller_of_somebody_else_is_tested_and_exceeded_limits_are_named(h
                   environment=graph.environment)
         run.wait_for(lambda: (run.folder / "log" / "header.json").exists(), "the simulator's log")
         graph.start("controller", parameters={"robot": "arm7", "tasks": ["tool"], "tool.frame": "tool",
-                                              "autostart": True})
+                                              "autostart": True, "state_timeout": LONG})
         assert run.code() == 1, run.output()
     report = run.report()
     assert report["summary"].startswith("largest effort commanded [Nm or N]: ") and "allowed 1" in report["summary"]

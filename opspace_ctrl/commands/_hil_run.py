@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from opspace_ctrl.commands._processes import Process, Processes, local_graph
 __all__ = ["Outcome", "run_hardware"]
 
 POLL = 0.1  # [s]
+END = 10.0  # [s] for the simulator to write the rest of its log
 SIMULATOR = "opspace_simulator"
 
 
@@ -94,6 +96,8 @@ def _follow(simulator: Process, controller: Process | None, log: Path, seconds: 
                 outcome.stood_still = patience
                 break
         tell("ending", min(reached or 0.0, seconds))
+        simulator.send(signal.SIGINT)  # first, so that the controller's last command does not count
+        simulator.wait(END)
         outcome.tracking = watch.tracking()
     return outcome
 
