@@ -1,11 +1,12 @@
 """The inverse of one level's Schur complement, exact where it is regular, fading where it is not.
 
-Rows are measured in their typical response (see `osim.singular`): S = sum a u u^T. With e = DAMPING and c = CUT < e,
-    Q = sum g(a) u u^T,   g = 1/a for a >= e, then on a line from 1/e to 0 at c     makes the force F
-    P = sum f(a) / a u u^T,   f = 1 for a >= e, then smoothly to 0 at c             makes the null space
-Both are continuous. Above e they are the inverse, and the hierarchy is strict; below, the direction is given to the
-levels under this one to the degree in which the level gives it up. With TRUNCATE the null space stays a projector: f is
-1 above c and 0 below.
+Rows are measured in their typical response (see `osim.singular`): S = sum a u u^T. With e = DAMPING and c = CUT << e,
+    Q = sum g(a) u u^T,   g = 1/a for a >= e, then on a line from 1/e to 0 at c         makes the force F
+    P = sum f(a) / a u u^T,   f = 1 for a >= e, then smoothly to 0 at c                 makes the null space
+Both are continuous, and no force is larger than |wanted| / e, whatever the pose. Above e they are the inverse, and the
+hierarchy is strict; below, the direction is given to the levels under this one to the degree in which the level gives
+it up. With TRUNCATE the null space stays a projector to the end, at the price of a step: f is 1 above c and 0 below.
+Contacts and passive rows have thresholds of their own: what holds the robot is not damped for want of leverage.
 """
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from ..lanes import WIDTH, load, splat, store
 from ..osim.eigen import diagonalise, tridiagonalise
 from . import layout as at
 
+CONSTRAINT_DAMPING, CONSTRAINT_CUT = 1e-6, 1e-8  # thresholds of level 0
 TINY = 1e-13  # a pivot below it is what rounding leaves of a lost direction
 
 
@@ -43,9 +45,9 @@ def by_eigenvalues(w):
             P[start + i, start + j], Q[start + i, start + j] = 0.0, 0.0
     rank, damped = 0.0, 0.0
     for k in range(n):
-        g, f = fractions(values[k], option[at.DAMPING], option[at.CUT], option[at.TRUNCATE])
+        g, f = fractions(values[k], state[at.LEVEL_DAMPING], state[at.LEVEL_CUT], option[at.TRUNCATE])
         rank += 1.0 if f > 0.0 else 0.0
-        damped = 1.0 if values[k] < option[at.DAMPING] else damped
+        damped = 1.0 if values[k] < state[at.LEVEL_DAMPING] else damped
         for i in range(n):
             x = Z[k, i] / scale[start + i]
             for j in range(n):
@@ -56,20 +58,23 @@ def by_eigenvalues(w):
 
 
 @kernel
-def invert_level(w, start, end):
+def invert_level(w, start, end, is_constraint):
     """P and Q of rows start .. end - 1 of GRAM into the diagonal blocks of INVERSE and DAMPED_INVERSE.
 
     Returns:
         Rank, and 1.0 if a direction is damped or lost.
     """
     A, P, Q, scale = floats(w, at.SCALED), floats(w, at.INVERSE), floats(w, at.DAMPED_INVERSE), floats(w, at.ROW_SCALE)
-    n, option = end - start, floats(w, at.OPTION)
+    n, option, state = end - start, floats(w, at.OPTION), floats(w, at.STATE)
+    state[at.LEVEL_DAMPING] = CONSTRAINT_DAMPING if is_constraint else option[at.DAMPING]
+    state[at.LEVEL_CUT] = CONSTRAINT_CUT if is_constraint else option[at.CUT]
     _scaled(w, start, n)
     if _gauss_jordan(A, n):
-        trace = 0.0
+        squares = 0.0
         for i in range(n):
-            trace += A[i, i]
-        if trace * option[at.DAMPING] < 1.0:  # 1 / trace is a lower bound of the smallest eigenvalue
+            for j in range(n):
+                squares += A[i, j] * A[i, j]
+        if squares * state[at.LEVEL_DAMPING]**2 < 1.0:  # 1 / |A^-1|_F is a lower bound of the smallest eigenvalue
             for i in range(n):
                 x = 1.0 / scale[start + i]
                 for j in range(n):
@@ -77,7 +82,7 @@ def invert_level(w, start, end):
                     Q[start + i, start + j] = P[start + i, start + j]
             return float(n), 0.0
     _scaled(w, start, n)
-    number, state = ints(w, at.NUMBERS), floats(w, at.STATE)
+    number = ints(w, at.NUMBERS)
     number[at.N_START], number[at.N_SIZE] = start, n
     by_eigenvalues(w)
     return state[at.FOUND_RANK], state[at.FOUND_DAMPED]

@@ -53,7 +53,7 @@ OPTIONS = 11
 #   MODE: what is computed.  GRAVITY, CORIOLIS, FRICTION: 0..1, how much of each is compensated.  BETA: 1 = the bias is
 #   not added to the torque but in F = Lambda (a - beta).  RAMP, FADE [s].  DAMPING, CUT: fractions of the typical
 #   response, see `inverse`.  INTERNAL: how contacts share what the motion leaves open.  TRUNCATE: 1 = the null space
-#   keeps a direction until CUT and loses it at once; 0 = it fades between DAMPING and CUT.
+#   keeps a direction until CUT and loses it at once; 0 = it fades before.
 TASKS_MODE, RAW_MODE, GRAVITY_MODE = 0.0, 1.0, 2.0
 ZERO, BALANCED = 0.0, 1.0
 TASK_ON = _slot()
@@ -160,7 +160,8 @@ SATURATED = _slot()
 TAU = _slot()  # flat (k), the order of the command
 HELD = _slot()  # flat (k), likewise: level 0 alone, when asked for
 STATE = _slot()  # flat: what one tick leaves to the next, and its parts to each other; names below
-STARTED, START_TIME, LAST_TIME, FADE_START, TIME, STEP, WEIGHT, SIGN, FOUND_RANK, FOUND_DAMPED = range(10)
+(STARTED, START_TIME, LAST_TIME, FADE_START, TIME, STEP, WEIGHT, SIGN, FOUND_RANK, FOUND_DAMPED, LEVEL_DAMPING,
+ LEVEL_CUT) = range(12)
 REPORT_SLOT = _slot()  # flat: names below
 (RAMPED, FADED, CLIPPED, BIAS_SATURATED, RATE_LIMITED, WORST_MARGIN, JOINTS_LIMITED, IS_DAMPED, NOT_FINITE,
  ERROR_CLIPPED, BASE_RESIDUAL) = range(11)

@@ -14,7 +14,7 @@ from .structure import LAWS, Structure
 __all__ = ["DEFAULT_OPTIONS", "command_order", "pack_control"]
 
 DEFAULT_OPTIONS = {at.MODE: at.TASKS_MODE, at.GRAVITY: 1.0, at.CORIOLIS: 1.0, at.FRICTION: 0.0, at.BETA: 0.0,
-                   at.RAMP: 0.5, at.FADE: 0.3, at.DAMPING: 2e-3, at.CUT: 2e-5, at.INTERNAL: at.BALANCED,
+                   at.RAMP: 0.5, at.FADE: 0.3, at.DAMPING: 0.05, at.CUT: 5e-4, at.INTERNAL: at.BALANCED,
                    at.TRUNCATE: 0.0}
 RATE_LIMIT = 1000.0  # [Nm/s]
 
@@ -121,7 +121,7 @@ def _results(work: Workspace, model: Model, structure: Structure) -> None:
             (at.H_INV, (k, nv)), (at.SETS, (3, c + t)), (at.G, (contact_rows + 8, 8)), (at.Z, (6, 8)),
             (at.NORMAL, (6, 8)), (at.SHARE, (contact_rows + 8, 8)), (at.SHARE_FACTOR, (6, 8)), (at.BASE_VECTOR, (4, 8)),
             (at.LEVEL_TORQUE, (reported, k)), (at.LEVEL_CONTACT, (reported, m)), (at.CONTACT_WRENCH, (c, 6)),
-            (at.MARGIN, (c, 4)), (at.CONTACT_WEIGHT, (c,)), (at.TASK_WEIGHT, (t,)), (at.STATE, (10,)),
+            (at.MARGIN, (c, 4)), (at.CONTACT_WEIGHT, (c,)), (at.TASK_WEIGHT, (t,)), (at.STATE, (12,)),
             (at.REPORT_SLOT, (at.REPORT,))):
         work.zeros(slot, *shape)
     for slot in (at.WANTED, at.PUSH, at.ROW_SPEED, at.ROW_POSTURE, at.ROW_BIAS, at.FULL):
