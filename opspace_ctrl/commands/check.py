@@ -124,7 +124,7 @@ def _look_at_limits(model: Model, findings: Findings) -> None:
         if free:
             findings.warn("limits", f"no {what} limit: {', '.join(free)}")
         if not free and not zero:
-            findings.good("limits", f"every joint has a {what} limit")
+            findings.good("limits", f"all joints have {what} limits")
 
 
 def _look_at_gains(settings: ControllerSettings, rate: float, findings: Findings) -> None:
