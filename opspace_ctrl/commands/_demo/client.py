@@ -1,7 +1,8 @@
-"""The demo's own ROS node: sends the trajectory, changes the method."""
+"""The demo's own ROS node: asks for the time, sends the trajectory, sets parameters."""
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 import rclpy
@@ -10,14 +11,16 @@ from geometry_msgs.msg import Transform, Twist, Vector3
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.publisher import Publisher
+from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
 from opspace_ctrl.commands import CommandError
-from opspace_ctrl.nodes.messages import stamp_of
+from opspace_ctrl.nodes.messages import nanoseconds, stamp_of
 
-__all__ = ["Client"]
+__all__ = ["CONTROLLER", "SIMULATOR", "Client", "trajectory_message"]
 
-CONTROLLER = "opspace_controller"
+CONTROLLER, SIMULATOR = "opspace_controller", "opspace_simulator"
 PATIENCE = 60.0  # [s] for the two to find each other
 
 
@@ -33,7 +36,8 @@ class Client:
         self._node = rclpy.create_node("opspace_demo", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
-        self._parameters: rclpy.client.Client = self._node.create_client(SetParameters, f"{CONTROLLER}/set_parameters")
+        self._parameters: dict[str, rclpy.client.Client] = {
+            node: self._node.create_client(SetParameters, f"{node}/set_parameters") for node in (CONTROLLER, SIMULATOR)}
         return self
 
     def __exit__(self, *exception) -> None:
@@ -47,23 +51,47 @@ class Client:
         while (left := end - time.monotonic()) > 0.0:
             self._executor.spin_once(timeout_sec=left)
 
-    def send_trajectory(self, task: str, begin: float, quaternion, times, positions, velocities) -> None:
-        """Send the way points of a task, from `begin` of the simulated clock on [s], once the controller listens."""
-        publisher = self._node.create_publisher(MultiDOFJointTrajectory, f"{CONTROLLER}/{task}/trajectory", 1)
+    def wait_for(self, condition: Callable[[], object], what: str) -> None:
+        """Serve until the condition holds; CommandError if it does not in time."""
         end = time.monotonic() + PATIENCE
-        while not (publisher.get_subscription_count() and self._parameters.service_is_ready()):
+        while not condition():
             if time.monotonic() > end:
-                raise CommandError(f"no {CONTROLLER} takes a trajectory of {task} within {PATIENCE:g} s")
-            self.spin(0.02)
-        message = MultiDOFJointTrajectory(joint_names=[task])
-        message.header.stamp = stamp_of(round(1e9 * begin))
-        message.points = [_point(*row, quaternion) for row in zip(times, positions, velocities)]
-        publisher.publish(message)
+                raise CommandError(f"{what}: not within {PATIENCE:g} s")
+            self._executor.spin_once(timeout_sec=0.02)
 
-    def set_method(self, name: str) -> None:
-        """Ask the controller for another method; the answer is not waited for."""
-        value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=name)
-        self._parameters.call_async(SetParameters.Request(parameters=[Parameter(name="method", value=value)]))
+    def trajectory_publisher(self, task: str) -> Publisher:
+        """A publisher to which the controller listens."""
+        publisher = self._node.create_publisher(MultiDOFJointTrajectory, f"{CONTROLLER}/{task}/trajectory", 1)
+        self.wait_for(publisher.get_subscription_count, f"a {CONTROLLER} that takes a trajectory of {task}")
+        return publisher
+
+    def clock(self) -> float:
+        """The simulated time [s], as the newest joint states say."""
+        stamps: list[int] = []
+        heard = self._node.create_subscription(
+            JointState, "joint_states", lambda message: stamps.append(nanoseconds(message.header.stamp)), 1)
+        self.wait_for(lambda: stamps, "joint states")
+        self._node.destroy_subscription(heard)
+        return 1e-9 * stamps[-1]
+
+    def set_parameter(self, node: str, name: str, value: str) -> None:
+        """Set a parameter; CommandError if it is refused."""
+        client, text = self._parameters[node], ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
+        self.wait_for(client.service_is_ready, f"the parameters of {node}")
+        answer = client.call_async(SetParameters.Request(parameters=[Parameter(name=name, value=text)]))
+        self.wait_for(answer.done, f"an answer of {node} on {name}")
+        response = answer.result()
+        if response is None or not response.results[0].successful:
+            why = f": {response.results[0].reason}" if response else ""
+            raise CommandError(f"{node} refused {name} = {value}{why}")
+
+
+def trajectory_message(task: str, begin: float, quaternion, times, positions, velocities) -> MultiDOFJointTrajectory:
+    """The way points of a task, from `begin` of the simulated clock on [s]."""
+    message = MultiDOFJointTrajectory(joint_names=[task])
+    message.header.stamp = stamp_of(round(1e9 * begin))
+    message.points = [_point(*row, quaternion) for row in zip(times, positions, velocities)]
+    return message
 
 
 def _point(time_from_start: float, position, velocity, quaternion) -> MultiDOFJointTrajectoryPoint:

@@ -1,7 +1,7 @@
 """The demo as a ROS graph: controller and simulator are two processes, this one is their user.
 
 The simulator runs in lock-step, no faster than real time: on a busy machine the demo becomes slower, and the robot is
-not shaken. Its log is followed for the figures; the push is a fault of its schedule.
+not shaken. Its log is followed for the figures; the push is a fault.
 """
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .scenario import SECONDS, Scenario, waypoints
 __all__ = ["DELAY", "follow"]
 
 DELAY = "round trip"
-LEAD = 3.0  # [s] simulated, from the first command to the start of the figure
+LEAD = 2.0  # [s] simulated, from the trajectory to the start of the figure
 LOOK = 0.2  # [s] between looks at the log
 PATIENCE = 900.0  # [s] for two processes to compile their kernels
 
@@ -45,14 +45,16 @@ def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruptio
 def _followed(scenario: Scenario, log: Path, run: Run, processes: Processes, environment: dict[str, str],
               show: Callable[[Record], None], stop: Interruption) -> Record | None:
     """The figure, from the first commands on."""
-    from .client import Client
+    from .client import CONTROLLER, SIMULATOR, Client, trajectory_message
 
-    model = load_robot(scenario.robot)
-    begin = run["time"][-1] - run["schedule"][-1] + LEAD
+    model, method = load_robot(scenario.robot), scenario.methods[0]
     centre, quaternion = frame_pose(model, run["q"][-1], scenario.task)
-    method = ""
+    points = waypoints(scenario, centre)
     with Client(environment) as client:
-        client.send_trajectory(scenario.task, begin, quaternion, *waypoints(scenario, centre))
+        publisher = client.trajectory_publisher(scenario.task)
+        client.set_parameter(SIMULATOR, "fault", _push(scenario, LEAD))
+        begin = client.clock() + LEAD
+        publisher.publish(trajectory_message(scenario.task, begin, quaternion, *points))
         while not stop.requested:
             processes.ensure_alive()
             record = _record(scenario, model, read_log(log), begin, centre)
@@ -62,20 +64,24 @@ def _followed(scenario: Scenario, log: Path, run: Run, processes: Processes, env
             show(record.rows(slice(-500, None)))
             if method != scenario.method_at(now):
                 method = scenario.method_at(now)
-                client.set_method(method)
+                client.set_parameter(CONTROLLER, "method", method)
             client.spin(LOOK)
     return None
 
 
+def _push(scenario: Scenario, begin: float) -> str:
+    """The push as a fault, for a figure that begins so many seconds from now."""
+    return yaml.safe_dump({"kind": "push", "frame": scenario.task, "start": begin + scenario.push_start,
+                           "duration": scenario.push_end - scenario.push_start, "force": list(scenario.push)})
+
+
 def _start(scenario: Scenario, folder: Path, processes: Processes, environment: dict[str, str]) -> Path:
     """Start both nodes; the folder of the simulator's log."""
-    log, faults = folder / "log", folder / "faults.yaml"
-    push = {"kind": "push", "frame": scenario.task, "start": LEAD + scenario.push_start,
-            "duration": scenario.push_end - scenario.push_start, "force": list(scenario.push)}
-    faults.write_text(yaml.safe_dump({"faults": [push]}))
+    log = folder / "log"
     settings = ["--params-file", str(shipped_path("config", f"{scenario.robot}.yaml")), "-p", "autostart:=true"]
-    lockstep = ["-p", "mode:=lockstep", "-p", "pace:=true", "-p", f"log:={log}", "-p", f"faults:={faults}"]
-    for name, more in (("simulator", lockstep), ("controller", ["-p", f"method:={scenario.methods[0]}"])):
+    lockstep = ["-p", "mode:=lockstep", "-p", "pace:=true", "-p", f"log:={log}"]
+    simulated_time = ["-p", "use_sim_time:=true", "-p", f"method:={scenario.methods[0]}"]
+    for name, more in (("simulator", lockstep), ("controller", simulated_time)):
         command = [sys.executable, "-m", f"opspace_ctrl.nodes.{name}", "--ros-args", *settings, *more]
         processes.start(name, command, environment)
     return log
