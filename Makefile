@@ -5,9 +5,11 @@
 #   make bench   the methods timed beside Pinocchio and MuJoCo
 #   make build   a wheel in dist/
 #   make clean   removes all that the other targets made
+#   make test-launch   runs the launch files; needs launch_ros, that is a sourced ROS 2 workspace with this package
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+ROS_PYTHON ?= python3
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -22,7 +24,7 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export PYTHONNOUSERSITE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench build clean
+.PHONY: demo test test-launch lint bench build clean
 
 demo: $(CORE)
 	@mkdir -p build
@@ -30,6 +32,11 @@ demo: $(CORE)
 
 test: lint
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-launch:
+	@env -u PYTHONNOUSERSITE PYTHONPATH='$(PYTHONPATH)' $(ROS_PYTHON) -c 'import launch_ros, opspace_ctrl' || \
+	  { echo "source a ROS 2 workspace in which this package is built: launch_ros is not on PyPI" >&2; exit 1; }
+	env -u PYTHONNOUSERSITE PYTHONPATH='$(PYTHONPATH)' $(ROS_PYTHON) -m pytest $(PYTEST_ARGS) test/live_launch.py
 
 lint: $(TEST)
 	$(BIN)/ruff check .

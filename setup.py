@@ -8,9 +8,14 @@ from setuptools import find_packages, setup
 PACKAGE = "opspace_ctrl"
 
 # Folders at the top of the tree that are package data too, so that an editable install finds them.
-DATA_PACKAGES = {f"{PACKAGE}.config": "config", f"{PACKAGE}.urdf": "urdf"}
+DATA_PACKAGES = {f"{PACKAGE}.{folder}": folder for folder in ("config", "rviz", "urdf")}
 
-EXECUTABLES = {"opspace": f"{PACKAGE}.cli:main"}
+EXECUTABLES = {
+    "opspace": f"{PACKAGE}.cli:main",
+    "opspace_controller": f"{PACKAGE}.nodes.controller:main",
+    "opspace_gazebo_bridge": f"{PACKAGE}.nodes.gazebo_bridge:main",
+    "opspace_simulator": f"{PACKAGE}.nodes.simulator:main",
+}
 
 # On a robot ROS 2 comes from apt; these wheels bring it into a plain venv.
 ROS_MESSAGES = ("diagnostic", "geometry", "nav", "sensor", "shape", "std", "trajectory", "visualization")
@@ -53,12 +58,14 @@ setup(
     python_requires=">=3.10",
     packages=[*find_packages(include=[PACKAGE, f"{PACKAGE}.*"]), *DATA_PACKAGES],
     package_dir=DATA_PACKAGES,
-    package_data={PACKAGE: ["py.typed"], f"{PACKAGE}.config": ["*.yaml"], f"{PACKAGE}.urdf": ["*.urdf"]},
+    package_data={PACKAGE: ["py.typed"], f"{PACKAGE}.config": ["*.yaml"], f"{PACKAGE}.rviz": ["*.rviz"],
+                  f"{PACKAGE}.urdf": ["*.urdf"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
         (f"share/{PACKAGE}/config", glob("config/*.yaml")),
         (f"share/{PACKAGE}/launch", glob("launch/*.launch.py")),
+        (f"share/{PACKAGE}/rviz", glob("rviz/*.rviz")),
         (f"share/{PACKAGE}/urdf", glob("urdf/*.urdf")),
         *wheel_launchers(),
     ],

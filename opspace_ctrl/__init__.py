@@ -3,7 +3,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from opspace_ctrl.errors import OpspaceError
-from opspace_ctrl.model import Model, load_robot, load_urdf
 
 if TYPE_CHECKING:
     from opspace_ctrl.dynamics import (
@@ -14,13 +13,16 @@ if TYPE_CHECKING:
         inverse_dynamics,
         mass_matrix,
     )
+    from opspace_ctrl.model import Model, load_robot, load_urdf
     from opspace_ctrl.osim import CenterOfMass, OperationalSpace, Task
 
 __all__ = ["CenterOfMass", "Model", "OperationalSpace", "OpspaceError", "Task", "bias_forces", "forward_dynamics",
            "frame_jacobian", "frame_pose", "inverse_dynamics", "load_robot", "load_urdf", "mass_matrix"]
 
-# Numba takes a third of a second to import: whoever only loads a model does not wait for it.
-_COMPILED: dict[str, set[str]] = {
+# NumPy and Numba take half a second to import: whoever only loads a model does not wait for Numba, and the commands
+# have their signal handlers before either.
+_LAYERS: dict[str, set[str]] = {
+    "model": {"Model", "load_robot", "load_urdf"},
     "dynamics": {"bias_forces", "forward_dynamics", "frame_jacobian", "frame_pose", "inverse_dynamics", "mass_matrix"},
     "osim": {"CenterOfMass", "OperationalSpace", "Task"},
     "operators": set(),
@@ -28,8 +30,8 @@ _COMPILED: dict[str, set[str]] = {
 
 
 def __getattr__(name: str):
-    """The compiled layers, imported when first asked for."""
-    for layer, names in _COMPILED.items():
+    """The layers, imported when first asked for."""
+    for layer, names in _LAYERS.items():
         if name in names:
             value = globals()[name] = getattr(import_module(f"{__name__}.{layer}"), name)
             return value
@@ -39,4 +41,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *_COMPILED]
+    return [*__all__, *_LAYERS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 import argparse
 import os
 import pkgutil
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -32,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     0 success, 2 an error (one line on stderr), 130 interrupted; OPSPACE_TRACEBACK=1 lets errors through.
     """
+    if argv is None:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # the process ends as by Ctrl-C
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without Unicode still gets its table
     try:
@@ -57,6 +60,7 @@ def _run(argv: Sequence[str] | None) -> int:
     if not args.run:
         parser.print_help()
         return 0
+    args.owns_process = argv is None
     code = args.run(args)
     sys.stdout.flush()  # a closed pipe shows itself here, not at exit
     return code

@@ -69,6 +69,30 @@ class IllPosedError(OpspaceError):
     """Constraint rows of a closed chain or grasp depend on each other, so that their forces are not unique."""
 
 
+class ParameterError(OpspaceError):
+    """A parameter does not exist, has the wrong type, is out of range or not one of its choices."""
+
+
+class ParameterFileError(OpspaceError):
+    """A YAML file cannot be read, or is not a parameter file with the node that is asked for."""
+
+
+class SettingsError(OpspaceError):
+    """Settings contradict each other or the robot, or cannot change while the controller runs."""
+
+
+class TargetError(OpspaceError):
+    """A target, trajectory, posture or force that was sent is malformed, or meant for something that does not exist."""
+
+
+class FaultError(OpspaceError):
+    """A schedule of faults cannot be read, or a fault in it is unknown, incomplete or impossible for the robot."""
+
+
+class LogError(OpspaceError):
+    """The folder with the log of a simulated run cannot be written, or does not hold one."""
+
+
 class ExpressionError(OpspaceError):
     """An operator expression cannot be read or evaluated; the place is marked where it is known."""
 
@@ -96,6 +120,18 @@ class DimensionError(ExpressionError):
 
 class NotInvertibleError(ExpressionError):
     """The inverse of an operator does not exist, or no recursion for it is known."""
+
+
+class SimulationError(OpspaceError):
+    """The simulated motion leaves the range of numbers, or a state does not belong to the simulator."""
+
+
+class GazeboError(OpspaceError):
+    """The bridge to Gazebo cannot do what is asked of it."""
+
+
+class BringupError(OpspaceError):
+    """An argument of a launch file is unknown or not valid."""
 
 
 class InertiaWarning(UserWarning):

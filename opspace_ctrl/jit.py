@@ -1,7 +1,8 @@
 """How kernels are compiled: one decorator, one on-disk cache, one way to call a kernel by its address.
 
 Numba's own cache looks at the file of the cached function only, not at the files of the functions it inlines; a stale
-kernel would be loaded after an edit next door. Ours is stamped with all the sources that its layer may inline.
+kernel would be loaded after an edit next door. Ours is stamped with that file and all that it imports from this
+package, directly or not.
 """
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import atexit
 import contextlib
 import hashlib
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -18,15 +20,18 @@ from pathlib import Path
 from numba import njit, types
 from numba.core.caching import FunctionCache
 
+try:
+    import fcntl
+except ImportError:  # no such locks on this platform
+    fcntl = None
+
 __all__ = ["kernel", "entry", "address_of", "cache_directory"]
 
 # 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
 _METHOD = types.int64(types.int64)
-# What the kernels of a folder inline beside their own folder: an edit there makes them stale.
-_INLINES = {"": (), "dynamics": ("",), "operators": ("",), "osim": ("", "dynamics"),
-            "closure": ("", "dynamics", "osim"), "control": ("", "dynamics", "osim"),
-            "sim": ("", "dynamics", "osim", "closure")}
+_PACKAGE = Path(__file__).resolve().parent
+_IMPORT = re.compile(r"^from (\.+|\.*(?=[a-z_]))([\w.]*) import (\([^)]*\)|.*)$", re.MULTILINE)
 
 
 class CacheWarning(UserWarning):
@@ -34,14 +39,37 @@ class CacheWarning(UserWarning):
 
 
 @cache
-def _stamp(folder: Path) -> str:
-    """Hash of every source file that may be inlined into a kernel of this folder."""
-    package, digest = Path(__file__).resolve().parent, hashlib.sha256()
-    layer = "" if folder == package else folder.name
-    for each in (*_INLINES.get(layer, _INLINES), layer):
-        for source in sorted((package / each).glob("*.py")):
-            digest.update(source.read_bytes())
+def _stamp(source: Path) -> str:
+    """Hash of a source file and of all that it imports from this package: what its kernels may inline."""
+    found, new = set(), {source}
+    while new:
+        found |= new
+        new = {path for each in new for path in _imports(each)} - found
+    digest = hashlib.sha256()
+    for path in sorted(found):
+        digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+@cache
+def _imports(source: Path) -> tuple[Path, ...]:
+    """The files of this package that a source file imports at its top level."""
+    paths = []
+    for dots, module, names in _IMPORT.findall(source.read_text(encoding="utf-8")):
+        first, _, rest = module.partition(".")
+        if dots:
+            folder, inner = source.parents[len(dots) - 1], module
+        elif first == _PACKAGE.name:
+            folder, inner = _PACKAGE, rest
+        else:
+            continue
+        place = folder.joinpath(*inner.split(".")) if inner else folder
+        if place.is_dir():  # names of a package are its modules, or stand in its __init__
+            within = [place / f"{name}.py" for name in re.findall(r"(?<!as )\b(?!as\b)\w+", names)]
+            paths += [path if path.is_file() else place / "__init__.py" for path in within]
+        else:
+            paths.append(place.with_suffix(".py"))
+    return tuple(path for path in paths if path.is_file())
 
 
 @cache
@@ -78,7 +106,7 @@ class _Locator:
         os.makedirs(self.get_cache_path(), exist_ok=True)
 
     def get_source_stamp(self):
-        return _stamp(Path(self._path).resolve().parent), hashlib.sha256(Path(self._path).read_bytes()).hexdigest()
+        return _stamp(Path(self._path).resolve())
 
     def get_disambiguator(self) -> str:
         return str(self._lineno)
@@ -164,9 +192,27 @@ class _Entry:
 
 def _compile(dispatcher, signature) -> None:
     """Compile for a signature, or load it from the cache; real compilation is announced, for it takes seconds."""
-    if not dispatcher.overloads and not _is_cached(dispatcher):
-        _announce(f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}")
-    dispatcher.compile(signature)
+    if dispatcher.overloads or _is_cached(dispatcher):
+        dispatcher.compile(signature)
+        return
+    _announce(f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}")
+    with _one_at_a_time(dispatcher):  # whoever had to wait finds it in the cache
+        dispatcher.compile(signature)
+
+
+@contextlib.contextmanager
+def _one_at_a_time(dispatcher):
+    """Of several processes that need a kernel at once, as two nodes at their first start, only one compiles it."""
+    if fcntl is None or cache_directory() is None:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # a full disk, a file system without locks: all compile, as without
+            folder = Path(dispatcher._cache.cache_path)
+            folder.mkdir(parents=True, exist_ok=True)
+            file = stack.enter_context(open(folder / f"{dispatcher.__module__}.{dispatcher.__name__}.lock", "w"))
+            fcntl.flock(file, fcntl.LOCK_EX)  # goes with the file, and with the process if it dies
+        yield
 
 
 def _is_cached(dispatcher) -> bool:

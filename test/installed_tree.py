@@ -8,7 +8,7 @@ from pathlib import Path
 import ament_index_python
 
 SOURCE = Path(__file__).parents[1]
-EXECUTABLES = ("opspace",)
+NODES = ("opspace_controller", "opspace_gazebo_bridge", "opspace_simulator")
 NOT_SOURCE = (".*", "build", "dist", "env", "install", "log", "__pycache__", "*.egg-info")
 
 
@@ -48,16 +48,17 @@ def check_ament_index(prefix: Path, monkeypatch) -> None:
     assert ament_index_python.get_package_prefix("opspace_ctrl") == str(prefix)
     share = ament_index_python.get_package_share_path("opspace_ctrl")
     files = {path.relative_to(share).as_posix() for path in share.rglob("*") if path.is_file()}
-    patterns = "config/*.yaml", "launch/*.launch.py", "urdf/*.urdf"
+    patterns = "config/*.yaml", "launch/*.launch.py", "rviz/*.rviz", "urdf/*.urdf"
     wanted = {path.relative_to(SOURCE).as_posix() for pattern in patterns for path in SOURCE.glob(pattern)}
-    assert wanted >= {"config/task_frames.yaml", "launch/description.launch.py", "urdf/arm7.urdf"}
+    assert wanted >= {"config/task_frames.yaml", "launch/description.launch.py", "rviz/opspace.rviz", "urdf/arm7.urdf"}
     assert files >= wanted | {"package.xml"}
 
 
 def check_executables(prefix: Path, cwd: Path, *before: str) -> None:
     """What `ros2 run opspace_ctrl NAME` would start, starts; `before` is a command prefix, such as `env`."""
     folder = prefix / "lib" / "opspace_ctrl"
-    assert sorted(path.name for path in folder.iterdir()) == sorted(EXECUTABLES)
-    for name in EXECUTABLES:
-        assert run(*before, folder / name, "--help", cwd=cwd).startswith(f"usage: {name} ")
+    assert sorted(path.name for path in folder.iterdir()) == ["opspace", *NODES]
+    ros = environment(LD_LIBRARY_PATH=os.environ.get("LD_LIBRARY_PATH", ""), _ROS_WHEELS_BOOTSTRAP_COMPLETE="1")
+    for name in ("opspace", *NODES):  # nodes import this venv's ROS wheels
+        assert run(*before, folder / name, "--help", cwd=cwd, env=ros).startswith(f"usage: {name} ")
     assert "n = 40 coordinates" in run(*before, folder / "opspace", "info", "asimo", cwd=cwd)

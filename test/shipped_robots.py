@@ -8,6 +8,8 @@ import numpy as np
 import pinocchio as pin
 
 from opspace_ctrl import load_robot
+from opspace_ctrl.data import shipped_path
+from opspace_ctrl.parameter_file import node_parameters
 
 ROBOTS = ("arm7", "asimo", "free_flyer")
 SIDES = ("left", "right")
@@ -81,6 +83,12 @@ def home(name):
     """q of the home pose, asimo standing on z = 0."""
     q = configuration(name, HOME[name])
     return on_the_ground(q) if name == "asimo" else q
+
+
+def start_of(name):
+    """({joint: position}, base position) where the shipped parameters of the simulator let the robot start."""
+    values = node_parameters(shipped_path("config", f"{name}.yaml"), "opspace_simulator")
+    return dict(zip(ours(name).joint_names, values["initial_positions"])), values.get("initial_pose", [0.0] * 7)[:3]
 
 
 def on_the_ground(q):

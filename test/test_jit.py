@@ -1,4 +1,5 @@
 """The cache of compiled kernels: it survives restarts, edits, races and unwritable folders."""
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,11 @@ import numpy as np
 from opspace_ctrl import frame_jacobian, load_robot
 model = load_robot("arm7")
 print(frame_jacobian(model, np.full(7, 0.3), "tool")[0, 0])
+"""
+COUNTS = FINDS + """
+from opspace_ctrl.dynamics import entries
+used = entries.at_configuration, entries.frame_jacobian
+print([sum(entry.dispatcher.stats.cache_misses.values()) for entry in used])
 """
 
 
@@ -51,12 +57,13 @@ def test_the_first_compilation_is_announced_and_a_later_start_is_silent(raced):
 
 
 def test_what_two_racing_processes_wrote_is_loaded_and_not_compiled_again(raced):
-    counts = FINDS + """
-from opspace_ctrl.dynamics import entries
-used = entries.at_configuration, entries.frame_jacobian
-print([sum(entry.dispatcher.stats.cache_misses.values()) for entry in used])
-"""
-    assert finish(start(raced[0], counts))[0].splitlines()[-1] == "[0, 0]"
+    assert finish(start(raced[0], COUNTS))[0].splitlines()[-1] == "[0, 0]"
+
+
+def test_of_racing_processes_only_one_compiles_a_kernel(tmp_path):
+    racing = [start(str(tmp_path), COUNTS) for _ in range(3)]
+    missed = [json.loads(finish(process)[0].splitlines()[-1]) for process in racing]
+    assert [sum(of_kernel) for of_kernel in zip(*missed)] == [1, 1]
 
 
 def test_without_a_writable_folder_kernels_work_and_the_reason_is_said(tmp_path):
@@ -77,18 +84,37 @@ print(twice.call(21))
     assert "not writable" in err and "NUMBA_CACHE_DIR" in err
 
 
-def test_an_edit_makes_the_kernels_stale_that_may_inline_it_and_no_others(tmp_path, monkeypatch):
+def test_an_edit_makes_the_kernels_stale_that_may_inline_it_and_no_others(tmp_path):
     from opspace_ctrl import jit
-    monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
-    for folder in ("osim", "control", "sim"):
-        (tmp_path / folder).mkdir()
-    stamp = jit._stamp.__wrapped__
-    before = {name: stamp(tmp_path / name) for name in ("osim", "control", "sim")}
-    (tmp_path / "osim" / "rjk.py").write_text("WIDTH = 8")
-    assert all(stamp(tmp_path / name) != old for name, old in before.items())
-    before = {name: stamp(tmp_path / name) for name in before}
-    (tmp_path / "control" / "law.py").write_text("WIDTH = 8")
-    assert {name for name, old in before.items() if stamp(tmp_path / name) != old} == {"control"}
+    texts = {"lanes": "", "vector": "from .lanes import WIDTH", "osim/__init__": "",
+             "osim/rjk": "from ..vector import x",
+             "osim/sparse": "from ..vector import (\n    x,\n)\nfrom . import rjk as r", "control/__init__": "",
+             "control/law": "from ..osim.rjk import a", "control/limits": "from ..osim import sparse"}
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text(text)
+
+    def stamps() -> dict[str, str]:
+        jit._imports.cache_clear()
+        return {name: jit._stamp.__wrapped__(tmp_path / f"{name}.py") for name in texts}
+
+    def stale_after_an_edit_of(edited: str) -> set[str]:
+        before = stamps()
+        (tmp_path / f"{edited}.py").write_text(texts[edited] + "\nEDITED = 1")
+        after = stamps()
+        return {name for name in texts if after[name] != before[name]}
+
+    assert stale_after_an_edit_of("control/law") == {"control/law"}
+    assert stale_after_an_edit_of("osim/sparse") == {"osim/sparse", "control/limits"}
+    assert stale_after_an_edit_of("osim/rjk") == {"osim/rjk", "osim/sparse", "control/law", "control/limits"}
+    assert stale_after_an_edit_of("lanes") == set(texts) - {"osim/__init__", "control/__init__"}
+
+
+def test_kernels_are_stamped_with_the_modules_they_are_built_from():
+    from opspace_ctrl import jit
+    source = ROOT / "opspace_ctrl" / "osim" / "tick.py"
+    names = {path.name for path in jit._imports(source)}
+    assert {"layout.py", "crba.py", "jit.py", "lanes.py", "solve.py", "sparse_ltdl.py"} <= names
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage", None], ids=["empty", "garbage", "half"])

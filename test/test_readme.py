@@ -1,49 +1,37 @@
-"""The README's code blocks run as they stand."""
+"""What only the README claims: its installation lines and the speed it quotes. Its blocks are run by test_docs.py."""
 import re
 import shlex
-from pathlib import Path
 
 import pytest
+from documents import ROOT, blocks, commands
 
 from opspace_ctrl.cli import main
 
-ROOT = Path(__file__).parents[1]
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-SHELL = [line for language, block in BLOCKS if language == "sh" for line in block.splitlines()]
-COMMANDS = [shlex.split(line)[1:] for line in SHELL if line.startswith("env/bin/opspace ")]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+INSTALLED = [line for block in blocks("sh", document="README.md") for line in commands(block.text)
+             if line.startswith("env/bin/opspace ")]
 
 
-def test_every_block_says_its_language():
-    # console: for a machine with ROS 2 from apt
-    assert {language for language, _ in BLOCKS} == {"sh", "python", "console"}
-    first_words = {line.split()[0] for line in SHELL}
-    assert first_words == {"make", "python3", "env/bin/pip", "env/bin/opspace"}
+@pytest.mark.parametrize("line", INSTALLED)
+def test_commands_of_an_installed_package_run(line):
+    assert main(shlex.split(line)[1:]) == 0
 
 
-@pytest.mark.parametrize("block", [block for language, block in BLOCKS if language == "python"])
-def test_python_block_runs(block):
-    exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
-
-
-@pytest.mark.parametrize("argv", COMMANDS, ids=" ".join)
-def test_opspace_command_runs(argv, tmp_path, monkeypatch):
-    (tmp_path / "urdf").symlink_to(ROOT / "urdf")
-    monkeypatch.chdir(tmp_path)
-    assert main(argv) == 0
-
-
-def test_make_targets_exist():
-    makefile = (ROOT / "Makefile").read_text()
-    targets = {word for line in SHELL if line.startswith("make ") for word in line.split()[1:]}
-    assert targets == {"demo", "test"}
-    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
-
-
-def test_pip_extras_exist():
-    install, = (line for line in SHELL if line.startswith("env/bin/pip "))
+def test_the_table_of_extras_is_complete():
     setup = (ROOT / "setup.py").read_text()
-    extras = re.search(r"\[([\w,-]+)\]", install)[1].split(",")
-    extras_table = re.search(r"^\| extra \|.*?\n\n", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[0]
-    table = re.findall(r"^\| (`.*?`) \|", extras_table, re.MULTILINE)
-    named = {extra for row in table for extra in re.findall(r"`([\w-]+)`", row)}
-    assert set(extras) <= named == set(re.findall(r'^        "([\w-]+)": ', setup, re.MULTILINE))
+    extras_table = re.search(r"^\| extra \|.*?\n\n", TEXT, re.MULTILINE | re.DOTALL)[0]
+    rows = re.findall(r"^\| (`.*?`) \|", extras_table, re.MULTILINE)
+    named = {extra for row in rows for extra in re.findall(r"`([\w-]+)`", row)}
+    assert named == set(re.findall(r'^        "([\w-]+)": ', setup, re.MULTILINE))
+
+
+def test_the_speed_quoted_is_the_speed_measured():
+    measured = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    tick = measured[measured.index("|control tick"):measured.index("|Lambda, Jbar")]
+    rows = {re.match(r"\|\s+(.*?)\s*\|", line)[1]: [float(cell.split()[0]) for cell in line.split("|")[2:4]]
+            for line in tick.splitlines()[1:]}
+    quoted = re.search(r"([\d.]+) us on a Panda arm \(Pinocchio ([\d.]+), MuJoCo ([\d.]+)\)\s+and ([\d.]+) us on a "
+                       r"Unitree G1.*?\(([\d.]+) and ([\d.]+)\)", TEXT, re.DOTALL).groups()
+    names = ("sparse_ltdl", "Pinocchio best", "MuJoCo")
+    for place, (name, robot) in enumerate((name, robot) for robot in (0, 1) for name in names):
+        assert float(quoted[place]) == pytest.approx(rows[name][robot], rel=0.05), (name, robot)

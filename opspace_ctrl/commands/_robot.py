@@ -21,8 +21,8 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
                         help="an argument for a .xacro file, may be repeated")
 
 
-def load(args: argparse.Namespace) -> Model:
-    """The robot that the arguments of `add_robot_arguments` name.
+def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Model:
+    """The robot that the arguments of `add_robot_arguments` name, some joints frozen if `locked` says so.
 
     Raises:
         SourceError: the file cannot be read.
@@ -33,6 +33,8 @@ def load(args: argparse.Namespace) -> Model:
     from opspace_ctrl.model.source import ROBOTS
 
     options = {"base": args.base} if args.base else {}
+    if locked:
+        options["locked"] = locked
     if args.robot in ROBOTS:
         return load_robot(args.robot, **options)
     if not Path(args.robot).exists():

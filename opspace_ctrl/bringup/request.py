@@ -1,0 +1,120 @@
+"""What was asked for on the command line of a launch file, checked."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from opspace_ctrl.bringup.arguments import LAUNCHES, arguments
+from opspace_ctrl.bringup.defaults import default_params_file
+from opspace_ctrl.errors import BringupError, listed, quoted
+from opspace_ctrl.model import Model, load_robot, load_urdf
+from opspace_ctrl.model.source import ROBOTS, read_source, robot_text
+from opspace_ctrl.parameter_file import node_parameters
+
+__all__ = ["CONTROLLER", "SIMULATOR", "Request"]
+
+CONTROLLER, SIMULATOR = "opspace_controller", "opspace_simulator"
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments of one launch; what is not given has its default.
+
+    Attributes:
+        launch: one of LAUNCHES.
+        given: {argument: text}.
+        scratch: a folder for files that are generated.
+    """
+
+    launch: str
+    given: Mapping[str, str]
+    scratch: Path
+
+    def __post_init__(self) -> None:
+        if self.launch not in LAUNCHES:
+            raise BringupError(f"no launch {quoted(self.launch)}; there are {listed(LAUNCHES)}")
+        known = {argument.name: argument for argument in arguments(self.launch)}
+        for name, value in self.given.items():
+            if name not in known:
+                raise BringupError(f"{self.launch}: no argument {quoted(name)}; there are {listed(known)}")
+            if known[name].choices and value not in known[name].choices:
+                raise BringupError(f"{self.launch}: {name}:={value} is not one of {listed(known[name].choices)}")
+
+    def __getitem__(self, name: str) -> str:
+        values = {argument.name: argument.default for argument in arguments(self.launch)}
+        return str(self.given.get(name, values[name]))
+
+    def is_true(self, name: str) -> bool:
+        """A boolean argument."""
+        return self[name] == "true"
+
+    def whole_number(self, name: str) -> int:
+        """An argument that is a number without a fraction."""
+        try:
+            return int(self[name])
+        except ValueError:
+            raise BringupError(f"{self.launch}: {name}:={self[name]} is not a whole number") from None
+
+    @cached_property
+    def robot(self) -> str:
+        """The parameter `robot` of our nodes: a shipped name or the full path of a URDF or xacro file."""
+        name = self["robot"]
+        if name in ROBOTS:
+            return name
+        path = Path(name).expanduser().resolve()
+        if not path.is_file():
+            raise BringupError(f"robot:={name} is neither a file nor a shipped robot ({', '.join(ROBOTS)})")
+        if not self["xacro_args"]:
+            return str(path)
+        expanded = self.scratch / "robot.urdf"
+        expanded.write_text(read_source(path, _pairs(self["xacro_args"])), encoding="utf-8")
+        return str(expanded)
+
+    @cached_property
+    def description(self) -> str:
+        """The URDF."""
+        return robot_text(self.robot) if self.robot in ROBOTS else read_source(Path(self.robot))
+
+    @cached_property
+    def model(self) -> Model:
+        """The robot, held as asked for."""
+        options = {"base": self["base"]} if self["base"] else {}
+        return load_robot(self.robot, **options) if self.robot in ROBOTS else load_urdf(self.description, **options)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the robot's file lies."""
+        return None if self["robot"] in ROBOTS else Path(self["robot"]).expanduser().resolve().parent
+
+    @cached_property
+    def params_file(self) -> Path:
+        """The parameter file of controller and simulator."""
+        path = Path(self["params_file"]).expanduser() if self["params_file"] else default_params_file(self["robot"])
+        if path is None:
+            raise BringupError(f"robot:={self['robot']} is not a shipped robot, so params_file:=FILE.yaml must say "
+                               "what its tasks are")
+        if not path.is_file():
+            raise BringupError(f"params_file:={path} is no file")
+        return path.resolve()
+
+    def parameters(self, node: str) -> dict[str, Any]:
+        """What the parameter file says for a node of ours."""
+        return node_parameters(self.params_file, node)
+
+    @property
+    def joints(self) -> list[str]:
+        """The joints in the order of effort_controller/commands."""
+        return list(self.parameters(CONTROLLER).get("joints") or self.model.joint_names)
+
+
+def _pairs(text: str) -> dict[str, str]:
+    pairs = {}
+    for word in text.split():
+        name, separator, value = word.partition(":=")
+        if not (name and separator):
+            raise BringupError(f"xacro_args: {quoted(word)} is not name:=value")
+        pairs[name] = value
+    return pairs

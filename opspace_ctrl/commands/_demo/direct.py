@@ -1,0 +1,74 @@
+"""The demo in one process, without ROS: the same controller, the same simulated robot, the same settings."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+
+from opspace_ctrl import frame_pose
+from opspace_ctrl.commands._interrupt import Interruption
+from opspace_ctrl.control.controller import Controller
+from opspace_ctrl.control.settings import controller_settings
+from opspace_ctrl.data import shipped_path
+from opspace_ctrl.parameter_file import node_parameters
+from opspace_ctrl.sim.settings import simulator_settings
+from opspace_ctrl.sim.simulator import Simulator, make_simulator
+
+from .record import Record
+from .scenario import SECONDS, Scenario, waypoints
+
+__all__ = ["DELAY", "follow"]
+
+DELAY = "computation"
+LEAD = 1.5  # [s] of standing still before the figure begins: the controller's ramp
+SHOWN_EVERY = 0.2  # [s] simulated
+
+
+def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruption) -> Record | None:
+    """Run the scenario; `show` gets the newest rows from time to time. None if it was interrupted."""
+    path = shipped_path("config", f"{scenario.robot}.yaml")
+    robot = make_simulator(scenario.robot, simulator_settings(node_parameters(path, "opspace_simulator")))
+    controller = Controller(robot.model, controller_settings(node_parameters(path, "opspace_controller")))
+    controller.prepare()
+    rows = _Rows(scenario, robot, frame_pose(robot.model, robot.q, scenario.task))
+    controller.activate(robot.q, robot.v, robot.time)
+    times, positions, velocities = waypoints(scenario, rows.centre)
+    controller.trajectory(scenario.task, LEAD + times, positions, np.tile(rows.quaternion, (len(times), 1)), 0.0,
+                          twists=np.hstack([velocities, np.zeros_like(velocities)]))
+    step = robot.settings.step
+    steps, every = round((LEAD + SECONDS) / step), round(SHOWN_EVERY / step)
+    for k in range(steps):
+        time = robot.time - LEAD
+        if controller.method != scenario.method_at(time):
+            controller.method = scenario.method_at(time)
+        if scenario.is_pushed(time) and not scenario.is_pushed(time - step):
+            wrench = np.concatenate([scenario.push, np.zeros(3)])
+            robot.push(scenario.task, wrench, scenario.push_end - scenario.push_start)
+        start = perf_counter()
+        torque = controller.tick(robot.q, robot.v, robot.time)
+        rows.add(time, robot.q, torque, start, perf_counter())
+        robot.step(torque)
+        if k % every == 0:
+            if stop.requested:
+                return None
+            show(rows.record(last=500))
+    return rows.record().figure_only()
+
+
+class _Rows:
+    """Gathers what a record is made of."""
+
+    def __init__(self, scenario: Scenario, robot: Simulator, pose: tuple[np.ndarray, np.ndarray]) -> None:
+        self._scenario, self._model = scenario, robot.model
+        self.centre, self.quaternion = pose
+        self._rows: list[tuple] = []
+
+    def add(self, time: float, q: np.ndarray, torque: np.ndarray, start: float, end: float) -> None:
+        """A row: time of the figure [s], state, efforts, and when the computation began and ended [s]."""
+        self._rows.append((time, q.copy(), torque.copy(), 1e6 * (end - start), start))
+
+    def record(self, last: int = 0) -> Record:
+        """All rows, or the last few."""
+        time, q, torque, delay, wall = (np.array(column) for column in zip(*self._rows[-last:]))
+        return Record(self._scenario, self._model, time, q, torque, delay, wall, self.centre)

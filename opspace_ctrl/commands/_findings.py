@@ -1,0 +1,58 @@
+"""What `opspace check` found, and the tables that show it."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rich import box
+from rich.table import Table
+
+__all__ = ["Findings"]
+
+
+@dataclass
+class Findings:
+    """One line a finding: (verdict, subject, text).
+
+    Attributes:
+        subject: What is being looked at, for an error that ends the look.
+        torques: (joint, torque, limit, saturated) of the first tick.
+    """
+
+    lines: list[tuple[str, str, str]] = field(default_factory=list)
+    subject: str = ""
+    torques: list[tuple[str, float, float, bool]] = field(default_factory=list)
+
+    def good(self, subject: str, text: str) -> None:
+        """Nothing is wrong."""
+        self.lines.append(("ok", subject, text))
+
+    def warn(self, subject: str, text: str) -> None:
+        """Doubtful, but it would run."""
+        self.lines.append(("warning", subject, text))
+
+    def fail(self, subject: str, text: str) -> None:
+        """It must not go to a robot."""
+        self.lines.append(("FAIL", subject, text))
+
+    def count(self, verdict: str) -> int:
+        """How many lines have this verdict."""
+        return sum(line[0] == verdict for line in self.lines)
+
+    def table(self) -> Table:
+        """All findings."""
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for title in ("verdict", "of", "finding"):
+            table.add_column(title, overflow="fold")
+        for verdict, subject, text in self.lines:
+            table.add_row(verdict, subject, text, style={"FAIL": "bold red", "warning": "yellow"}.get(verdict))
+        return table
+
+    def torque_table(self) -> Table:
+        """The first command, joint by joint in its order."""
+        table = Table(title="first command", box=box.SIMPLE_HEAD, pad_edge=False)
+        for title in ("joint", "torque [Nm]", "limit [Nm]", "share"):
+            table.add_column(title, justify="left" if title == "joint" else "right")
+        for joint, torque, limit, saturated in self.torques:
+            table.add_row(joint, f"{torque:.3f}", f"{limit:.4g}", f"{100.0 * abs(torque) / limit:.0f} %",
+                          style="bold red" if saturated else None)
+        return table

@@ -1,0 +1,108 @@
+"""The part of `opspace check` that builds the controller and lets it tick once where the robot starts."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from opspace_ctrl.commands._findings import Findings
+from opspace_ctrl.control import layout
+from opspace_ctrl.control.controller import Controller
+from opspace_ctrl.control.guard import Guard
+from opspace_ctrl.control.settings import ControllerSettings
+from opspace_ctrl.errors import ParameterFileError
+from opspace_ctrl.model import Model
+from opspace_ctrl.parameter_file import node_parameters
+from opspace_ctrl.parameters import checked
+from opspace_ctrl.sim.initial import start_configuration
+from opspace_ctrl.sim.settings import SIMULATOR_TABLE, simulator_settings
+
+__all__ = ["look", "start_of"]
+
+SIMULATOR = "opspace_simulator"
+STIFF = 1e6  # condition number above which a task is nearly singular
+
+
+def look(path: Path, model: Model, settings: ControllerSettings, findings: Findings) -> None:
+    """Build, tick once, and judge what comes out."""
+    controller = Controller(model, settings)
+    findings.good("controller", f"{len(settings.tasks)} tasks, {len(settings.contacts)} contacts; method "
+                  f"{controller.method} of {', '.join(controller.methods())}")
+    findings.subject = "start"
+    q = start_of(path, model, settings, findings)
+    findings.subject = "first tick"
+    v = np.zeros(model.nv)
+    controller.activate(q, v, 0.0)
+    tau = controller.tick(q, v, 0.0)
+    _judge_torques(controller, model, tau, findings)
+    _judge_levels(controller, findings)
+    _judge_contacts(controller, findings)
+
+
+def start_of(path: Path, model: Model, settings: ControllerSettings, findings: Findings) -> np.ndarray:
+    """q where CONFIG's simulator starts; without one, its posture; without that, the middle of the limits."""
+    try:
+        given = node_parameters(path, SIMULATOR)
+    except ParameterFileError:
+        given = {}
+    values = checked(SIMULATOR_TABLE, {name: value for name, value in given.items() if name != "use_sim_time"})
+    locked = settings.locked
+    if len(values["initial_positions"]) == len(model.position_limits) + len(locked):
+        values["initial_positions"] = values["initial_positions"][:len(model.position_limits)]
+    if not values["initial_positions"] and settings.posture.positions and not settings.posture.joints:
+        values["initial_positions"] = list(settings.posture.positions)
+    if values["initial_positions"]:
+        findings.good("start", "joints as in initial_positions" if given else "joints as in posture.positions")
+    else:
+        findings.warn("start", "CONFIG gives no initial_positions: checked at zero, or the nearest limit")
+    q = start_configuration(model, simulator_settings(values))
+    outside = Guard(model, max(settings.safety.position_margin, 1e-9)).outside(q)
+    if outside:
+        findings.fail("start", f"entries {outside} of q are outside their limits")
+    return q
+
+
+def _judge_torques(controller: Controller, model: Model, tau: np.ndarray, findings: Findings) -> None:
+    limit = dict(zip(model.joint_names, controller.settings.limits.effort_scale * model.effort_limits))
+    saturated = dict(zip(model.joint_names, controller.report.saturated))
+    findings.torques = [(name, float(torque), limit[name], bool(saturated[name]))
+                        for name, torque in zip(controller.joints, tau)]
+    if not np.isfinite(tau).all():
+        findings.fail("first tick", "a torque is not finite")
+    over = [name for name, _, _, is_saturated in findings.torques if is_saturated]
+    if over:
+        findings.fail("first tick", f"to hold the start would take more than the effort limit of {', '.join(over)}")
+    else:
+        share, name = max((abs(torque) / limit, name) for name, torque, limit, _ in findings.torques)
+        findings.good("first tick", f"largest share of an effort limit: {100.0 * share:.0f} %, {name}")
+
+
+def _judge_levels(controller: Controller, findings: Findings) -> None:
+    report, numbers = controller.report, controller.report.numbers
+    for i, level in enumerate(report.levels):
+        if report.damped[i]:
+            findings.warn("conditioning", f"level {level} is singular here, or conflicts with those before it: rank "
+                          f"{report.rank[i]:.0f}")
+    if controller.tasks:
+        values = np.linalg.eigvalsh(controller.osim)
+        condition = values[-1] / values[0] if values[0] > 0.0 else np.inf
+        text = f"J H^-1 J^T of all tasks: condition number {condition:.2g}"
+        (findings.warn if condition > STIFF else findings.good)("conditioning", text)
+    if numbers[layout.JOINTS_LIMITED]:
+        near = [name for name, activation in zip(report.joints, report.limited) if activation]
+        findings.warn("limits", f"inside limits.margin at the start: {', '.join(near)}")
+
+
+def _judge_contacts(controller: Controller, findings: Findings) -> None:
+    report = controller.report
+    for i, name in enumerate(report.contacts):
+        force = float(np.linalg.norm(report.contact_wrench[i, :3]))
+        worst = float(min(report.margins[i, [layout.CONE, layout.CENTRE, layout.TORSION]]))
+        text = f"{name}: {force:.4g} N, margin {worst:.2f} (1 = unloaded, 0 = on the limit)"
+        if report.margins[i, layout.UNILATERAL] < 0.0 or worst < 0.0:
+            findings.fail("contacts", f"{text}: it would slip, tip or lift")
+        else:
+            findings.good("contacts", text)
+    missing = float(report.numbers[layout.BASE_RESIDUAL])
+    if report.contacts and missing > 1.0:  # without contacts nothing carries the base, and nothing should
+        findings.fail("contacts", f"they cannot carry the base: {missing:.3g} N or Nm are missing")

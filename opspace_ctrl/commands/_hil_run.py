@@ -1,0 +1,140 @@
+"""A run on simulated hardware: the simulator and the controller as processes, followed until its end."""
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from opspace_ctrl.commands import CommandError
+from opspace_ctrl.commands._interrupt import Interruption
+from opspace_ctrl.commands._processes import Process, Processes, local_graph
+
+__all__ = ["Outcome", "run_hardware"]
+
+POLL = 0.1  # [s]
+END = 10.0  # [s] for the simulator to write the rest of its log
+SIMULATOR = "opspace_simulator"
+
+
+@dataclass
+class Outcome:
+    """How a run went.
+
+    Attributes:
+        is_interrupted: A signal ended it.
+        stood_still: It did not go on for longer than the patience [s]; 0 if it did.
+        controller_code: What the controller's process returned if it ended before the run did.
+        tracking: What the controller published of its errors, as `ErrorWatch.tracking`.
+    """
+
+    is_interrupted: bool = False
+    stood_still: float = 0.0
+    controller_code: int | None = None
+    tracking: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+def run_hardware(values: Mapping[str, Any], controller: str, seconds: float, patience: float, folder: Path,
+                 stop: Interruption, tell: Callable[[str, float], None]) -> Outcome:
+    """Start the processes, follow them for so many seconds of the schedule, end them.
+
+    Args:
+        values: The simulator's parameters.
+        controller: A command line, or "" if somebody else starts one.
+        patience: How long the run may stand still [s].
+        folder: For the parameters and the outputs of the processes.
+        stop: Ends it early.
+        tell: Called with what happens and how far the run has come [s].
+
+    Raises:
+        CommandError: ROS 2 is missing, or the simulator cannot be started or fails.
+    """
+    environment = local_graph() if controller else dict(os.environ)
+    command = _command(controller) if controller else []
+    try:
+        with _Environment(environment), Processes(folder) as processes:
+            argv = [sys.executable, "-m", "opspace_ctrl.nodes.simulator", "--ros-args", "--params-file",
+                    str(_parameter_file(values, folder))]
+            simulator = processes.start("simulator", argv, environment)
+            peer = processes.start("controller", command, environment) if command else None
+            return _follow(simulator, peer, Path(values["log"]), seconds, patience, stop, tell)
+    except ModuleNotFoundError as error:
+        raise CommandError(f"opspace hil needs ROS 2 ({error}): source it, or pip install 'opspace_ctrl[ros-kilted]'"
+                           ) from None
+
+
+def _follow(simulator: Process, controller: Process | None, log: Path, seconds: float, patience: float,
+            stop: Interruption, tell: Callable[[str, float], None]) -> Outcome:
+    from opspace_ctrl.nodes.error_watch import ErrorWatch
+    from opspace_ctrl.sim.log import progress
+
+    outcome, reached, moved = Outcome(), None, monotonic()
+    with ErrorWatch(int(os.environ.get("ROS_DOMAIN_ID", "0"))) as watch:
+        while reached is None or reached < seconds:
+            tell("waiting for the first command" if reached is None else "running", reached or 0.0)
+            watch.spin(POLL)
+            if stop.requested:
+                outcome.is_interrupted = True
+                break
+            if simulator.code is not None:
+                raise CommandError(f"the simulator ended with code {simulator.code}: {simulator.last_lines()}")
+            now = progress(log)
+            if now != reached:
+                reached, moved = now, monotonic()
+            if controller is not None and controller.code is not None:
+                outcome.controller_code = controller.code
+                break
+            if monotonic() - moved > patience:
+                outcome.stood_still = patience
+                break
+        tell("ending", min(reached or 0.0, seconds))
+        simulator.send(signal.SIGINT)  # first, so that the controller's last command does not count
+        simulator.wait(END)
+        outcome.tracking = watch.tracking()
+    return outcome
+
+
+def _command(line: str) -> list[str]:
+    """The controller's command line as a program and its arguments."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise CommandError(f"--controller {line!r}: {error}") from None
+    if not words or shutil.which(words[0]) is None:
+        raise CommandError(f"--controller {line!r}: no such program")
+    return words
+
+
+def _parameter_file(values: Mapping[str, Any], folder: Path) -> Path:
+    """A ROS 2 parameter file with these values."""
+    import yaml
+    path = folder / "simulator.yaml"
+    filled = {name: value for name, value in values.items() if value != []}  # ROS has no type for an empty list
+    path.write_text(yaml.safe_dump({SIMULATOR: {"ros__parameters": filled}}), encoding="utf-8")
+    return path
+
+
+class _Environment:
+    """The ROS variables of the graph in this process too, as long as the run lasts: rcl reads them itself."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._wanted = {name: value for name, value in environment.items() if name.startswith("ROS_")}
+
+    def __enter__(self) -> None:
+        self._before = {name: os.environ.get(name) for name in self._wanted}
+        os.environ.update(self._wanted)
+
+    def __exit__(self, *_: object) -> None:
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

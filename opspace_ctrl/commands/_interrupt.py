@@ -1,0 +1,51 @@
+"""SIGINT and SIGTERM, noted instead of raised: a command that has started processes ends them in order."""
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType, TracebackType
+
+__all__ = ["INTERRUPTED", "Interruption"]
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interruption:
+    """A context in which both signals only set `requested`; whoever waits, waits with `wait` and looks.
+
+    Nothing is raised, so that no signal can come between a process's start and the note of its id. As the first thing
+    of a command it also covers the imports that follow.
+
+    Attributes:
+        keep: leave the handlers in place at the end, for a process that has nothing else to do: a late signal then
+            changes nothing any more.
+    """
+
+    def __init__(self, keep: bool = False) -> None:
+        self.keep = keep
+        self._event = threading.Event()
+        self._before: dict[int, object] = {}
+
+    @property
+    def requested(self) -> bool:
+        """Whether a signal has come."""
+        return self._event.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for so long, or until a signal comes; whether one has."""
+        return self._event.wait(seconds)
+
+    def __enter__(self) -> Interruption:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if not self.keep:
+            for number, handler in self._before.items():
+                signal.signal(number, handler)  # type: ignore[arg-type]
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._event.set()

@@ -1,0 +1,145 @@
+"""Check a controller's parameter file against a robot, up to the torques it would send first, before hardware moves."""
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opspace_ctrl.commands import _robot
+
+if TYPE_CHECKING:
+    from opspace_ctrl.commands._findings import Findings
+    from opspace_ctrl.control.settings import ControllerSettings
+    from opspace_ctrl.model import Model
+
+FAILED = 1
+CONTROLLER = "opspace_controller"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """ROBOT, CONFIG and what to compare them with."""
+    _robot.add_robot_arguments(parser)
+    parser.add_argument("config", metavar="CONFIG", help="a ROS 2 parameter file with a section for the controller, or "
+                        "the name of a shipped one (arm7, asimo, free_flyer, panda, g1)")
+    parser.add_argument("--controllers", metavar="YAML", help="the ros2_control controllers file of the robot")
+    parser.add_argument("--effort-controller", metavar="NAME", default="effort_controller",
+                        help="name of the effort controller in it (default: effort_controller)")
+    parser.add_argument("--node", metavar="NAME", default=CONTROLLER,
+                        help=f"name of the controller's node in CONFIG (default: {CONTROLLER})")
+    parser.add_argument("--rate", metavar="HZ", type=float, default=1000.0,
+                        help="rate of the joint states (default: 1000)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print one line a finding and the first torques; 0 if nothing failed, 1 otherwise."""
+    from opspace_ctrl.commands._console import console
+    from opspace_ctrl.commands._findings import Findings
+    from opspace_ctrl.errors import OpspaceError
+
+    out, findings = console(), Findings()
+    path = config_path(args.config)
+    try:
+        look(args, path, findings)
+    except OpspaceError as error:
+        findings.fail(findings.subject, str(error))
+    out.print(findings.table())
+    if findings.torques:
+        out.print(findings.torque_table())
+    failed, doubtful = findings.count("FAIL"), findings.count("warning")
+    out.print(f"{path}: {f'{failed} failed' if failed else 'good'}, {doubtful} warnings")
+    return FAILED if failed else 0
+
+
+def config_path(config: str) -> Path:
+    """The file itself, or a shipped one of that name."""
+    from opspace_ctrl.data import shipped_path
+
+    if not Path(config).exists() and "/" not in config and "." not in config:
+        return Path(shipped_path("config", f"{config}.yaml"))
+    return Path(config)
+
+
+def look(args: argparse.Namespace, path: Path, findings: Findings) -> None:
+    """Everything in order; what cannot go on raises an OpspaceError."""
+    from opspace_ctrl.commands import _first_tick
+    from opspace_ctrl.control.settings import controller_settings
+    from opspace_ctrl.parameter_file import node_parameters
+
+    findings.subject = "parameters"
+    given = node_parameters(path, args.node)
+    given.pop("use_sim_time", None)
+    settings = controller_settings(given)
+    findings.good("parameters", f"{len(given)} given, {len(settings.values)} in all; mode {settings.mode}, "
+                  f"method {settings.method}")
+    findings.subject = "robot"
+    args.base = args.base or settings.values["base"] or None
+    model = _robot.load(args, locked=settings.locked)
+    _compare_robot(args, settings, model, findings)
+    _compare_joints(args, settings, model, findings)
+    _look_at_limits(model, findings)
+    _look_at_gains(settings, args.rate, findings)
+    findings.subject = "controller"
+    _first_tick.look(path, model, settings, findings)
+
+
+def _compare_robot(args: argparse.Namespace, settings: ControllerSettings, model: Model, findings: Findings) -> None:
+    named = settings.values["robot"]
+    base = "floating" if model.is_base_coordinate.any() else "fixed"
+    findings.good("robot", f"{model.name}: {len(model.joint_names)} joints, {base} base, {model.total_mass:.4g} kg")
+    if named and named != args.robot:
+        findings.warn("robot", f"CONFIG names {named!r}, checked was {args.robot!r}")
+
+
+def _compare_joints(args: argparse.Namespace, settings: ControllerSettings, model: Model, findings: Findings) -> None:
+    """The order of the command is that of the effort controller."""
+    from opspace_ctrl.parameter_file import node_parameters
+
+    findings.subject = "joints"
+    joints = list(settings.joints or model.joint_names)
+    if not args.controllers:
+        findings.warn("joints", "their order was not compared with the effort controller's: give --controllers")
+        return
+    controller = node_parameters(args.controllers, args.effort_controller)
+    others, interface = controller.get("joints"), controller.get("interface_name", "effort")
+    if interface != "effort":
+        findings.fail("joints", f"{args.effort_controller} commands the interface {interface!r}, not effort")
+    if others == joints:
+        findings.good("joints", f"the {len(joints)} joints are in the order of {args.effort_controller}")
+    elif isinstance(others, list) and sorted(map(str, others)) == sorted(joints):
+        k = next(i for i, (a, b) in enumerate(zip(joints, others)) if a != b)
+        findings.fail("joints", f"another order than {args.effort_controller}: place {k} is {joints[k]} here and "
+                      f"{others[k]} there; give `joints` in its order")
+    else:
+        findings.fail("joints", f"not those of {args.effort_controller}, which has {others}; here: {joints}")
+
+
+def _look_at_limits(model: Model, findings: Findings) -> None:
+    from math import isinf
+
+    for what, limits in (("effort", model.effort_limits), ("velocity", model.velocity_limits)):
+        free = [name for name, limit in zip(model.joint_names, limits) if isinf(limit)]
+        zero = [name for name, limit in zip(model.joint_names, limits) if limit == 0.0]
+        if zero:
+            findings.fail("limits", f"the {what} limit of {', '.join(zero)} is 0")
+        if free:
+            findings.warn("limits", f"no {what} limit: {', '.join(free)}")
+        if not free and not zero:
+            findings.good("limits", f"all joints have {what} limits")
+
+
+def _look_at_gains(settings: ControllerSettings, rate: float, findings: Findings) -> None:
+    """Damping ratios, and whether the rate is high enough for the gains (a delay of one period is a phase lag)."""
+    for task in settings.tasks:
+        if task.spec.law != "inertia":
+            findings.good("gains", f"{task.spec.name}: impedance, whose damping depends on the inertia it meets")
+            continue
+        ratios = [d / (2.0 * k**0.5) for k, d in zip(task.stiffness, task.damping) if k > 0.0]
+        fastest = max(task.damping)
+        text = (f"{task.spec.name}: {max(task.stiffness)**0.5 / 6.2832:.2g} Hz, damping ratio "
+                f"{min(ratios, default=0.0):.2g} to {max(ratios, default=0.0):.2g}")
+        if fastest > 0.3 * rate:
+            findings.fail("gains", f"{text}; damping {fastest:g} 1/s is too fast for {rate:g} Hz")
+        elif min(ratios, default=1.0) < 0.3 or fastest > 0.15 * rate:
+            findings.warn("gains", f"{text}; it will ring")
+        else:
+            findings.good("gains", text)

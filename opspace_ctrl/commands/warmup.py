@@ -1,0 +1,45 @@
+"""Compile everything that a robot's controller and simulator need, and keep it for the next start."""
+from __future__ import annotations
+
+import argparse
+from time import perf_counter
+
+from opspace_ctrl.commands import _robot
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """ROBOT and its task frames."""
+    _robot.add_robot_arguments(parser)
+    parser.add_argument("--frames", metavar="A,B", help="task frames (default: a shipped robot's own, else all tips)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build a controller, prepare every method and tick by each; step a simulator once."""
+    import numpy as np
+
+    from opspace_ctrl.commands._console import console
+    from opspace_ctrl.control.controller import Controller
+    from opspace_ctrl.control.settings import controller_settings
+    from opspace_ctrl.jit import cache_directory
+    from opspace_ctrl.sim.simulator import make_simulator
+
+    out, start = console(), perf_counter()
+    model = _robot.load(args)
+    frames = _robot.task_frames(args, model)
+    out.print(f"{model.name}: controller ...")
+    names = [f"task{i}" for i in range(len(frames))]
+    controller = Controller(model, controller_settings(
+        {"tasks": names, **{f"{name}.frame": frame for name, frame in zip(names, frames)}, "method": "sparse_ltdl"}))
+    q, v = model.neutral(), np.zeros(model.nv)
+    controller.prepare(lambda name: out.print(f"  method {name}"))
+    controller.activate(q, v, 0.0)
+    for name in controller.methods():
+        controller.method = name
+        controller.tick(q, v, 0.0)
+    controller.safe_command("damping", q, v)
+    out.print(f"{model.name}: simulator ...")
+    simulator = make_simulator(model)
+    simulator.step(simulator.hold())
+    kept = cache_directory()
+    out.print(f"done in {perf_counter() - start:.1f} s; " + (f"kept in {kept}" if kept else "nothing could be kept"))
+    return 0

@@ -1,0 +1,290 @@
+"""`Controller`: from the state of a robot to joint torques, with targets, settings and methods that can change.
+
+It knows no ROS; time is that of one clock, in seconds. All 6-vectors are linear first, in world axes (those of a task
+relative to a frame: in the frame's axes). `tick` may run in one thread while targets and settings come from another.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..errors import ConfigurationError, SettingsError, TargetError, listed, quoted
+from ..model import Model
+from ..osim import OperationalSpace
+from .core import Core
+from .live import write_live
+from .posture_target import PostureTarget
+from .report import Report
+from .safe import SafeCommands
+from .segments import Motion
+from .settings import ControllerSettings, fixed_changes
+from .streams import NEVER, Streams
+from .target import Target, vector
+
+__all__ = ["Controller"]
+
+LARGEST_FORCE = 1e6  # [N, Nm] of a wrench, F or tau0
+
+
+class Controller:
+    """The controller of one robot.
+
+    Args:
+        model: The robot.
+        settings: From `controller_settings`.
+
+    Attributes:
+        joints: Names in the order of the command.
+        tasks: Names of the tasks.
+        settings: Those in use; change them with `apply`.
+        report: What the last tick did.
+        method_residual: Relative difference of the torques of the old and the new method at the state of the last
+            switch; 0 before the first.
+        switches: How often the method has changed.
+
+    Raises:
+        SettingsError: The settings do not fit the robot; or what `Core` raises (frames, joints, method).
+    """
+
+    def __init__(self, model: Model, settings: ControllerSettings):
+        self.model, self.settings = model, settings
+        self.joints = settings.joints or tuple(model.joint_names)
+        self._core = Core(model, settings.structure, settings.method)
+        self._targets = [Target(task, settings.safety.target_timeout) for task in settings.tasks]
+        self._posture = PostureTarget(model, settings.posture)
+        self.tasks = tuple(task.spec.name for task in settings.tasks)
+        self._number = {name: i for i, name in enumerate(self.tasks)}
+        self.report = Report(self._core, settings.structure, tuple(model.joint_names))
+        self._tick = self._not_active
+        self._next_method: str | None = None
+        self.method_residual, self.switches = 0.0, 0
+        self._streams = Streams(self._core)
+        self._safe = SafeCommands(self._core, model, self.joints, settings.safety.safe_damping)
+        self._check(settings)
+        write_live(self._core, model, settings, self._posture)
+
+    # ---- running ----
+
+    def prepare(self, progress: Callable[[str], None] | None = None) -> None:
+        """Compile every method that the robot and the tasks can use; `progress` is called with each name before."""
+        for name in self.methods():
+            if progress is not None:
+                progress(name)
+            self._core.prepare(name)
+
+    def methods(self) -> tuple[str, ...]:
+        """Names of the methods that can be chosen."""
+        return self._core.methods()
+
+    def activate(self, q, v, time: float) -> None:
+        """Begin anew: every task holds its present pose, compensation comes at once, task torque over `ramp`.
+
+        Raises:
+            ConfigurationError: Wrong size or non-finite; nothing has changed then.
+        """
+        q, v = self.model.check_configuration(q), self.model.check_velocity(v)
+        self._core.activate(q, v, time)
+        self._hold_tasks(q, v, time)
+        self._posture.start(q, time)
+        self._core.load_posture(self._posture.program)
+        self._streams.expire(NEVER)
+        self._tick = self._core.tick
+
+    def tick(self, q, v, time: float) -> np.ndarray:
+        """Torques (len(joints),) in the order of `joints`: finite, within limits; a view that the next tick changes.
+
+        Raises:
+            ConfigurationError: Wrong size or non-finite; the controller stays as it was.
+        """
+        if time >= self._streams.expires:
+            self._streams.expire(time)
+        if self._next_method is not None:
+            self._switch(q, v, time)
+        return self._tick(q, v, time)
+
+    @staticmethod
+    def _not_active(q, v, time: float) -> np.ndarray:
+        raise ConfigurationError("the controller has no targets yet: call activate(q, v, time) before the first tick")
+
+    def hold(self, q, v, time: float) -> None:
+        """Take the present pose of every task, and the present posture, as targets."""
+        q, v = self.model.check_configuration(q), self.model.check_velocity(v)
+        self._hold_tasks(q, v, time)
+        self._posture.hold(q, time)
+        self._core.load_posture(self._posture.program)
+        self._streams.expire(NEVER)
+
+    def _hold_tasks(self, q: np.ndarray, v: np.ndarray, time: float) -> None:
+        self._core.measure(q, v)
+        for i, target in enumerate(self._targets):
+            position, quaternion = _pose_of(self._core.pose[i])
+            velocity = self._core.velocity[i].copy()
+            target.hold(Motion(position, quaternion, velocity[:3], velocity[3:], np.zeros(3), np.zeros(3)), time)
+            self._core.load_program(i, target.program)
+
+    def safe_command(self, kind: str, q=None, v=None, time: float = 0.0) -> np.ndarray:
+        """A torque (len(joints),) for a closed gate, in the order of `joints`, within limits.
+
+        Args:
+            kind: zero; held: gravity and contacts at the last tick, no state needed; gravity: the same for this state;
+                damping: gravity, and a force that brakes every joint by `safe_damping` times its velocity a second.
+            q, v: The state, for gravity and damping.
+            time: Of the state.
+
+        Raises:
+            ConfigurationError: An unknown kind, or a state that is missing or not finite.
+        """
+        return self._safe.torque(kind, q, v)
+
+    # ---- settings and method ----
+
+    def apply(self, settings: ControllerSettings) -> None:
+        """Change settings while it runs, all or none.
+
+        Raises:
+            SettingsError: A parameter cannot change while it runs, or does not fit the robot.
+            MethodError: The method cannot carry the robot or the tasks.
+        """
+        fixed = fixed_changes(self.settings, settings)
+        if fixed:
+            raise SettingsError(f"{listed(fixed)} cannot change while the controller runs; clean up, configure again")
+        self._check(settings)
+        if settings.method != self.settings.method:
+            self.method = settings.method
+        self.settings, self._safe.damping = settings, settings.safety.safe_damping
+        self._posture.settings = settings.posture
+        for target, task in zip(self._targets, settings.tasks):
+            target.settings, target.timeout = task, settings.safety.target_timeout
+        write_live(self._core, self.model, settings, self._posture)
+
+    def _check(self, settings: ControllerSettings) -> None:
+        """Do live settings fit the robot?"""
+        self._posture.check(settings.posture)
+        frame = settings.compensation.payload_frame
+        if frame and frame not in self.model.frame_names:
+            raise SettingsError(f"payload.frame: no frame {quoted(frame)}; valid are {listed(self.model.frame_names)}")
+
+    @property
+    def method(self) -> str:
+        """Name of the method. Setting it compiles it if need be, in the setting thread; the next tick switches."""
+        return self._next_method or self._core.method
+
+    @method.setter
+    def method(self, name: str) -> None:
+        if name == "auto":
+            each = (*self.settings.structure.contacts, *self.settings.structure.tasks)
+            name = OperationalSpace(self.model, [one.task() for one in each], "auto").method
+        self._core.prepare(name)
+        self._next_method = name
+
+    def _switch(self, q, v, time: float) -> None:
+        """Change the method; both compute the levels at this state, which are then compared."""
+        name, self._next_method = self._next_method, None
+        self._tick(q, v, time)
+        old = self._core.levels.copy()
+        self._core.method = name
+        self._tick(q, v, time)
+        size = float(np.abs(old).max())
+        self.method_residual = float(np.abs(self._core.levels - old).max()) / size if size else 0.0
+        self.switches += 1
+
+    # ---- targets ----
+
+    def target_pose(self, task: str, position, quaternion, time: float) -> None:
+        """Move a task to a pose; None leaves position or orientation (xyzw) as it is to be. Raises TargetError."""
+        target = self._target(task)
+        target.pose(position, quaternion, time)
+        self._load(task, target)
+
+    def target_twist(self, task: str, twist, time: float) -> None:
+        """Move a task with a twist (6,), which counts for `stream_timeout`. Raises TargetError."""
+        target = self._target(task)
+        target.twist(twist, time, self.settings.safety.stream_timeout)
+        self._load(task, target)
+
+    def trajectory(self, task: str, times, positions, quaternions, time: float, twists=None) -> None:
+        """Move a task through way points at `times` after `time`. Raises TargetError."""
+        target = self._target(task)
+        target.trajectory(times, positions, quaternions, time, twists)
+        self._load(task, target)
+
+    def target_wrench(self, task: str, wrench, time: float) -> None:
+        """What a task shall exert along its force axes (6,), for `stream_timeout`. Raises TargetError."""
+        settings = self._target(task).settings
+        wrench = vector(f"{task}: target wrench", wrench, 6, most=LARGEST_FORCE)
+        if all(settings.motion):
+            raise TargetError(f"{task}: it has no force axes, so that a target wrench does nothing: {task}.force_axes")
+        limit = settings.wrench_limit
+        self._streams.put("wrench", self._number[task], np.clip(wrench, -limit, limit), self._end(time))
+
+    def measured_wrench(self, task: str, wrench, time: float | None = None) -> None:
+        """What a task does exert (6,); with a time it counts for `stream_timeout`. Raises TargetError."""
+        number = self._number[self._target(task).name]
+        wrench = vector(f"{task}: measured wrench", wrench, 6, most=LARGEST_FORCE)
+        self._streams.put("measured", number, wrench, NEVER if time is None else self._end(time))
+
+    def posture(self, names: Sequence[str], positions, velocities, time: float) -> None:
+        """Approach a posture of some joints (velocities: None, empty or one a name). Raises TargetError."""
+        self._posture.move(names, positions, velocities, time)
+        self._core.load_posture(self._posture.program)
+
+    def force(self, F, time: float) -> None:
+        """Raw mode: F, the rows of the tasks in order, for `stream_timeout`. Raises TargetError."""
+        self._need_raw("force")
+        F = vector("force", F, len(self._core.force), most=LARGEST_FORCE)
+        self._streams.put("force", 0, F, self._end(time))
+
+    def tau0(self, tau0, time: float) -> None:
+        """Raw mode: tau0, one a joint of `joints`, for `stream_timeout`. Raises TargetError."""
+        self._need_raw("tau0")
+        tau0 = vector("tau0", tau0, len(self.joints), most=LARGEST_FORCE)
+        self._streams.put("tau0", 0, tau0, self._end(time))
+
+    def stale_targets(self, time: float) -> list[str]:
+        """Tasks whose target pose is older than `target_timeout`: they hold."""
+        return [target.name for target in self._targets if target.is_stale(time)]
+
+    def _target(self, task: str) -> Target:
+        if task not in self._number:
+            raise TargetError(f"no task {quoted(task)}; valid are {listed(self.tasks)}")
+        return self._targets[self._number[task]]
+
+    def _load(self, task: str, target: Target) -> None:
+        self._core.load_program(self._number[task], target.program)
+        self.report.clipped_targets = tuple(each.name for each in self._targets if each.clipped)
+
+    def _end(self, time: float) -> float:
+        """When a stream's input of this time goes stale."""
+        return time + self.settings.safety.stream_timeout
+
+    def _need_raw(self, what: str) -> None:
+        if self.settings.mode != "raw":
+            raise TargetError(f"{what}: the mode is {self.settings.mode}; it counts in mode raw only")
+
+    # ---- results ----
+
+    def pose(self, task: str) -> tuple[np.ndarray, np.ndarray]:
+        """Position (3,) and quaternion (4,) xyzw of a task at the last tick, copies."""
+        return _pose_of(self._core.pose[self._number[self._target(task).name]])
+
+    def target(self, task: str) -> tuple[np.ndarray, np.ndarray]:
+        """Where the task should have been at the last tick, likewise."""
+        return _pose_of(self._core.target[self._number[self._target(task).name]])
+
+    def error(self, task: str) -> np.ndarray:
+        """Wanted minus present pose (6,) of the last tick, linear first, world axes; a view."""
+        return self._core.error[self._number[self._target(task).name]]
+
+    @property
+    def osim(self) -> np.ndarray:
+        """J H^-1 J^T (m, m) of the tasks' rows in order at the last tick: the inverse operational-space inertia."""
+        return self._core.osim
+
+
+def _pose_of(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Position and quaternion, copies, of rotation (9; zeros for the centre of mass) and position (3)."""
+    rotation = pose[:9].reshape(3, 3) if pose[:9].any() else np.eye(3)
+    return pose[9:12].copy(), Rotation.from_matrix(rotation).as_quat()
+

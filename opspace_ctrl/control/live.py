@@ -1,0 +1,74 @@
+"""From settings to the live numbers of the tick: the only place that writes them."""
+from __future__ import annotations
+
+import numpy as np
+
+from ..model import Model
+from . import layout
+from .core import Core
+from .posture_target import PostureTarget
+from .settings import Compensation, ControllerSettings
+
+__all__ = ["write_live"]
+
+MODES = {"tasks": layout.TASKS_MODE, "raw": layout.RAW_MODE, "gravity": layout.GRAVITY_MODE}
+INTERNAL = {"zero": layout.ZERO, "balanced": layout.BALANCED}
+LARGEST_MARGIN = 0.1  # of a joint's range
+
+
+def write_live(core: Core, model: Model, settings: ControllerSettings, posture: PostureTarget) -> None:
+    """Write every setting that is a live number; what was checked before cannot fail."""
+    _write_tasks(core, settings)
+    _write_contacts(core, settings)
+    _write_limits(core, model, settings)
+    core.posture_stiffness[:], core.posture_damping[:] = posture.gains()
+    _write_options(core, settings)
+    _write_payload(core, settings)
+
+
+def _write_tasks(core: Core, settings: ControllerSettings) -> None:
+    for i, task in enumerate(settings.tasks):
+        core.task_on[i] = task.enabled
+        core.stiffness[i], core.damping[i], core.motion[i] = task.stiffness, task.damping, task.motion
+        core.error_limit[i] = task.error_clip
+        core.force_gain[i], core.integral_gain[i] = task.force_gain, task.force_integral
+        core.integral_limit[i], core.force_damping[i] = task.force_limit, task.force_damping
+
+
+def _write_contacts(core: Core, settings: ControllerSettings) -> None:
+    for i, contact in enumerate(settings.contacts):
+        core.contact_on[i], core.friction[i] = contact.enabled, contact.friction
+        core.contact_damping[i] = contact.damping
+        core.half_lengths[i], core.sole_centre[i] = contact.half_lengths, contact.centre
+        core.minimum_force[i] = contact.minimum_force
+
+
+def _write_limits(core: Core, model: Model, settings: ControllerSettings) -> None:
+    limits = settings.limits
+    core.effort_limits[:] = limits.effort_scale * model.effort_limits
+    core.rate_limits[:] = limits.torque_rate
+    lower, upper = model.position_limits.T
+    core.position_margin[:] = np.minimum(limits.margin, LARGEST_MARGIN * (upper - lower))
+    finite = np.isfinite(model.velocity_limits)
+    core.velocity_margin[:] = np.where(finite, limits.speed_margin * np.where(finite, model.velocity_limits, 0.0), 0.0)
+    core.limit_stiffness[:], core.limit_damping[:] = limits.stiffness, limits.damping
+    core.coulomb_speed[:] = settings.compensation.friction_speed
+
+
+def _write_options(core: Core, settings: ControllerSettings) -> None:
+    added, option = settings.compensation, core.options
+    in_law = not added.bias and settings.mode == "tasks"  # F = Lambda (a - beta) instead of h
+    option[layout.MODE], option[layout.INTERNAL] = MODES[settings.mode], INTERNAL[settings.internal_forces]
+    option[layout.RAMP], option[layout.FADE] = settings.ramp, settings.fade
+    option[layout.DAMPING], option[layout.CUT] = settings.limits.singular_damping, settings.limits.singular_cut
+    option[layout.BETA] = in_law
+    option[layout.GRAVITY] = added.gravity and (added.bias or in_law)
+    option[layout.CORIOLIS] = added.coriolis and (added.bias or in_law)
+    option[layout.FRICTION] = added.friction
+
+
+def _write_payload(core: Core, settings: ControllerSettings) -> None:
+    added: Compensation = settings.compensation
+    frames = [task.spec.frame for task in settings.tasks if task.spec.frame]
+    frame = added.payload_frame or (frames[0] if frames else None)
+    core.set_payload(frame if added.payload_mass > 0.0 else None, added.payload_mass, added.payload_centre)

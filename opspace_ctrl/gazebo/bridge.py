@@ -1,0 +1,66 @@
+"""What ros_gz_bridge and our own bridge node are told: their YAML files."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import yaml
+
+from opspace_ctrl.gazebo.generation import Generation
+from opspace_ctrl.gazebo.robot import RobotSdf
+from opspace_ctrl.gazebo.settings import WorldSettings
+from opspace_ctrl.model import Model
+from opspace_ctrl.nodes.gazebo_table import ODOMETRY, STATES, force_topic
+
+__all__ = ["bridge_node_parameters", "bridged_topics", "parameter_file", "topic_file"]
+
+CLOCK = ("/clock", "/clock", "rosgraph_msgs/msg/Clock", "Clock", "GZ_TO_ROS")
+
+
+def bridged_topics(robot: RobotSdf, settings: WorldSettings, floating: bool) -> list[dict[str, str]]:
+    """The entries of ros_gz_bridge's YAML: clock, joint states, odometry, and one force a joint.
+
+    With ros2_control the controllers talk ROS themselves; only the clock and the odometry are left.
+    """
+    model = f"/model/{robot.name}"
+    rows = [CLOCK]
+    if floating:
+        ros_name = "odom" if settings.ros2_control else ODOMETRY
+        rows.append((ros_name, f"{model}/odometry", "nav_msgs/msg/Odometry", "Odometry", "GZ_TO_ROS"))
+    if not settings.ros2_control:
+        rows.append((STATES, f"/world/{settings.world}{model}/joint_state", "sensor_msgs/msg/JointState", "Model",
+                     "GZ_TO_ROS"))
+        rows += [(force_topic(robot.name, joint), f"{model}/joint/{joint}/cmd_force", "std_msgs/msg/Float64", "Double",
+                  "ROS_TO_GZ") for joint in robot.joints.values()]
+    return [_entry(settings.generation, *row) for row in rows]
+
+
+def _entry(generation: Generation, ros: str, gazebo: str, ros_type: str, gazebo_type: str, way: str) -> dict[str, str]:
+    return {"ros_topic_name": ros, "gz_topic_name": gazebo, "ros_type_name": ros_type,
+            "gz_type_name": f"{generation.messages}.{gazebo_type}", "direction": way}
+
+
+def bridge_node_parameters(model: Model, robot: RobotSdf, settings: WorldSettings, floating: bool) -> dict[str, Any]:
+    """The parameters of opspace_gazebo_bridge that depend on the robot and the world."""
+    limits = model.effort_limits
+    return {
+        "model": robot.name,
+        "joints": list(robot.joints),
+        "gazebo_joints": list(robot.joints.values()),
+        "offsets": [float(offset) for offset in robot.offsets],
+        # ROS 2 parameter files know no infinity in an array of numbers
+        "effort_limits": [float(limit) for limit in np.minimum(limits, np.finfo(float).max)],
+        "floating": floating,
+        "base_frame": robot.base_link,
+        "step": settings.step,
+    }
+
+
+def parameter_file(parameters: dict[str, Any]) -> str:
+    """A ROS 2 parameter file for one node in any namespace."""
+    return yaml.safe_dump({"/**": {"ros__parameters": parameters}}, sort_keys=False, width=120)
+
+
+def topic_file(entries: list[dict[str, str]]) -> str:
+    """The configuration of ros_gz_bridge."""
+    return yaml.safe_dump(entries, sort_keys=False, width=120)

@@ -1,0 +1,59 @@
+"""Robots under ros2_control: the controllers' parameters, and the part of the URDF that names the hardware."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from opspace_ctrl.gazebo.xml import add, numbers, xml_text
+from opspace_ctrl.model.xml_safety import parse_xml
+
+__all__ = ["CONTROLLERS", "add_system", "controllers", "urdf_with_hardware"]
+
+# The controllers that stand for the simulator's topics, in the order in which they are started.
+CONTROLLERS = {"joint_state_broadcaster": "joint_state_broadcaster/JointStateBroadcaster",
+               "effort_controller": "forward_command_controller/ForwardCommandController"}
+
+
+def controllers(joints: Sequence[str], update_rate: int) -> dict[str, Any]:
+    """The parameters of controller_manager and of the two controllers, in any namespace.
+
+    Args:
+        joints: in the order of effort_controller/commands.
+        update_rate: of the controller manager [Hz].
+    """
+    types = {name: {"type": kind} for name, kind in CONTROLLERS.items()}
+    return {
+        "/**/controller_manager": {"ros__parameters": {"update_rate": update_rate, **types}},
+        "/**/effort_controller": {"ros__parameters": {"joints": list(joints), "interface_name": "effort"}},
+    }
+
+
+def urdf_with_hardware(source: str, hardware: str, start: Mapping[str, float]) -> str:
+    """The URDF with a <ros2_control> of its own: effort commands; position, velocity and effort states.
+
+    Args:
+        source: the URDF; a <ros2_control> in it, made for other hardware, is replaced.
+        hardware: the plugin of the hardware.
+        start: {joint: position it begins at}, in the order of the model.
+    """
+    robot = parse_xml(source)
+    for other in robot.findall("ros2_control"):
+        robot.remove(other)
+    control = add(robot, "ros2_control", name=f"{robot.get('name')}_system", type="system")
+    add(add(control, "hardware"), "plugin", hardware)
+    for name, position in start.items():
+        joint = add(control, "joint", name=name)
+        add(joint, "command_interface", name="effort")
+        add(add(joint, "state_interface", name="position"), "param", numbers(position), name="initial_value")
+        for interface in ("velocity", "effort"):
+            add(joint, "state_interface", name=interface)
+    return xml_text(robot)
+
+
+def add_system(model: Element, library: str, system: str, parameters: str, namespace: str = "") -> None:
+    """The system that runs the controller manager inside Gazebo; `parameters` is the path of their file."""
+    plugin = add(model, "plugin", filename=library, name=system)
+    add(plugin, "parameters", parameters)
+    if namespace:
+        add(add(plugin, "ros"), "namespace", namespace)

@@ -1,0 +1,71 @@
+"""What a Gazebo world is made with, besides the robot."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from opspace_ctrl.errors import GazeboError, listed, quoted
+from opspace_ctrl.gazebo.generation import GENERATIONS, Generation
+from opspace_ctrl.gazebo.names import sdf_name
+from opspace_ctrl.model import Model
+
+__all__ = ["WorldSettings"]
+
+
+@dataclass(frozen=True, eq=False)
+class WorldSettings:
+    """The world around a robot.
+
+    Attributes:
+        gazebo: a name of GENERATIONS.
+        step: the world's step [s].
+        real_time_factor: simulated over real time that the server aims at.
+        start: q (nq,) the world begins with; None is the neutral configuration.
+        world: name of the world.
+        ground: whether there is a ground plane; None: where there is gravity.
+        normal, height, friction: the plane's normal, its height along it [m], and its coefficient of friction.
+        ros2_control: gz_ros2_control instead of one force topic a joint.
+        folder: where the meshes of relative paths and of packages beside the robot are looked for.
+    """
+
+    gazebo: str = "harmonic"
+    step: float = 1e-3
+    real_time_factor: float = 1.0
+    start: np.ndarray | None = None
+    world: str = "opspace"
+    ground: bool | None = None
+    normal: Sequence[float] = (0.0, 0.0, 1.0)
+    height: float = 0.0
+    friction: float = 0.8
+    ros2_control: bool = False
+    folder: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.gazebo not in GENERATIONS:
+            raise GazeboError(f"no Gazebo generation {quoted(self.gazebo)}; known: {listed(GENERATIONS)}")
+        if sdf_name(self.world) != self.world or not self.world:
+            raise GazeboError(f"the world's name {quoted(self.world)} is not made of letters, digits and _")
+        for name in ("step", "real_time_factor"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0.0):
+                raise GazeboError(f"{name} = {value} is not a positive number")
+
+    @property
+    def generation(self) -> Generation:
+        """The names of this generation."""
+        return GENERATIONS[self.gazebo]
+
+    def start_of(self, model: Model) -> np.ndarray:
+        """q (nq,) that the world begins with.
+
+        Raises:
+            ConfigurationError: it is no configuration of the model.
+        """
+        return model.neutral() if self.start is None else model.check_configuration(self.start)
+
+    def has_ground(self, model: Model) -> bool:
+        """Whether there is a ground plane."""
+        return bool(model.gravity.any()) if self.ground is None else self.ground

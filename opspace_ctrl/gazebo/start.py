@@ -1,0 +1,52 @@
+"""A world that begins as our simulator does: the settings of a world from the simulator's parameters."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from opspace_ctrl.errors import GazeboError, quoted
+from opspace_ctrl.gazebo.files import gazebo_files
+from opspace_ctrl.gazebo.settings import WorldSettings
+from opspace_ctrl.model import Model
+from opspace_ctrl.sim.initial import start_configuration
+from opspace_ctrl.sim.settings import simulator_settings
+
+__all__ = ["world_settings", "write_files"]
+
+
+def world_settings(model: Model, parameters: Mapping[str, Any], **options: Any) -> WorldSettings:
+    """A world with the step, start and ground of the simulator's parameters.
+
+    Args:
+        model: the robot.
+        parameters: of opspace_simulator, such as `node_parameters` reads.
+        options: other fields of WorldSettings; they go before.
+
+    Raises:
+        ParameterError: a parameter is unknown or invalid.
+        ConfigurationError: the start is none of the robot's.
+    """
+    simulator = simulator_settings(parameters)
+    same = {"step": simulator.step, "friction": simulator.ground_friction, "height": simulator.ground_height,
+            "normal": simulator.ground_normal, "start": start_configuration(model, simulator)}
+    return WorldSettings(**{**same, **options})
+
+
+def write_files(model: Model, settings: WorldSettings, folder: Path) -> tuple[list[Path], tuple[str, ...]]:
+    """Write what `gazebo_files` makes into a folder, which is made if need be.
+
+    Returns:
+        The paths, and sentences on what Gazebo cannot have as the model says.
+
+    Raises:
+        GazeboError: a file cannot be written, or the robot cannot be expressed.
+    """
+    files, notes = gazebo_files(model, settings, folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise GazeboError(f"cannot write into {quoted(str(folder))}: {error.strerror or error}") from None
+    return [folder / name for name in files], notes

@@ -1,0 +1,172 @@
+"""Serialised messages read and written in place: a state comes and a command goes a thousand times a second.
+
+rclpy's own conversion makes a Python object of every string and number of a message; here only what is used is looked
+at, and names that have not changed are recognised by their bytes. Layout: plain CDR, little endian: four bytes that say
+so, then the fields, each aligned to its size. Whatever is laid out otherwise is left to rclpy.
+"""
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+from nav_msgs.msg import Odometry
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+
+from opspace_ctrl.nodes.messages import SECOND, nanoseconds
+
+__all__ = ["Command", "JointStateReader", "OdometryReader", "State", "read_joint_state", "read_odometry"]
+
+START = 4  # the fields begin after the bytes that name the layout, and are aligned from there
+PLAIN = b"\x00\x01"  # plain CDR, little endian
+_stamp = struct.Struct("<iI").unpack_from
+_count = struct.Struct("<I").unpack_from
+_pose = struct.Struct("<7d").unpack_from
+_twist = struct.Struct("<6d").unpack_from
+POSE_BYTES, COVARIANCE_BYTES = 7 * 8, 36 * 8
+
+
+class State(NamedTuple):
+    """What is used of a JointState: stamp [ns], names, position and velocity as arrays (or buffers) of doubles."""
+
+    stamp: int
+    names: list[str]
+    position: np.ndarray
+    velocity: np.ndarray
+
+
+class Base(NamedTuple):
+    """What is used of an Odometry: stamp [ns], frames, seven numbers of the pose and six of the twist."""
+
+    stamp: int
+    frame_id: str
+    child_frame_id: str
+    pose: tuple[float, ...]
+    twist: tuple[float, ...]
+
+
+EMPTY = np.empty(0)
+
+
+class JointStateReader:
+    """Reads joint states; remembers the names of the last message."""
+
+    def __init__(self) -> None:
+        self._bytes, self._names = b"", []
+
+    def __call__(self, data: bytes) -> State:
+        """The state in a serialised message.
+
+        Raises:
+            Exception: The bytes are no JointState; which one depends on where that shows.
+        """
+        if data[:2] != PLAIN:
+            return read_joint_state(deserialize_message(data, JointState))
+        seconds, rest = _stamp(data, START)
+        start = _after_string(data, START + 8)
+        end = start + len(self._bytes)
+        if not self._bytes or data[start:end] != self._bytes:
+            names, end = _strings(data, start)
+            self._bytes, self._names = _part(data, start, end), names
+        position, end = _doubles(data, end)
+        velocity, _ = _doubles(data, end)
+        return State(seconds * SECOND + rest, self._names, position, velocity)
+
+
+class OdometryReader:
+    """Reads odometry; remembers the frames of the last message."""
+
+    def __init__(self) -> None:
+        self._bytes, self._frames = b"", ("", "")
+
+    def __call__(self, data: bytes) -> Base:
+        """The base in a serialised message; raises as `JointStateReader`."""
+        if data[:2] != PLAIN:
+            return read_odometry(deserialize_message(data, Odometry))
+        seconds, rest = _stamp(data, START)
+        start = START + 8
+        end = start + len(self._bytes)
+        if not self._bytes or data[start:end] != self._bytes:
+            frame, middle = _string(data, start)
+            child, end = _string(data, middle)
+            self._bytes, self._frames = _part(data, start, end), (frame, child)
+        at = _aligned(end, 8)
+        twist = at + POSE_BYTES + COVARIANCE_BYTES
+        return Base(seconds * SECOND + rest, *self._frames, _pose(data, at), _twist(data, twist))
+
+
+class Command:
+    """A Float64MultiArray of `count` numbers, serialised.
+
+    Attributes:
+        values: (count,) write here.
+    """
+
+    def __init__(self, count: int):
+        self._data = bytearray(START + 16 + 8 * count)  # no dimensions, no offset, the count, four bytes to align
+        self._data[:2] = PLAIN
+        struct.pack_into("<III", self._data, START, 0, 0, count)
+        self.values = np.frombuffer(self._data, dtype=float, count=count, offset=START + 16)
+
+    def message(self) -> bytes:
+        """The serialised message with the present values."""
+        return bytes(self._data)
+
+
+def read_joint_state(message: JointState) -> State:
+    """The same of a message that rclpy has read."""
+    return State(nanoseconds(message.header.stamp), message.name, np.array(message.position),
+                 np.array(message.velocity))
+
+
+def read_odometry(message: Odometry) -> Base:
+    """The same of a message that rclpy has read."""
+    p, o = message.pose.pose.position, message.pose.pose.orientation
+    u, w = message.twist.twist.linear, message.twist.twist.angular
+    return Base(nanoseconds(message.header.stamp), message.header.frame_id, message.child_frame_id,
+                (p.x, p.y, p.z, o.x, o.y, o.z, o.w), (u.x, u.y, u.z, w.x, w.y, w.z))
+
+
+def _aligned(at: int, size: int) -> int:
+    return START + (at - START + size - 1) // size * size
+
+
+def _after_string(data: bytes, at: int) -> int:
+    """Where the next number of four bytes is after a string."""
+    return _aligned(at + 4 + _count(data, at)[0], 4)
+
+
+def _part(data: bytes, start: int, end: int) -> bytes:
+    """A part of a message, which must be in it as a whole."""
+    if end > len(data):
+        raise ValueError("a part is longer than its message")
+    return data[start:end]
+
+
+def _string(data: bytes, at: int) -> tuple[str, int]:
+    """A string and where the next number of four bytes is."""
+    length = _count(data, at)[0]
+    text = _part(data, at + 4, at + 4 + length)
+    return text[:-1].decode(errors="replace"), _aligned(at + 4 + length, 4)
+
+
+def _strings(data: bytes, at: int) -> tuple[list[str], int]:
+    """A sequence of strings and where the next number of four bytes is."""
+    count, at = _count(data, at)[0], at + 4
+    if count > len(data):
+        raise ValueError("a sequence is longer than its message")
+    names = []
+    for _ in range(count):
+        name, at = _string(data, at)
+        names.append(name)
+    return names, at
+
+
+def _doubles(data: bytes, at: int) -> tuple[np.ndarray, int]:
+    """A sequence of doubles, not copied, and where the next number of four bytes is."""
+    count = _count(data, at)[0]
+    if not count:
+        return EMPTY, at + 4
+    start = _aligned(at + 4, 8)
+    return np.frombuffer(data, dtype=float, count=count, offset=start), start + 8 * count

@@ -1,0 +1,178 @@
+"""opspace_controller: a lifecycle node that turns states of a robot into efforts.
+
+configure reads the robot, builds and compiles; activate lets efforts out; deactivate sends the last command; cleanup
+forgets the robot. The loop has a thread of its own (`control_loop`); parameters, services, targets and diagnostics are
+served by the executor in the main thread.
+"""
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from std_srvs.srv import Trigger
+
+from opspace_ctrl.control.settings import ControllerSettings, controller_settings
+from opspace_ctrl.control.tables import controller_table
+from opspace_ctrl.errors import OpspaceError
+from opspace_ctrl.nodes.declared import NODE_OPTIONS, Declared
+from opspace_ctrl.nodes.robot import Description, load
+from opspace_ctrl.nodes.runtime import DONE, INVALID, Stop, run
+from opspace_ctrl.nodes.session import Session
+
+__all__ = ["ControllerNode", "main"]
+
+NAME = "opspace_controller"
+USAGE = """\
+opspace_controller [--ros-args -p robot:=ROBOT --params-file FILE ...]
+
+The operational-space controller as a ROS 2 lifecycle node: joint_states (and odom) in, effort_controller/commands out.
+Its parameters and topics: docs/ros_interface.md; a file to start from: config/arm7.yaml.
+"""
+SUCCESS, FAILURE, ERROR = (TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE,
+                           TransitionCallbackReturn.ERROR)
+
+
+class ControllerNode(LifecycleNode):
+    """The node.
+
+    Attributes:
+        finished: the process shall end.
+        exit_code: of the process.
+    """
+
+    def __init__(self, stop: Stop):
+        """Stop: tells of signals.
+
+        Raises:
+            OpspaceError: A parameter is invalid.
+        """
+        super().__init__(NAME, **NODE_OPTIONS)
+        self.finished, self.exit_code = False, DONE
+        self._stop = stop
+        self._session: Session | None = None
+        self._declared = Declared(self)
+        general = {parameter.name: parameter for parameter in controller_table()}
+        self._declared.declare([general.pop("tasks"), general.pop("contacts")])
+        table = controller_table(self._declared["tasks"], self._declared["contacts"])
+        self._declared.declare([parameter for parameter in table if parameter.name not in ("tasks", "contacts")])
+        self._declared.complete()
+        self._declared.accept = self._accept
+        controller_settings(self._declared.values)
+        self._description = None if self._declared["robot"] else Description(self)
+        self.create_service(Trigger, "~/hold", self._hold)
+        self.create_service(Trigger, "~/reset", self._reset)
+        self.create_service(Trigger, "~/emergency_stop", self._emergency_stop)
+
+    def autostart(self) -> None:
+        """Configure and activate by itself; where that fails the process ends with INVALID."""
+        if self.trigger_configure() != SUCCESS or self.trigger_activate() != SUCCESS:
+            self.finished, self.exit_code = True, INVALID
+
+    def end(self) -> None:
+        """Send the last command and end the loop."""
+        self._forget()
+
+    # ---- lifecycle ----
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Read the robot, build the controller, compile every method."""
+        def configure() -> None:
+            with self._stop.interruptible():
+                self._build(controller_settings(self._declared.values))
+        return self._transition("configured", configure)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Let efforts out."""
+        return self._transition("active", lambda: self._session.loop.activate())
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Send the last command, and nothing after it."""
+        return self._transition("inactive", lambda: self._session.loop.deactivate())
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the robot."""
+        return self._transition("clean", self._forget)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Send the last command, forget the robot and end the process."""
+        self.finished = True
+        return self._transition("shut down", self._forget)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Send the last command and forget the robot; the node can be configured again."""
+        return self._transition("clean after an error", self._forget)
+
+    def _transition(self, goal: str, action: Callable[[], None]) -> TransitionCallbackReturn:
+        """Do it and say so; rclpy itself would keep silent about what is raised."""
+        try:
+            action()
+        except OpspaceError as error:
+            self.get_logger().error(f"not {goal}: {error}")
+            return FAILURE
+        except Exception:
+            self.get_logger().error(f"not {goal}: {traceback.format_exc()}")
+            return ERROR
+        self.get_logger().info(goal)
+        return SUCCESS
+
+    def _build(self, settings: ControllerSettings) -> None:
+        log, values = self.get_logger(), settings.values
+        robot = values["robot"] or self._description.text(lambda: self._stop.requested)
+        model = load(robot, values["base"], settings.locked, log.warning)
+        log.info(f"{model.name}: {len(model.joint_names)} joints, {model.nv} coordinates")
+        self._session = Session(self, model, settings, lambda method: log.info(f"compiling {method}"))
+        log.info(f"method {self._session.controller.method}, loop's thread "
+                 f"{self._session.loop.priority}, memory {self._session.memory}")
+
+    def _forget(self) -> None:
+        """Undo `_build`."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    # ---- parameters ----
+
+    def _accept(self, values: dict[str, Any], names: list[str]) -> None:
+        """A change while the node runs; raises what refuses it, and then nothing has changed."""
+        settings = controller_settings(values)
+        if self._session is not None:
+            self._session.apply(settings)
+
+    # ---- services ----
+
+    def _hold(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._served(response, lambda session: session.hold(), "holding")
+
+    def _reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._served(response, lambda session: session.reset(), "reset")
+
+    def _emergency_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._served(response, lambda session: session.emergency_stop(), "stopped until ~/reset")
+
+    def _served(self, response: Trigger.Response, action: Callable[[Session], None], text: str) -> Trigger.Response:
+        """Do it, and say that or why not."""
+        response.success, response.message = False, "the controller is not configured"
+        if self._session is not None:
+            try:
+                action(self._session)
+                response.success, response.message = True, text
+            except (OpspaceError, TimeoutError) as error:
+                response.message = str(error) or "the loop does not answer"
+        return response
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the node; the exit codes are those of `runtime`."""
+    def make(stop: Stop) -> ControllerNode:
+        node = ControllerNode(stop)
+        if node.get_parameter("autostart").value:
+            node.autostart()
+        return node
+    return run(make, arguments, USAGE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""Our parameter tables on a ROS 2 node: declared with description and range, read, and set all or none.
+
+The node must have been made with `**NODE_OPTIONS`: then what the command line and the files give is known before it is
+declared, so that a misspelt name is an error instead of being ignored, and setting a name that does not exist is left
+to us to refuse.
+"""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.node import Node
+from rclpy.parameter import Parameter as RosParameter
+
+from opspace_ctrl.errors import OpspaceError
+from opspace_ctrl.parameters import Parameter, checked, checked_value
+
+__all__ = ["NODE_OPTIONS", "Declared", "descriptor"]
+
+NODE_OPTIONS = {"automatically_declare_parameters_from_overrides": True, "allow_undeclared_parameters": True}
+
+TYPES = {"bool": RosParameter.Type.BOOL, "integer": RosParameter.Type.INTEGER, "double": RosParameter.Type.DOUBLE,
+         "string": RosParameter.Type.STRING, "double_array": RosParameter.Type.DOUBLE_ARRAY,
+         "string_array": RosParameter.Type.STRING_ARRAY}
+LARGEST = sys.float_info.max
+LARGEST_INTEGER = 2**63 - 1
+# What rclpy declares for itself.
+FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+
+
+class Declared:
+    """The parameters of a node.
+
+    Attributes:
+        table: name -> Parameter.
+        accept: called with all values, and the names that change, before a change counts; it refuses by raising an
+            OpspaceError, whose message is the reason the caller sees. Nothing is set unless it returns.
+    """
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._values: dict[str, Any] = {}
+        self.table: dict[str, Parameter] = {}
+        self.accept: Callable[[dict[str, Any], list[str]], None] = lambda values, names: None
+        node.add_pre_set_parameters_callback(self._in_our_types)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """A copy of all values."""
+        return dict(self._values)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def declare(self, table: Iterable[Parameter]) -> None:
+        """Declare a table; it may be called again for parameters that depend on the values of the first ones.
+
+        Raises:
+            ParameterError: A value from the command line or a file is invalid.
+        """
+        for parameter in table:
+            value = parameter.default
+            if self._node.has_parameter(parameter.name):
+                value = checked_value(parameter, self._node.get_parameter(parameter.name).value)
+                self._node.undeclare_parameter(parameter.name)
+            self._node.declare_parameter(parameter.name, value, descriptor(parameter, False), ignore_override=True)
+            # an empty list has no type by itself, and only what is set later may be refused as read-only
+            self._node.set_parameters([RosParameter(parameter.name, TYPES[parameter.kind], value)])
+            self._node.set_descriptor(parameter.name, descriptor(parameter))
+            self.table[parameter.name] = parameter
+            self._values[parameter.name] = value
+
+    def complete(self) -> None:
+        """All tables are declared: refuse what is left over, and check every change from now on.
+
+        Raises:
+            ParameterError: A parameter was given that is in no table.
+        """
+        given = self._node.get_parameters_by_prefix("")
+        checked(self.table.values(), {name: parameter.value for name, parameter in given.items()
+                                      if not name.startswith(FOREIGN)})
+        self._node.add_on_set_parameters_callback(self._veto)
+
+    def _in_our_types(self, changes: list[RosParameter]) -> list[RosParameter]:
+        """An integer is a valid double; anything else is left for `_veto` to refuse."""
+        def converted(change: RosParameter) -> RosParameter:
+            parameter = self.table.get(change.name)
+            try:
+                return RosParameter(change.name, TYPES[parameter.kind], checked_value(parameter, change.value))
+            except (AttributeError, OpspaceError):
+                return change
+        return [converted(change) for change in changes]
+
+    def _veto(self, changes: list[RosParameter]) -> SetParametersResult:
+        ours = {change.name: change.value for change in changes if not change.name.startswith(FOREIGN)}
+        try:
+            values = checked(self.table.values(), self._values | ours)
+            if ours:
+                self.accept(dict(values), list(ours))
+        except OpspaceError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        self._values = values
+        return SetParametersResult(successful=True)
+
+
+def descriptor(parameter: Parameter, final: bool = True) -> ParameterDescriptor:
+    """What `ros2 param describe` shows.
+
+    Types are left to `Declared`, whose refusal says more than rclpy's; `final` False leaves out what would stand in
+    the way of declaring.
+    """
+    text = parameter.description
+    if parameter.choices:
+        text += f" One of: {', '.join(choice or repr('') for choice in parameter.choices)}."
+    result = ParameterDescriptor(name=parameter.name, description=text, dynamic_typing=True,
+                                 read_only=parameter.read_only and final)
+    if parameter.minimum is None and parameter.maximum is None:
+        return result
+    if parameter.kind == "integer":
+        low, high = _ends(parameter, LARGEST_INTEGER)
+        result.integer_range = [IntegerRange(from_value=int(low), to_value=int(high))]
+    elif parameter.kind == "double":
+        low, high = _ends(parameter, LARGEST)
+        result.floating_point_range = [FloatingPointRange(from_value=float(low), to_value=float(high))]
+    else:
+        low, high = parameter.minimum, parameter.maximum
+        result.additional_constraints = f"each from {low if low is not None else '-inf'} to " \
+                                        f"{high if high is not None else 'inf'}"
+    return result
+
+
+def _ends(parameter: Parameter, largest: float) -> tuple[float, float]:
+    return (-largest if parameter.minimum is None else parameter.minimum,
+            largest if parameter.maximum is None else parameter.maximum)

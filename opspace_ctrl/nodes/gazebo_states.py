@@ -1,0 +1,140 @@
+"""Joint states and odometry as the controller wants them, from what Gazebo sends; knows no ROS.
+
+Gazebo repeats the same stamp while it is paused, lists joints in an order and under names of its own (fixed ones too),
+and sends odometry on a topic of its own, with a twist that is a mean over many steps. Here repeats are dropped, joints
+selected by name, a joint state waits for the odometry of the same stamp, and the twist is that of the last step.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from opspace_ctrl.model.rotations import (
+    from_quaternion,
+    quaternion_conjugate,
+    quaternion_log,
+    quaternion_product,
+)
+
+__all__ = ["BaseTwist", "JointSelection", "Pairing"]
+
+KEPT = 16  # messages that wait for their partner
+
+
+class JointSelection:
+    """Picks our joints, in our order, out of the arrays of a message.
+
+    Attributes:
+        problem: why the last message was not taken, "" if it was.
+    """
+
+    def __init__(self, gazebo_joints: Sequence[str], offsets: Sequence[float]) -> None:
+        self._wanted = list(gazebo_joints)
+        self._offsets = np.asarray(offsets, float) if len(offsets) else np.zeros(len(self._wanted))
+        self._names: list[str] = []
+        self._index = np.zeros(0, int)
+        self.problem = ""
+
+    def __call__(self, names: Sequence[str], positions, velocities) -> tuple[np.ndarray, np.ndarray] | None:
+        """Positions (offset added) and velocities (k,), or None; velocities may be missing: then empty."""
+        if list(names) != self._names and not self._learn(names):
+            return None
+        if len(positions) != len(names) or len(velocities) not in (0, len(names)):
+            self.problem = f"{len(positions)} positions and {len(velocities)} velocities for {len(names)} names"
+            return None
+        chosen = np.asarray(positions, float)[self._index] + self._offsets
+        rates = np.asarray(velocities, float)[self._index] if len(velocities) else np.zeros(0)
+        if not (np.isfinite(chosen).all() and np.isfinite(rates).all()):
+            self.problem = "a position or velocity is not finite"
+            return None
+        return chosen, rates
+
+    def _learn(self, names: Sequence[str]) -> bool:
+        numbers = {name: number for number, name in enumerate(names)}
+        missing = [name for name in self._wanted if name not in numbers]
+        if missing:
+            self.problem = f"no joint {missing[0]!r} among the joints of Gazebo: {', '.join(names)}"
+            return False
+        self._names = list(names)
+        self._index = np.array([numbers[name] for name in self._wanted], int)
+        return True
+
+
+class Pairing:
+    """Finds joint states and odometry of the same stamp and drops repeats.
+
+    Stamps are integers [ns]. A joint state earlier than the last one released belongs to a world that was reset:
+    those that waited from before are forgotten.
+
+    Attributes:
+        repeats: messages dropped because their stamp had come before.
+        unpaired: joint states dropped because their odometry never came.
+    """
+
+    def __init__(self, floating: bool) -> None:
+        self._floating = floating
+        self._released: int | None = None
+        self._states: dict[int, Any] = {}
+        self._odometry: dict[int, Any] = {}
+        self.repeats = 0
+        self.unpaired = 0
+
+    def state(self, stamp: int, message: Any) -> tuple[Any, Any] | None:
+        """(joint state, odometry or None) that may leave now, or None."""
+        if self._released is not None and stamp < self._released:
+            self._states.clear()
+            self._released = None
+        return self._add(self._states, stamp, message)
+
+    def odometry(self, stamp: int, message: Any) -> tuple[Any, Any] | None:
+        """As `state`, for an odometry message, which may be late."""
+        return self._add(self._odometry, stamp, message)
+
+    def _add(self, side: dict[int, Any], stamp: int, message: Any) -> tuple[Any, Any] | None:
+        if stamp == self._released or stamp in side:
+            self.repeats += 1
+            return None
+        side[stamp] = message
+        if stamp in self._states and (not self._floating or stamp in self._odometry):
+            return self._release(stamp)
+        if len(side) > KEPT:
+            del side[next(iter(side))]
+            self.unpaired += side is self._states
+        return None
+
+    def _release(self, stamp: int) -> tuple[Any, Any]:
+        pair = self._states[stamp], self._odometry.get(stamp)
+        self.unpaired += sum(waiting < stamp for waiting in self._states)
+        self._states = {key: kept for key, kept in self._states.items() if key > stamp}
+        self._odometry = {key: kept for key, kept in self._odometry.items() if key > stamp}
+        self._released = stamp
+        return pair
+
+
+class BaseTwist:
+    """The twist of the base from poses one step apart, as the engine under Gazebo has it after the step.
+
+    omega = log(R_(k-1)^T R_k) / dt and v = R_k^T (p_k - p_(k-1)) / dt, both in base axes: the engine moves the origin
+    by dt times its new velocity. Without a pose one step before (the first one, a lost one, a reset), the message's
+    own twist is taken.
+    """
+
+    def __init__(self, step: float) -> None:
+        self._step = round(step * 1e9)
+        self._stamp: int | None = None
+        self._position = np.zeros(3)
+        self._quaternion = np.array([0.0, 0.0, 0.0, 1.0])
+
+    def __call__(self, stamp: int, position, quaternion, twist) -> np.ndarray:
+        """(6,) linear, angular of the pose of a stamp [ns]; `twist`: the message's own."""
+        before, self._stamp = self._stamp, stamp
+        p, self._position = self._position, np.asarray(position, float)
+        r, self._quaternion = self._quaternion, np.asarray(quaternion, float)
+        if before is None or stamp - before != self._step:
+            return np.asarray(twist, float)
+        dt = self._step * 1e-9
+        linear = from_quaternion(self._quaternion).T @ (self._position - p) / dt
+        angular = quaternion_log(quaternion_product(quaternion_conjugate(r), self._quaternion)) / dt
+        return np.concatenate((linear, angular))

@@ -1,0 +1,100 @@
+"""What the controller tells at a decimated rate: poses, errors, the operational-space inertia.
+
+Everything here runs in the executor's thread and reads the results of the newest tick; what nobody listens to is not
+made.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from std_msgs.msg import Float64, Float64MultiArray, Header
+from visualization_msgs.msg import MarkerArray
+
+from opspace_ctrl.control.controller import Controller
+from opspace_ctrl.nodes import qos
+from opspace_ctrl.nodes.markers import Markers
+from opspace_ctrl.nodes.messages import matrix_message, pose_message, vector_message
+
+__all__ = ["Outputs"]
+
+
+class Outputs:
+    """The publishers and their timers; silent until the first tick.
+
+    Attributes:
+        also: called at the same rate as the poses are published.
+    """
+
+    def __init__(self, node: Node, controller: Controller, header: Callable[[], Header | None],
+                 configuration: Callable[[], np.ndarray], rate: float, marker_rate: float):
+        """Header: stamp of the newest tick and name of the world, None while there is nothing to tell.
+
+        Configuration: returns a copy of the present q (nq,). Rates in Hz, 0: none.
+        """
+        self._node, self._controller, self._header = node, controller, header
+        self._tasks = [
+            (spec.name, spec.relative_to, node.create_publisher(PoseStamped, f"~/{spec.name}/pose", qos.OUTPUTS),
+             node.create_publisher(TwistStamped, f"~/{spec.name}/error", qos.OUTPUTS))
+            for spec in (task.spec for task in controller.settings.tasks)]
+        self._osim = node.create_publisher(Float64MultiArray, "~/osim", qos.OUTPUTS)
+        self._residual = node.create_publisher(Float64, "~/method_residual", qos.profile(10))
+        self._markers = Markers(controller, configuration)
+        self._marker_array = node.create_publisher(MarkerArray, "~/markers", qos.OUTPUTS)
+        self._publishers = [self._osim, self._residual, self._marker_array,
+                            *(publisher for *_, pose, error in self._tasks for publisher in (pose, error))]
+        self.also: Callable[[], None] = _nothing
+        self._rates, self._timers = (0.0, 0.0), []
+        self.set_rates(rate, marker_rate)
+
+    def set_rates(self, rate: float, marker_rate: float) -> None:
+        """Rates of all but the markers, and of those [Hz]; 0: none."""
+        if (rate, marker_rate) == self._rates:
+            return
+        self._rates = rate, marker_rate
+        for timer in self._timers:
+            self._node.destroy_timer(timer)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)  # simulated time may stand
+        self._timers = [self._node.create_timer(1.0 / hertz, callback, clock=steady)
+                        for hertz, callback in ((rate, self.publish), (marker_rate, self.publish_markers)) if hertz]
+
+    def close(self) -> None:
+        """Fall silent."""
+        self.set_rates(0.0, 0.0)
+        for publisher in self._publishers:
+            self._node.destroy_publisher(publisher)
+
+    def publish(self) -> None:
+        """Pose and error of each task, and the operational-space inertia's inverse."""
+        header = self._header()
+        if header is None:
+            return
+        self.also()
+        for name, reference, pose, error in self._tasks:
+            of_task = Header(stamp=header.stamp, frame_id=reference or header.frame_id)
+            if pose.get_subscription_count():
+                pose.publish(PoseStamped(header=of_task, pose=pose_message(*self._controller.pose(name))))
+            if error.get_subscription_count():
+                message = TwistStamped(header=of_task)
+                value = self._controller.error(name)
+                message.twist.linear, message.twist.angular = vector_message(value[:3]), vector_message(value[3:])
+                error.publish(message)
+        if self._osim.get_subscription_count():
+            self._osim.publish(matrix_message(self._controller.osim))
+
+    def publish_markers(self) -> None:
+        """What RViz shows."""
+        header = self._header()
+        if header is not None and self._marker_array.get_subscription_count():
+            self._marker_array.publish(self._markers.message(header))
+
+    def publish_residual(self) -> None:
+        """How far the torques of the old and the new method were apart when they were switched."""
+        self._residual.publish(Float64(data=float(self._controller.method_residual)))
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,66 @@
+"""What makes a loop's thread regular, as far as the system permits: priority, locked memory, no garbage collection.
+
+Each function returns a phrase for the log and the diagnostics: what was done, or why not.
+"""
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import sys
+from contextlib import suppress
+
+__all__ = ["collect_garbage", "lock_memory", "quiet_interpreter", "raise_priority", "restore_interpreter"]
+
+LOCK_CURRENT, LOCK_FUTURE, LOCK_ON_FAULT = 1, 2, 4  # of mlockall(2)
+SWITCH = 1e-4  # [s] after which a thread yields the interpreter to a loop that waits for it
+USUAL_SWITCH = 5e-3  # [s] Python's own
+
+
+def raise_priority(priority: int) -> str:
+    """SCHED_FIFO with this priority (1 to 99) for the calling thread; 0 leaves it as it is."""
+    if not priority:
+        return "as started"
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+    except (AttributeError, OSError) as error:
+        return f"as started (SCHED_FIFO {priority}: {getattr(error, 'strerror', None) or 'not on this system'})"
+    return f"SCHED_FIFO {priority}"
+
+
+def lock_memory(wanted: bool) -> str:
+    """Keep every page of the process that is in use in memory; pages are locked as they are touched, none is added."""
+    if not wanted:
+        return "not locked"
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        failed = libc.mlockall(LOCK_CURRENT | LOCK_FUTURE | LOCK_ON_FAULT)
+    except (AttributeError, OSError):
+        return "not locked (not on this system)"
+    return f"not locked ({os.strerror(ctypes.get_errno())})" if failed else "locked"
+
+
+def quiet_interpreter() -> str:
+    """Exempt what exists from garbage collection, collect only when told, and switch threads quickly.
+
+    What compiling has left free goes back to the system.
+    """
+    gc.collect()
+    with suppress(AttributeError, OSError):  # a C library other than glibc
+        ctypes.CDLL(None).malloc_trim(0)
+    gc.freeze()
+    gc.disable()
+    sys.setswitchinterval(SWITCH)
+    return "collected once a second, outside the loop"
+
+
+def collect_garbage() -> None:
+    """Collect what has become garbage since `quiet_interpreter`; quick, because little has been made since."""
+    gc.collect()
+
+
+def restore_interpreter() -> None:
+    """Undo `quiet_interpreter`."""
+    gc.unfreeze()
+    gc.enable()
+    sys.setswitchinterval(USUAL_SWITCH)

@@ -1,0 +1,244 @@
+"""The simulator's loop in a thread of its own: steps when they are due, states out, commands in.
+
+free and scaled: a cycle (the steps between two states) begins when its time has come on a steady clock. lockstep: when
+the last state has been answered by a command; without an answer the state is sent again, so that a controller that
+comes back is served. Whatever touches the plant is done in this thread: others hand it over with `do`.
+"""
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from time import monotonic
+from typing import Any
+
+from opspace_ctrl.errors import ConfigurationError, SimulationError
+from opspace_ctrl.nodes.pacing import Pacer
+from opspace_ctrl.nodes.robot_topics import RobotTopics
+from opspace_ctrl.nodes.stamping import Stamping
+from opspace_ctrl.sim.plant import Measurement, Plant
+
+__all__ = ["SimulationLoop"]
+
+LONGEST_WAIT = 0.1  # [s]
+ANSWER = 10.0  # [s] that another thread waits for the loop
+FOREVER = -1
+
+
+class SimulationLoop:
+    """Runs a plant.
+
+    Args:
+        plant: the robot; belongs to the loop's thread from `start` to `stop`.
+        topics: of the robot.
+        values: the simulator's parameters; `values` may be replaced while it runs.
+        now: the time of the node's clock [ns].
+
+    Attributes:
+        pacer: when cycles are due, and what was late.
+        failure: why the simulation cannot go on, "" if it can; a reset clears it.
+        refusal: why the last command was refused, "" if none was.
+    """
+
+    def __init__(self, plant: Plant, topics: RobotTopics, values: Mapping[str, Any], now: Callable[[], int]) -> None:
+        self.plant, self.values = plant, values
+        self._topics = topics
+        step = plant.simulator.settings.step
+        self._cycle = max(1, round(1.0 / (values["rate"] * step)))  # steps
+        self._is_lockstep = values["mode"] == "lockstep"
+        self.pacer = Pacer(self._cycle * step, self._factor(), values["catch_up"] and not self._is_lockstep,
+                           values["max_catch_up"])
+        self._stamping = Stamping(values["mode"] == "free", now)
+        self._clock_every = max(1, round(1.0 / (values["clock_rate"] * self._cycle * step)))  # states
+        self.failure = ""
+        self.refusal = ""
+        self._tasks: deque[tuple[Callable[[], Any], Future]] = deque()
+        self._thread: threading.Thread | None = None
+        self._to_do = 0  # steps left of the cycle that has begun
+        self._states = 0
+        self._allowed = FOREVER  # steps while paused
+        self._newest: Measurement | None = None  # of those that left
+        self._measured_at = self._sent_at = 0.0  # when the newest state was sent first, and last
+
+    def _factor(self) -> float:
+        """Simulated seconds a second; 0: nothing waits for the clock."""
+        if self.values["mode"] == "free":
+            return 1.0
+        return self.values["real_time_factor"] if self.values["mode"] == "scaled" or self.values["pace"] else 0.0
+
+    # For other threads.
+
+    @property
+    def is_running(self) -> bool:
+        """Is the thread there?"""
+        return self._thread is not None
+
+    @property
+    def is_paused(self) -> bool:
+        """Do steps happen only when asked for?"""
+        return self._allowed != FOREVER
+
+    @property
+    def is_waiting(self) -> bool:
+        """Has a lock-step waited in vain for an answer to its last state?"""
+        return self._is_lockstep and self.plant.awaits and (
+            monotonic() - self._measured_at > self.values["lockstep_timeout"])
+
+    def start(self) -> None:
+        """Send the first state and begin."""
+        self._stopping = False
+        self._stamping.anchor(self.plant.simulator.time)
+        self.pacer.start(monotonic())
+        self._to_do = 0
+        self._send()
+        self._thread = threading.Thread(target=self._run, name="simulation", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; the state stays."""
+        if self._thread is None:
+            return
+        self._stopping = True
+        self._topics.waiter.wake()
+        self._thread.join()
+        self._thread = None
+
+    def do(self, task: Callable[[], Any]) -> Any:
+        """Have the loop's thread do something between two steps, and return what it returns or raise what it raises."""
+        if self._thread is None:
+            return task()
+        future: Future = Future()
+        self._tasks.append((task, future))
+        self._topics.waiter.wake()
+        return future.result(ANSWER)
+
+    def pause(self, paused: bool) -> None:
+        """Stand, or go on."""
+        self.do(lambda: self._allow(0 if paused else FOREVER))
+
+    def step(self, count: int) -> None:
+        """Allow so many steps more while it is paused; they begin at once.
+
+        Raises:
+            ConfigurationError: it is not paused.
+        """
+        def allow_more() -> None:
+            if not self.is_paused:
+                raise ConfigurationError("steps are made one by one only while the simulator is paused")
+            self._allow(self._allowed + count)
+        self.do(allow_more)
+
+    def reset(self) -> None:
+        """Back to the initial state; a pause stays."""
+        self.do(self._reset)
+
+    # In the loop's thread.
+
+    def _allow(self, steps: int) -> None:
+        self._allowed = steps
+        self._resume_clock()
+
+    def _resume_clock(self) -> None:
+        self.pacer.start(monotonic())
+        self._stamping.anchor(self.plant.simulator.time)
+
+    def _reset(self) -> None:
+        while self._topics.command() is not None:
+            pass  # an answer to what is no longer so
+        self.plant.simulator.reset()
+        self.plant.reset()
+        self.failure = ""
+        self._newest = None
+        self._to_do = self._states = 0
+        self._allowed = min(self._allowed, 0)
+        self._resume_clock()
+        self._send()
+
+    def _run(self) -> None:
+        waiter = self._topics.waiter
+        while not self._stopping:
+            while self._tasks:
+                self._do(*self._tasks.popleft())
+            try:
+                self._take()
+                delay = self._delay()
+                if delay == 0.0:
+                    self._step()
+            except Exception as error:  # the thread must live: a reset may help, and somebody must be told
+                self.failure = str(error) if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
+                delay = LONGEST_WAIT
+            if delay > 0.0:
+                waiter.wait(min(delay, LONGEST_WAIT))
+
+    def _do(self, task: Callable[[], Any], future: Future) -> None:
+        try:
+            future.set_result(task())
+        except Exception as error:  # belongs to the thread that asked
+            future.set_exception(error)
+
+    def _take(self) -> None:
+        """Hand over what has come."""
+        plant = self.plant
+        while (efforts := self._topics.command()) is not None:
+            self.refusal = plant.command(efforts) or self.refusal
+        while self._topics.push(plant.simulator, self.values["wrench_hold"]):
+            pass
+
+    def _delay(self) -> float:
+        """Seconds until the next step may be due; 0: now."""
+        if self.failure or self._allowed == 0:
+            return LONGEST_WAIT
+        now = monotonic()
+        if self._to_do and not self.is_paused:
+            return 0.0  # the rest of a cycle
+        if self._is_lockstep and self.plant.awaits:
+            return self._wait_for_command(now)
+        return 0.0 if self.is_paused else self.pacer.delay(now)
+
+    def _wait_for_command(self, now: float) -> float:
+        left = self._sent_at + self.values["lockstep_timeout"] - now
+        if left > 0.0:
+            return left
+        if self.plant.schedule_time >= 0.0:  # before the first command nothing is late
+            self.plant.timed_out()
+        self._topics.publish_clock(self._stamping.last)
+        self._topics.publish(self._newest, self._stamping.stamp(self._newest.stamp))
+        self._sent_at = now
+        return self.values["lockstep_timeout"]
+
+    def _step(self) -> None:
+        """One step; the last of a cycle sends the state."""
+        plant = self.plant
+        if not self._to_do:
+            self.pacer.factor = self._factor()
+            self._stamping.skip(self.pacer.begin(monotonic()))
+            self._to_do = self._cycle
+        plant.step()
+        self._to_do -= 1
+        if self.is_paused:
+            self._allowed -= 1
+        if not self._to_do:
+            self._send()
+
+    def _send(self) -> None:
+        """Measure, and send what leaves."""
+        plant, topics, stamping = self.plant, self._topics, self._stamping
+        leaving = plant.measure()
+        time = stamping.now(plant.simulator.time)
+        if self._states % self._clock_every == 0:
+            topics.publish_clock(time)
+        self._states += 1
+        for measurement in leaving:
+            topics.publish(measurement, stamping.stamp(measurement.stamp))
+        self._note(leaving)
+        topics.publish_wrenches(plant.simulator, time)
+        self._measured_at = self._sent_at = monotonic()
+
+    def _note(self, leaving: list[Measurement]) -> None:
+        """Remember the newest state; one that came late or twice needs no answer."""
+        newest = max(leaving, key=lambda measurement: measurement.stamp, default=None)
+        if newest is not None and self._newest is not None and newest.stamp <= self._newest.stamp:
+            self.plant.awaits = False
+        elif newest is not None:
+            self._newest = newest

@@ -1,0 +1,214 @@
+"""opspace_simulator: a lifecycle node that, seen from the ROS graph, is the robot.
+
+configure loads and prepares the robot, activate lets time run, deactivate stops it where it is, cleanup forgets it.
+"""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from std_srvs.srv import SetBool, Trigger
+
+from opspace_ctrl.errors import ConfigurationError, OpspaceError
+from opspace_ctrl.model.source import ROBOTS
+from opspace_ctrl.nodes.declared import NODE_OPTIONS, Declared
+from opspace_ctrl.nodes.privileges import quiet_interpreter, restore_interpreter
+from opspace_ctrl.nodes.robot import load
+from opspace_ctrl.nodes.robot_topics import RobotTopics, joint_order
+from opspace_ctrl.nodes.runtime import DONE, INVALID, Stop, run
+from opspace_ctrl.nodes.simulation_loop import SimulationLoop
+from opspace_ctrl.nodes.simulator_status import SimulatorStatus
+from opspace_ctrl.sim.faults import Schedule, load_faults
+from opspace_ctrl.sim.plant import Plant
+from opspace_ctrl.sim.settings import SIMULATOR_TABLE, simulator_settings
+from opspace_ctrl.sim.simulator import make_simulator
+
+__all__ = ["SimulatorNode", "main"]
+
+NAME = "opspace_simulator"
+USAGE = """\
+opspace_simulator [--ros-args -p robot:=ROBOT --params-file FILE ...]
+
+A simulated robot as a ROS 2 lifecycle node: effort_controller/commands in, joint_states (and odom) out.
+Its parameters and topics: docs/ros_interface.md; a file to start from: config/arm7.yaml.
+"""
+SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+
+class SimulatorNode(LifecycleNode):
+    """The node; services and parameters in the executor, the simulation in a thread of its own.
+
+    Attributes:
+        finished: the process shall end.
+        exit_code: of the process.
+    """
+
+    def __init__(self, stop: Stop) -> None:
+        """Stop: tells of signals.
+
+        Raises:
+            ParameterError: a parameter is invalid.
+        """
+        super().__init__(NAME, **NODE_OPTIONS)
+        self.finished, self.exit_code = False, DONE
+        self._interruptible = stop.interruptible
+        self._declared = Declared(self)
+        self._declared.declare(SIMULATOR_TABLE)
+        self._declared.complete()
+        self._declared.accept = self._accept
+        self._loop: SimulationLoop | None = None
+        self._topics: RobotTopics | None = None
+        self._status: SimulatorStatus | None = None
+        self.create_service(SetBool, "~/pause", self._pause)
+        self.create_service(Trigger, "~/step", self._step)
+        self.create_service(Trigger, "~/reset", self._reset)
+
+    def autostart(self) -> None:
+        """Configure and activate by itself; where that fails the process ends with INVALID."""
+        if self.trigger_configure() != SUCCESS or self.trigger_activate() != SUCCESS:
+            self.finished, self.exit_code = True, INVALID
+
+    def end(self) -> None:
+        """Stop the simulation and write the rest of its log."""
+        self._forget()
+
+    # Lifecycle.
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Load the robot, make its simulator and compile what it needs."""
+        try:
+            with self._interruptible():
+                self._prepare(self._declared.values)
+        except Exception as error:  # rclpy would swallow it
+            kind = "" if isinstance(error, OpspaceError) else f"{type(error).__name__}: "
+            self.get_logger().error(f"not configured: {kind}{error}")
+            self._forget()
+            return FAILURE
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Let time run."""
+        quiet_interpreter()
+        self._loop.start()
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop time; the state stays."""
+        self._loop.stop()
+        restore_interpreter()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the robot."""
+        self._forget()
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the robot and end the process."""
+        self._forget()
+        self.finished = True
+        return super().on_shutdown(state)
+
+    def _prepare(self, values: dict[str, Any]) -> None:
+        if not values["robot"]:
+            raise ConfigurationError(f"robot is empty; valid: a shipped robot ({', '.join(ROBOTS)}) or the path of a "
+                                     "URDF or xacro file")
+        model = load(values["robot"], values["base"], _locked(values), self.get_logger().warning)
+        joint_order(model, values["joints"])
+        simulator = make_simulator(model, simulator_settings(values))
+        simulator.step(simulator.hold())  # compiles
+        simulator.reset()
+        plant = Plant(simulator, load_faults(values["faults"]), values["seed"], lockstep=values["mode"] == "lockstep",
+                      command_timeout=values["command_timeout"], timeout_action=values["timeout_action"],
+                      log_folder=values["log"])
+        if values["fault"]:
+            plant.inject(load_faults(values["fault"]))
+        owns_time = values["mode"] != "free"
+        has_clock = values["publish_clock"] == "always" or (owns_time and values["publish_clock"] == "auto")
+        self._topics = RobotTopics(self, model, values, has_clock)
+        self._loop = SimulationLoop(plant, self._topics, values, lambda: self.get_clock().now().nanoseconds)
+        self._status = SimulatorStatus(self, self._loop, self._topics)
+        self.get_logger().info(f"{model.name} is ready: {len(model.joint_names)} joints, mode {values['mode']}")
+
+    def _forget(self) -> None:
+        """Undo `_prepare`, as far as it came."""
+        if self._loop is not None:
+            self._loop.stop()
+            self._loop.plant.close()
+            restore_interpreter()
+        for part in (self._status, self._topics):
+            if part is not None:
+                part.close()
+        self._loop = self._status = self._topics = None
+
+    # Parameters.
+
+    def _accept(self, values: dict[str, Any], names: list[str]) -> None:
+        """A change of parameters while the node runs; raises what refuses it."""
+        schedule = load_faults(values["fault"]) if "fault" in names and values["fault"] else None
+        loop = self._loop
+        if loop is None:
+            return
+        if schedule is not None:
+            schedule.check(loop.plant.model)
+        loop.values = values
+        loop.do(lambda: _apply(loop.plant, values, "fault" in names, schedule))
+
+    # Services.
+
+    def _pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        return self._answer(response, lambda loop: loop.pause(request.data), "paused" if request.data else "running")
+
+    def _step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        count = self._declared["step_count"]
+        return self._answer(response, lambda loop: loop.step(count), f"{count} steps")
+
+    def _reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._answer(response, lambda loop: loop.reset(), "reset")
+
+    def _answer(self, response, action: Callable[[SimulationLoop], None], text: str):
+        """Do it, and say that or why not."""
+        response.success = False
+        if self._loop is None or not self._loop.is_running:
+            response.message = "the simulator is not active"
+            return response
+        try:
+            action(self._loop)
+        except (OpspaceError, TimeoutError) as error:
+            response.message = str(error) or "the simulation does not answer"
+            return response
+        response.success, response.message = True, text
+        return response
+
+
+def _locked(values: dict[str, Any]) -> dict[str, float]:
+    """Joints to freeze when the robot is loaded, and where."""
+    names, positions = values["locked_joints"], values["locked_positions"]
+    if len(positions) not in (0, len(names)):
+        raise ConfigurationError(f"locked_positions has {len(positions)} numbers for {len(names)} locked_joints")
+    return dict(zip(names, positions or [0.0] * len(names)))
+
+
+def _apply(plant: Plant, values: dict[str, Any], is_fault: bool, schedule: Schedule | None) -> None:
+    """Take over what may change while the robot runs."""
+    plant.watchdog.timeout, plant.watchdog.action = values["command_timeout"], values["timeout_action"]
+    if schedule is not None:
+        plant.inject(schedule)
+    elif is_fault:
+        plant.clear_injected()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the node; the exit codes are those of `runtime`."""
+    def make(stop: Stop) -> SimulatorNode:
+        node = SimulatorNode(stop)
+        if node.get_parameter("autostart").value:
+            node.autostart()
+        return node
+    return run(make, arguments, USAGE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""The transform from the world to the root link of a floating base, where tf2_ros is installed."""
+from __future__ import annotations
+
+from geometry_msgs.msg import TransformStamped
+
+from opspace_ctrl.nodes.messages import stamp_of
+from opspace_ctrl.nodes.odometry import Odometry
+
+__all__ = ["BaseTransform", "has_tf2"]
+
+
+def has_tf2() -> bool:
+    """Is tf2_ros installed?"""
+    try:
+        import tf2_ros  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+class BaseTransform:
+    """Publishes odometry as a transform; each stamp once."""
+
+    def __init__(self, node, root: str):
+        """Root: the link that moves."""
+        from tf2_ros import TransformBroadcaster
+
+        self._broadcaster = TransformBroadcaster(node)
+        self._message = TransformStamped(child_frame_id=root)
+        self._sent = 0
+
+    def publish(self, odometry: Odometry, world: str) -> None:
+        """The newest odometry; world: the frame it is in."""
+        if odometry.stamp in (0, self._sent):
+            return
+        message, pose = self._message, odometry.pose.tolist()
+        message.header.stamp, message.header.frame_id = stamp_of(odometry.stamp), world
+        place, turn = message.transform.translation, message.transform.rotation
+        place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = pose
+        self._broadcaster.sendTransform(message)
+        self._sent = odometry.stamp

@@ -1,0 +1,193 @@
+"""Subscriptions served by a loop of one's own instead of an executor.
+
+An executor's dispatch costs more than a control tick, so a loop waits on its subscriptions itself: a wait set, and
+`take_message` when something has arrived. Both are private parts of rclpy (its own `wait_for_message` uses them), which
+is why nothing outside this module touches them; without them the executor of the node delivers into queues instead.
+"""
+from __future__ import annotations
+
+import threading
+from collections import deque
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+try:
+    from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+
+    HAS_WAIT_SET = all(hasattr(_rclpy, name) for name in ("WaitSet", "Subscription"))
+except ImportError:
+    HAS_WAIT_SET = False
+
+__all__ = ["HAS_WAIT_SET", "Waiter", "executor_waiter", "make_waiter"]
+
+
+def make_waiter(node: Node) -> Waiter:
+    """The quickest way to wait that this rclpy has."""
+    return _WaitSetWaiter(node) if HAS_WAIT_SET else executor_waiter(node)
+
+
+def executor_waiter(node: Node) -> Waiter:
+    """The way that needs no private part of rclpy: the node's executor must spin in another thread."""
+    return _ExecutorWaiter(node)
+
+
+class Waiter:
+    """Waits on some subscriptions of a node. One thread calls `wait` and `take`; `wake` may be called from any.
+
+    Inlets are numbered in the order of `subscribe`.
+    """
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._subscriptions: list[Any] = []
+
+    def subscribe(self, message_type: type, topic: str, qos: QoSProfile, raw: bool = False) -> int:
+        """Add a subscription and return its number; raw: `take` then returns the serialised message.
+
+        Its policies can be overridden by the node's parameters `qos_overrides.*`. Not while another thread waits.
+        """
+        raise NotImplementedError
+
+    def wait(self, timeout: float) -> None:
+        """Return when something has arrived, when `wake` was called, or after `timeout` seconds, whichever is first."""
+        raise NotImplementedError
+
+    def take(self, inlet: int) -> Any | None:
+        """The oldest message of an inlet that has not been taken, or None."""
+        raise NotImplementedError
+
+    def wake(self) -> None:
+        """End the present or the next `wait`."""
+        raise NotImplementedError
+
+    def topic(self, inlet: int) -> str:
+        """The full name of an inlet's topic."""
+        return self._subscriptions[inlet].topic_name
+
+    def is_reliable(self, inlet: int) -> bool:
+        """Does the inlet ask for reliable delivery, so that publishers of less are not heard?"""
+        return self._subscriptions[inlet].qos_profile.reliability == ReliabilityPolicy.RELIABLE
+
+    def resubscribe(self, inlet: int, qos: QoSProfile) -> None:
+        """Subscribe to an inlet's topic anew with other policies; only the thread that waits may do it."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Destroy the subscriptions. Not while another thread waits."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._subscriptions.clear()
+
+    def _create(self, message_type, topic, qos, raw, callback, group=None) -> None:
+        self._subscriptions.append(self._node.create_subscription(
+            message_type, topic, callback, qos, callback_group=group, raw=raw,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies()))
+
+    def _recreate(self, inlet: int, qos: QoSProfile) -> None:
+        old = self._subscriptions[inlet]
+        self._subscriptions[inlet] = self._node.create_subscription(
+            old.msg_type, old.topic_name, old.callback, qos, callback_group=old.callback_group, raw=old.raw)
+        self._node.destroy_subscription(old)
+
+
+class _NotTheExecutor(CallbackGroup):
+    """The group of entities that no executor may serve."""
+
+    def can_execute(self, entity) -> bool:
+        return False
+
+    def beginning_execution(self, entity) -> bool:
+        return False
+
+    def ending_execution(self, entity) -> None:
+        pass
+
+
+class _WaitSetWaiter(Waiter):
+    """Waits in rcl itself."""
+
+    def __init__(self, node: Node):
+        super().__init__(node)
+        self._group = _NotTheExecutor()
+        self._guard = node.create_guard_condition(_nothing, callback_group=self._group)
+        self._handles: list[Any] = []
+        self._types: list[tuple[type, bool]] = []
+        self._make_set()
+
+    def subscribe(self, message_type: type, topic: str, qos: QoSProfile, raw: bool = False) -> int:
+        self._create(message_type, topic, qos, raw, _nothing, self._group)
+        self._handles.append(self._subscriptions[-1].handle)
+        self._types.append((message_type, raw))
+        self._make_set()
+        return len(self._handles) - 1
+
+    def resubscribe(self, inlet: int, qos: QoSProfile) -> None:
+        self._recreate(inlet, qos)
+        self._handles[inlet] = self._subscriptions[inlet].handle
+
+    def _make_set(self) -> None:
+        self._set = _rclpy.WaitSet(len(self._handles), 1, 0, 0, 0, 0, self._node.context.handle)
+
+    def wait(self, timeout: float) -> None:
+        wait_set = self._set
+        wait_set.clear_entities()  # rcl_wait strikes out what was not ready, so everything is added again
+        for handle in self._handles:
+            wait_set.add_subscription(handle)
+        wait_set.add_guard_condition(self._guard.handle)
+        wait_set.wait(max(0, int(timeout * 1e9)))
+
+    def take(self, inlet: int) -> Any | None:
+        taken = self._handles[inlet].take_message(*self._types[inlet])
+        return None if taken is None else taken[0]
+
+    def wake(self) -> None:
+        self._guard.trigger()
+
+    def close(self) -> None:
+        self._handles.clear()
+        self._types.clear()
+        self._node.destroy_guard_condition(self._guard)
+        super().close()
+
+
+class _ExecutorWaiter(Waiter):
+    """Lets the node's executor deliver, and waits for an event."""
+
+    def __init__(self, node: Node):
+        super().__init__(node)
+        self._queues: list[deque] = []
+        self._arrived = threading.Event()
+
+    def subscribe(self, message_type: type, topic: str, qos: QoSProfile, raw: bool = False) -> int:
+        queue: deque = deque(maxlen=max(1, qos.depth))
+        self._queues.append(queue)
+        self._create(message_type, topic, qos, raw, lambda message: self._deliver(queue, message))
+        return len(self._queues) - 1
+
+    def resubscribe(self, inlet: int, qos: QoSProfile) -> None:
+        self._recreate(inlet, qos)
+
+    def _deliver(self, queue: deque, message: Any) -> None:
+        queue.append(message)
+        self._arrived.set()
+
+    def wait(self, timeout: float) -> None:
+        self._arrived.wait(max(0.0, timeout))
+        self._arrived.clear()
+
+    def take(self, inlet: int) -> Any | None:
+        try:
+            return self._queues[inlet].popleft()
+        except IndexError:
+            return None
+
+    def wake(self) -> None:
+        self._arrived.set()
+
+
+def _nothing(*_) -> None:
+    """A callback that is never called: `take` fetches the message."""

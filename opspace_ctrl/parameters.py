@@ -1,0 +1,144 @@
+"""Parameters as data: one table serves declaration, checking and documentation; it knows no ROS.
+
+The type of the default is the type of the parameter. A range holds for every element of an array.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from opspace_ctrl.errors import ParameterError, listed, quoted
+
+__all__ = ["KINDS", "Parameter", "checked", "checked_value"]
+
+# The names of the types, as ROS 2 spells them.
+KINDS = ("bool", "integer", "double", "string", "double_array", "string_array")
+_SCALARS = {bool: "bool", int: "integer", float: "double", str: "string"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter: name, default and what is valid.
+
+    Attributes:
+        name: Dotted name, such as "posture.stiffness".
+        default: bool, int, float, str, list of float or list of str.
+        description: One or two sentences, with the unit.
+        minimum, maximum: Range of a number (of every element of an array), ends included; None = open.
+        choices: Valid strings (for every element of an array); empty = any.
+        read_only: It cannot change while the node is configured.
+        kind: One of KINDS; found from the default, and needed only where that is an empty list.
+    """
+
+    name: str
+    default: Any
+    description: str
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    read_only: bool = False
+    kind: str = ""
+
+    def __post_init__(self):
+        kind = self.kind or _kind_of(self.default)
+        if kind not in KINDS:
+            raise ParameterError(f"{self.name}: the type of {quoted(self.default)} is unknown; a parameter is one of "
+                                 f"{listed(KINDS)}, and an empty list needs `kind`")
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "default", checked_value(self, self.default))
+
+    @property
+    def is_array(self) -> bool:
+        """Is the value a list?"""
+        return self.kind.endswith("_array")
+
+
+def checked(table: Iterable[Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Every parameter of the table with its given value, or else its default.
+
+    An int is accepted for a float, any sequence for a list; values come out as plain bool, int, float, str and list.
+
+    Raises:
+        ParameterError: A name that is not in the table, a wrong type, a value out of range or not among the choices.
+    """
+    table = {parameter.name: parameter for parameter in table}
+    unknown = [name for name in values if name not in table]
+    if unknown:
+        raise ParameterError(f"unknown parameter {quoted(unknown[0])}; valid are {listed(_likely(unknown[0], table))}")
+    return {name: checked_value(parameter, values[name]) if name in values else _copy(parameter.default)
+            for name, parameter in table.items()}
+
+
+def checked_value(parameter: Parameter, value: Any) -> Any:
+    """One value in the type of its parameter.
+
+    Raises:
+        ParameterError: A wrong type, a value out of range or not among the choices.
+    """
+    if not parameter.is_array:
+        return _element(parameter, parameter.kind, value)
+    if isinstance(value, (str, bytes)) or not (isinstance(value, Sequence) or hasattr(value, "__array__")):
+        raise ParameterError(f"{parameter.name}: {quoted(value)} is not {_meant(parameter)}")
+    kind = parameter.kind.removesuffix("_array")
+    return [_element(parameter, kind, element) for element in value]
+
+
+def _element(parameter: Parameter, kind: str, value: Any) -> Any:
+    """A scalar, or an element of an array, in its plain type."""
+    value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value  # a NumPy scalar
+    found = _SCALARS.get(type(value), "")
+    if not (found == kind or (found == "integer" and kind == "double")):
+        raise ParameterError(f"{parameter.name}: {quoted(value)} is not {_meant(parameter)}")
+    if kind == "string":
+        if parameter.choices and value not in parameter.choices:
+            raise ParameterError(f"{parameter.name}: {quoted(value)} is not a choice; valid are "
+                                 f"{listed(choice or repr('') for choice in parameter.choices)}")
+        return value
+    if kind == "double":
+        value = _as_float(parameter, value)
+    if kind != "bool":
+        _check_range(parameter, value)
+    return value
+
+
+def _as_float(parameter: Parameter, value: int | float) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = float("inf")
+    if not isfinite(number):
+        raise ParameterError(f"{parameter.name}: {quoted(value)} is not a finite number")
+    return number
+
+
+def _check_range(parameter: Parameter, value: int | float) -> None:
+    low, high = parameter.minimum, parameter.maximum
+    if (low is not None and value < low) or (high is not None and value > high):
+        ends = f"at least {low:g}" if high is None else f"at most {high:g}" if low is None else f"{low:g} to {high:g}"
+        raise ParameterError(f"{parameter.name}: {value!r} is out of range; valid is {ends}")
+
+
+def _meant(parameter: Parameter) -> str:
+    """The type in words, for a message."""
+    words = {"bool": "a bool (true or false)", "integer": "an integer", "double": "a number", "string": "a string",
+             "double_array": "a list of numbers", "string_array": "a list of strings"}
+    return words[parameter.kind]
+
+
+def _kind_of(default: Any) -> str:
+    if isinstance(default, (list, tuple)):
+        kinds = {_SCALARS.get(type(element), "") for element in default}
+        return f"{kinds.pop()}_array" if len(kinds) == 1 else ""
+    return _SCALARS.get(type(default), "")
+
+
+def _copy(value: Any) -> Any:
+    return list(value) if isinstance(value, list) else value
+
+
+def _likely(name: str, table: Mapping[str, Parameter]) -> list[str]:
+    """The names to offer instead: those with the same prefix if it has any, else all."""
+    prefix = str(name).rpartition(".")[0]
+    return [known for known in table if known.rpartition(".")[0] == prefix] if prefix else [*table]

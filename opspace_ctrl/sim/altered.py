@@ -1,0 +1,78 @@
+"""The robot that is really simulated where it differs from the model that the controller knows."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..model import Model
+from .faults import Fault
+from .joint_index import chosen
+from .simulator import make_simulator
+from .timetable import Activity
+
+__all__ = ["Variants", "altered_model"]
+
+
+class Variants:
+    """The simulators of one robot with different mass and friction errors, made ahead because it takes time."""
+
+    def __init__(self, simulator: Any):
+        self._model, self._settings = simulator.model, simulator.settings
+        self._made: dict[tuple[int, ...], Any] = {(): simulator}
+
+    def prepare(self, combinations: Iterable[list[Activity]]) -> None:
+        """Make the simulators for sets of faults that will act together."""
+        for together in combinations:
+            self._of(together)
+
+    def going_on(self, simulator: Any, together: list[Activity]) -> Any:
+        """The simulator with exactly these faults, in the state of the one that ran so far."""
+        wanted = self._of(together)
+        if wanted is not simulator:
+            wanted.restore(simulator.save())
+        return wanted
+
+    def _of(self, together: list[Activity]) -> Any:
+        key = tuple(activity.number for activity in together)
+        if key not in self._made:
+            model = altered_model(self._model, [activity.fault for activity in together])
+            self._made[key] = make_simulator(model, self._settings)
+        return self._made[key]
+
+
+def altered_model(model: Model, faults: Iterable[Fault]) -> Model:
+    """The model with the mass and friction errors of these faults; others are ignored.
+
+    mass: m' = f m + a, I' = f I + reduced mass times the squared distance tensor between the body's centre and the
+    frame's origin, where the point mass a sits (parallel axes). friction: added to the joints' own.
+
+    Args:
+        model: What the controller knows.
+        faults: Checked against the model.
+    """
+    mass, com, inertia = model.mass.copy(), model.com.copy(), model.inertia.copy()
+    damping, friction = model.damping.copy(), model.friction.copy()
+    total_mass = model.total_mass
+    joint_rows = np.flatnonzero(~model.is_base_coordinate)
+    for fault in faults:
+        if fault.kind == "friction":
+            rows = joint_rows[chosen(model, fault.joints)]
+            damping[rows] += fault.values["viscous"]
+            friction[rows] += fault.values["coulomb"]
+        elif fault.kind == "mass":
+            frame = model.frame_index(fault.frame)
+            body, factor, added = model.frame_body[frame], fault.values["factor"], fault.values["added"]
+            before = mass[body]
+            scaled = factor * before
+            inertia[body] *= factor
+            if added:
+                d = model.frame_translation[frame] - com[body]
+                inertia[body] += scaled * added / (scaled + added) * (d @ d * np.eye(3) - np.outer(d, d))
+                com[body] += added / (scaled + added) * d
+            mass[body] = scaled + added
+            total_mass += mass[body] - before
+    return replace(model, mass=mass, com=com, inertia=inertia, damping=damping, friction=friction,
+                   total_mass=total_mass)

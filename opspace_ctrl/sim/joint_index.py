@@ -1,0 +1,67 @@
+"""Where the joints' coordinates are in q, in v and among the k efforts."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import ConfigurationError, quoted
+from ..model import JointType, Model
+from ..model.joints import NV
+
+__all__ = ["base_index", "chosen", "coordinate_names", "floating_bases", "joint_coordinates", "position_index"]
+
+
+def _joint_bodies(model: Model) -> list[int]:
+    """The bodies whose joints have coordinates of their own and are no floating base, in coordinate order."""
+    own = [i for i in range(len(model.parent))
+           if not model.is_mimic[i] and not model.is_base_coordinate[model.v_index[i]]]
+    return sorted(own, key=lambda i: model.v_index[i])
+
+
+def joint_coordinates(model: Model) -> dict[str, slice]:
+    """For every joint its place among the k joint coordinates (the order of v without floating bases)."""
+    places, at = {}, 0
+    for i in _joint_bodies(model):
+        places[model.body_joint_names[i]] = slice(at, at + NV[model.joint_type[i]])
+        at += NV[model.joint_type[i]]
+    return places
+
+
+def coordinate_names(model: Model) -> list[str]:
+    """A name (k) for every joint coordinate: the joint's, with a number after it if it has several."""
+    return [name if place.stop == place.start + 1 else f"{name}_{i - place.start}"
+            for name, place in joint_coordinates(model).items() for i in range(place.start, place.stop)]
+
+
+def chosen(model: Model, names: Sequence[str]) -> np.ndarray:
+    """The indices among the k joint coordinates of the named joints; of all if none is named."""
+    places = joint_coordinates(model)
+    count = len(model.effort_limits)
+    return np.concatenate([np.arange(count)[places[name]] for name in names]) if names else np.arange(count)
+
+
+def position_index(model: Model) -> np.ndarray:
+    """The indices (k,) in q of the joint coordinates.
+
+    Raises:
+        ConfigurationError: a floating joint inside the tree, whose 7 positions have no place among 6 efforts.
+    """
+    index: list[int] = []
+    for i in _joint_bodies(model):
+        if model.joint_type[i] == JointType.FLOATING:
+            raise ConfigurationError(f"joint {quoted(model.body_joint_names[i])} floats inside the tree: "
+                                     "a joint state cannot carry its pose")
+        index += range(model.q_index[i], model.q_index[i] + NV[model.joint_type[i]])
+    return np.array(index, dtype=np.int64)
+
+
+def floating_bases(model: Model) -> list[int]:
+    """The bodies that are floating bases."""
+    return [i for i in range(len(model.parent)) if model.is_base_coordinate[model.v_index[i]]]
+
+
+def base_index(model: Model) -> tuple[int, int] | None:
+    """Where the (first) floating base's pose begins in q and its twist in v; None for a fixed base."""
+    bases = floating_bases(model)
+    return (int(model.q_index[bases[0]]), int(model.v_index[bases[0]])) if bases else None

@@ -1,0 +1,30 @@
+"""A graph in which a DART world stands in for Gazebo, behind the package's own bridge node and generated files."""
+import sys
+from pathlib import Path
+
+import yaml
+from compiled_nodes import parameters
+from ros import LONG
+from shipped_robots import ours
+
+from opspace_ctrl.gazebo import world_settings, write_files
+
+HERE = Path(__file__).parent
+
+
+def start_gazebo(graph, robot, *options, **changed):
+    """Write what `opspace gazebo` writes, start the world (options of gazebo_stand_in) and the bridge.
+
+    Args:
+        changed: parameters of the bridge that differ from the file's.
+
+    Returns:
+        The bridge's process.
+    """
+    folder = graph.folder / "world"
+    write_files(ours(robot), world_settings(ours(robot), parameters(robot, "opspace_simulator")), folder)
+    graph.run([sys.executable, str(HERE / "gazebo_stand_in.py"), robot, str(folder), *options], "stand_in")
+    changes = graph.folder / "bridge.yaml"
+    changes.write_text(yaml.safe_dump({"/**": {"ros__parameters": {"silence_timeout": LONG} | changed}}))
+    return graph.run([sys.executable, str(HERE / "gazebo_bridge_process.py"), "--ros-args",
+                      "--params-file", str(folder / "bridge_node.yaml"), "--params-file", str(changes)], "bridge")

@@ -1,0 +1,89 @@
+"""`opspace check`: good files pass, each defect fails with its reason; `opspace warmup` fills the cache."""
+from __future__ import annotations
+
+import pytest
+import yaml
+from support import urdf_path
+
+from opspace_ctrl.cli import main
+from opspace_ctrl.data import shipped_path
+
+ARM = {"robot": "arm7", "tasks": ["tool"], "method": "sparse_ltdl"}
+START = {"initial_positions": [0.0, 0.35, 0.0, 1.55, 0.0, 1.24, 0.0]}
+JOINTS = [f"joint{i}" for i in range(1, 8)]
+
+
+def written(tmp_path, controller, simulator=START):
+    path = tmp_path / "config.yaml"
+    path.write_text(yaml.safe_dump({"opspace_controller": {"ros__parameters": controller},
+                                    "opspace_simulator": {"ros__parameters": simulator}}))
+    return str(path)
+
+
+def controllers(tmp_path, joints, **rest):
+    path = tmp_path / "controllers.yaml"
+    path.write_text(yaml.safe_dump({"effort_controller": {"ros__parameters": {"joints": joints, **rest}}}))
+    return str(path)
+
+
+def check(capsys, *argv):
+    """Exit code and the words of the output, line breaks of the table undone."""
+    code = main(["check", *argv])
+    return code, " ".join(capsys.readouterr().out.split())
+
+
+def test_the_shipped_arm_is_good_with_its_controllers_file(capsys):
+    code, out = check(capsys, "arm7", "arm7", "--controllers", str(shipped_path("config", "arm7_controllers.yaml")))
+    assert code == 0 and "FAIL" not in out
+    assert "in the order of effort_controller" in out and "first command" in out and "0 warnings" in out
+
+
+@pytest.mark.parametrize("robot, config", [("asimo", "asimo"), ("free_flyer", "free_flyer"), ("panda", "panda"),
+                                           ("g1_29dof_rev_1_0", "g1")])
+def test_every_shipped_file_is_good(capsys, robot, config):
+    code, out = check(capsys, robot if robot == config != "panda" else str(urdf_path(robot)), config)
+    assert code == 0 and "FAIL" not in out and "good" in out
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"tasks": ["hand"]}, "no frame 'hand'"), ({"tool.stifness": [1.0]}, "tool.stiffness"),
+    ({"tool.stiffness": [-1.0]}, "out of range"), ({"joints": JOINTS[:6]}, "each once"),
+    ({"tool.stiffness": [1e5]}, "too fast for 1000 Hz"), ({"method": "magic"}, "sparse_ltdl"),
+    ({"payload.mass": 500.0, "payload.frame": "tool"}, "more than the effort limit"),
+    ({"posture.positions": [0.0]}, "posture.positions has 1 numbers"),
+])
+def test_a_defect_fails_with_its_reason(capsys, tmp_path, change, words):
+    code, out = check(capsys, "arm7", written(tmp_path, {**ARM, **change}))
+    assert code == 1 and "FAIL" in out and words in out
+
+
+@pytest.mark.parametrize("joints, rest, words", [
+    (JOINTS[::-1], {}, "place 0 is joint1 here and joint7 there"), (JOINTS[:3], {}, "not those of effort_controller"),
+    (JOINTS, {"interface_name": "position"}, "'position', not effort"), ("joint1", {}, "not those of"),
+])
+def test_another_order_or_interface_of_the_effort_controller_fails(capsys, tmp_path, joints, rest, words):
+    code, out = check(capsys, "arm7", written(tmp_path, ARM), "--controllers", controllers(tmp_path, joints, **rest))
+    assert code == 1 and words in out
+
+
+def test_doubts_are_warnings(capsys, tmp_path):
+    stretched = {"initial_positions": [0.0] * 7}
+    code, out = check(capsys, "arm7", written(tmp_path, {**ARM, "tool.damping": [4.0]}, stretched))
+    assert code == 0
+    for words in ("will ring", "is singular here", "--controllers"):
+        assert words in out
+
+
+def test_missing_files_and_sections_fail(capsys, tmp_path):
+    assert check(capsys, "arm7", str(tmp_path / "absent.yaml"))[0] == 1
+    code, out = check(capsys, "arm7", written(tmp_path, ARM), "--node", "other")
+    assert code == 1 and "no section for the node 'other'" in out
+    code, out = check(capsys, "nobody", "arm7")
+    assert code == 1 and "neither a file nor a shipped robot" in out
+
+
+def test_warmup_compiles_every_method(capsys):
+    assert main(["warmup", "arm7"]) == 0
+    out = capsys.readouterr().out
+    for name in ("sparse_ltdl", "rjk", "pv_osim", "simulator", "done in"):
+        assert name in out
