@@ -2,7 +2,8 @@
 
     python benchmarks/endurance.py [--robot asimo] [--minutes 10] [--rate 1000]
 The simulator node stands in for the robot, paced in lock-step at the given rate; once a second the method is set to the
-next one. Wanted: under 350 MB resident, flat, and every state answered.
+next one (those that cannot carry the robot's tasks are refused, and counted). Wanted: under 350 MB resident, flat, and
+every state answered.
 """
 from __future__ import annotations
 

@@ -122,14 +122,14 @@ def measure(robot: str, seconds: float, rate: float) -> dict:
     quiet_interpreter()
     raise_priority(50)
     count = len(load_robot(robot, base="fixed").joint_names)
-    controller = [sys.executable, "-m", "opspace_ctrl.nodes.controller", "--ros-args", "-r", "__ns:=/controller",
-                  "--params-file", str(shipped_path("config", f"{robot}.yaml")), "-p", "autostart:=true",
-                  "-p", "base:=fixed", "-p", "state_timeout:=600.0", "-p", "clock_jump:=3600.0", "-p", "method:=auto"]
+    controller = [sys.executable, "-m", "opspace_ctrl.nodes.controller", "--ros-args", "--params-file",
+                  str(shipped_path("config", f"{robot}.yaml")), "-p", "autostart:=true", "-p", "base:=fixed",
+                  "-p", "state_timeout:=600.0", "-p", "clock_jump:=3600.0"]
     echo = [sys.executable, __file__, "--echo", str(count), "--ros-args", "-r", "__ns:=/echo"]
     with Processes() as processes:
         processes.start("controller", controller)
         processes.start("echo", echo)
-        driver = Driver(rclpy.create_node("driver"), robot, ("/echo", "/controller"))
+        driver = Driver(rclpy.create_node("driver"), robot, ("/echo", ""))
         driver.wait_until_ready(processes)
         times: list[list[float]] = [[], []]
         for _ in range(max(1, int(seconds / (2.0 * BLOCK)))):

@@ -40,7 +40,7 @@ def make_core(model, tasks=(), contacts=(), method="sparse_ltdl", **options) -> 
     core = Core(model, Structure(tuple(tasks), tuple(contacts)), method)
     core.effort_limits[:], core.rate_limits[:] = np.inf, np.inf
     core.options[[at.RAMP, at.FADE]] = 0.0
-    core.options[[at.DAMPING, at.CUT]] = 1e-9, 1e-11  # strictness is a property of regular levels
+    core.options[[at.DAMPING, at.CUT]] = 1e-6, 1e-8  # strictness is a property of regular levels
     core.options[at.INTERNAL] = at.ZERO
     for name, value in options.items():
         core.options[getattr(at, name.upper())] = value

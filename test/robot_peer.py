@@ -77,33 +77,40 @@ class RobotPeer:
         """Send states until one is answered: then both ends know each other."""
         count = self.answers.count
         self.graph.wait_for(lambda: self.answers.count > count, "the first answer", each=self.send)
-        self.settle()
         return self.effort()
 
-    def settle(self) -> None:
-        """Wait until every state that was sent has been taken: the last state is answered, and nothing more comes."""
-        for _ in range(2):
-            self.answer()
-
     def answer(self, step: int = STEP, **changes) -> np.ndarray:
-        """Send one state and return its answer (k,)."""
+        """Send one state and return the next command (k,).
+
+        That is the answer, unless a closed gate repeats its command meanwhile, or an earlier answer was still under
+        way: what must be exact is waited for with `step_until`.
+        """
         count = self.answers.count
         self.send(step, **changes)
         self.graph.wait_for(lambda: self.answers.count > count, "an answer to a state")
         return self.effort()
 
     def effort(self) -> np.ndarray:
-        """The newest answer (k,)."""
+        """The newest command (k,)."""
         return np.array(self.answers.last.data)
 
-    def step_until(self, condition, what: str, step: int = STEP, each=None) -> None:
-        """Go on in lock-step until a condition holds; `each` is called before every state."""
+    def step_until(self, condition, what: str, step: int = STEP, **changes) -> None:
+        """Send states, with some fields changed, until a condition holds."""
         end = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < end, f"{what}: not within {PATIENCE} s"
-            if each is not None:
-                each()
-            self.answer(step)
+            self.answer(step, **changes)
+
+    def quiet(self) -> dict:
+        """Wait until no tick has come for a second; the status of the loop then."""
+        before = self.status("loop", lambda text, values: True, "the loop")
+        return self.status("loop", lambda text, values: self._is_repeated(before, values), "a second without ticks")
+
+    @staticmethod
+    def _is_repeated(before: dict, values: dict) -> bool:
+        same = before["ticks"] == values["ticks"]
+        before["ticks"] = values["ticks"]
+        return same
 
     # running by itself: each answer brings the next state
 
@@ -114,11 +121,6 @@ class RobotPeer:
     def start(self) -> None:
         self.going = True
         self.send()
-
-    def stop(self) -> None:
-        """Stop, and wait until the last state is answered."""
-        self.going = False
-        self.graph.wait_for(lambda: self.answers.count >= self.sent, "the last answer")
 
     # diagnostics
 

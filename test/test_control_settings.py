@@ -83,7 +83,7 @@ def test_frames_are_named_like_their_tasks_unless_given():
     ({"tasks": ["a"], "a.rows": "com", "a.frame": "hand"}, "a.frame"),
     ({"tasks": ["a"], "a.rows": "com", "a.relative_to": "hand"}, "a.relative_to"),
     ({"tasks": ["a"], "a.rows": "position", "a.force_axes": ["rx"]}, "'rx'.*x, y, z"),
-    ({"singularity.cut": 0.01}, "singularity.cut = 0.01 must be below singularity.damping"),
+    ({"singularity.cut": 0.6}, "singularity.cut = 0.6 must be below singularity.damping"),
     ({"locked_joints": ["a"], "locked_positions": [1.0, 2.0]}, "locked_positions has 2 numbers for 1"),
     ({"locked_joints": ["j"], "joints": ["j"]}, "'j' is given 2 times"),
     ({"mode": "raw"}, "tasks"), ({"joints": ["j", "j"]}, "'j' is given 2 times"),

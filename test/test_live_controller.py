@@ -47,12 +47,12 @@ def peer(graph, arm, process):
     """The robot before a controller that has been configured from the topic robot_description and activated."""
     description = graph.node.create_publisher(String, "robot_description", ros.latched())
     description.publish(String(data=robot_text("arm7")))
-    assert graph.transition(NODE, "configure")
+    assert any(graph.transition(NODE, "configure") for _ in range(5))  # it waits 10 s for the topic
     peer = RobotPeer(graph, arm, NODE)
     rng = np.random.default_rng(7)
     peer.q = arm.random_configuration(rng) * 0.5
-    peer.send()
-    peer.status("gates", lambda text, values: text == "inactive" and values["gate"] != "first", "a state was taken")
+    peer.status("gates", lambda text, values: text == "inactive" and values["gate"] != "first", "a state was taken",
+                each=peer.send)
     assert peer.answers.count == 0  # nothing goes out before it is active
     assert graph.transition(NODE, "activate")
     peer.first_answer()
@@ -64,45 +64,52 @@ def gravity(model, q):
     return pin.computeGeneralizedGravity(twin.model, twin.data, twin.q(q))
 
 
+def like(peer, expected, tolerance=1e-9):
+    """A condition: the newest efforts are these."""
+    return lambda: peer.effort() == pytest.approx(expected, abs=tolerance)
+
+
 def test_at_rest_the_efforts_are_gravity_and_the_loop_is_reported(peer, arm):
-    for _ in range(3):
-        assert peer.answer() == pytest.approx(gravity(arm, peer.q), abs=1e-9)
-    loop = peer.status("loop", lambda text, values: int(values["ticks"]) > 3, "ticks")
+    peer.step_until(like(peer, gravity(arm, peer.q)), "gravity")
+    loop = peer.status("loop", lambda text, values: int(values["ticks"]) > 0, "ticks")
     assert {"rate", "period_mean_us", "computation_p99_us", "overruns", "thread", "memory"} <= set(loop)
     tick = peer.status("tick", lambda text, values: True, "the tick")
     assert tick["method"] == "auto" and tick["method_in_use"] in methods(arm) and float(tick["condition"]) > 1.0
     assert tick["hand.rank"] == "6"
 
 
+def check_gate(peer, arm, gate, expected, step=STEP, **changes):
+    """A state that closes a gate is answered with what the gate may send, and the next good state opens it."""
+    peer.answer(step, **changes)
+    assert peer.status("gates", lambda text, values: values["gate"] == gate, gate)["level"] == b"\x02"
+    if expected is not None:
+        peer.step_until(like(peer, expected), f"the command of the gate {gate}", **changes)
+    peer.answer()
+    peer.step_until(like(peer, gravity(arm, peer.q)), "gravity")
+    peer.status("gates", lambda text, values: values["gate"] == "" and text == "active", "open gates")
+
+
 def test_each_gate_sends_what_it_may_and_opens_again(peer, arm, graph):
-    held = gravity(arm, peer.q)
-    nan = float("nan")
-    wrong = {
-        "finite": {"position": [nan] + peer.q[1:].tolist()}, "size": {"position": peer.q[1:].tolist()},
-        "names": {"name": [peer.names[0]] * 7}}
-    for gate, change in wrong.items():  # no valid state is left: the last gravity torque
-        assert peer.answer(**change) == pytest.approx(held, abs=1e-9), gate
-        assert peer.status("gates", lambda text, values, gate=gate: values["gate"] == gate, gate)["level"] == b"\x02"
-        assert peer.answer() == pytest.approx(held, abs=1e-9)
+    held = gravity(arm, peer.q)  # no valid state is left: the last gravity torque
+    check_gate(peer, arm, "finite", held, position=[float("nan")] + peer.q[1:].tolist())
+    check_gate(peer, arm, "size", held, position=peer.q[1:].tolist())
+    check_gate(peer, arm, "names", held, name=[peer.names[0]] * 7)
+    check_gate(peer, arm, "clock", None, step=5 * 10**9)  # far ahead of the steady clock
+    check_gate(peer, arm, "clock", None, step=-3 * 10**9)  # a simulation that starts again
+
+
+def test_the_safe_command_is_the_one_that_was_chosen(peer, arm, graph):
     outside = peer.q.copy()
     outside[3] = arm.position_limits[3, 1] + 0.5
     for kind, expected in (("zero", np.zeros(7)), ("gravity", gravity(arm, outside))):
         assert graph.set_parameters(NODE, safe_command=kind) == (True, "")
-        assert peer.answer(position=outside.tolist()) == pytest.approx(expected, abs=1e-9)
+        check_gate(peer, arm, "position", expected, position=outside.tolist())
     assert graph.set_parameters(NODE, safe_command="damping") == (True, "")
-    fast = np.full(7, 0.01)
-    braking = peer.answer(position=outside.tolist(), velocity=fast.tolist()) - gravity(arm, outside)
-    assert braking @ fast < 0.0
-    peer.status("gates", lambda text, values: values["gate"] == "position", "the gate position")
-    assert peer.answer() == pytest.approx(held, abs=1e-9)
-
-    assert peer.answer(step=5 * 10**9) == pytest.approx(held, abs=1e-9)  # far ahead of the steady clock
-    peer.status("gates", lambda text, values: values["gate"] == "clock", "the gate clock")
-    assert peer.answer() == pytest.approx(held, abs=1e-9)
-    peer.answer(step=-3 * 10**9)  # a simulation that starts again
-    peer.status("gates", lambda text, values: values["gate"] == "clock", "the gate clock")
-    assert peer.answer() == pytest.approx(held, abs=1e-9)
-    peer.status("gates", lambda text, values: values["gate"] == "" and text == "active", "open gates")
+    speed = np.full(7, 0.01)
+    peer.step_until(lambda: (peer.effort() - gravity(arm, outside)) @ speed < -1e-6, "braking",
+                    position=outside.tolist(), velocity=speed.tolist())
+    peer.answer()
+    peer.step_until(like(peer, gravity(arm, peer.q)), "gravity")
 
 
 def test_silence_closes_the_gate_and_the_next_state_opens_it(peer, arm, graph):
@@ -110,18 +117,14 @@ def test_silence_closes_the_gate_and_the_next_state_opens_it(peer, arm, graph):
     graph.wait_for(lambda: not peer.effort().any(), "zeros when no state comes")
     peer.status("gates", lambda text, values: values["gate"] == "state", "the gate state")
     assert graph.set_parameters(NODE, gravity_time=60.0, state_timeout=ros.LONG) == (True, "")
-    graph.wait_for(lambda: peer.effort() == pytest.approx(gravity(arm, peer.q), abs=1e-9), "an answer", each=peer.send)
-    peer.settle()
+    peer.step_until(like(peer, gravity(arm, peer.q)), "gravity")
 
 
 def test_repeated_stamps_are_not_answered(peer):
-    peer.settle()
-    count = peer.answers.count
+    loop = peer.quiet()
     peer.status("gates", lambda text, values: int(values["repeated"]) > 0, "a repeated state",
                 each=lambda: peer.send(step=0))
-    assert peer.answers.count == count
-    peer.answer()
-    assert peer.answers.count == count + 1
+    assert peer.status("loop", lambda text, values: True, "the loop")["ticks"] == loop["ticks"]
 
 
 def test_targets_are_reached_in_every_frame(peer, arm, graph):
@@ -195,18 +198,11 @@ def test_a_set_of_parameters_counts_as_a_whole_or_not_at_all(peer, graph):
     peer.answer()
 
 
-def test_a_payload_changes_the_gravity_torque_at_the_next_tick(peer, arm, graph):
-    before = peer.answer()
-    assert graph.set_parameters(NODE, payload__mass=2.0, payload__frame="tool") == (True, "")
-    jacobian = pin_tool_jacobian(arm, peer.q)
-    loaded = gravity(arm, peer.q) + jacobian.T @ np.array([0.0, 0.0, 2.0 * 9.81])
-    for _ in range(30):  # 1 Nm a millisecond
-        peer.answer()
-    assert peer.answer() == pytest.approx(loaded, abs=1e-6)
-    assert graph.set_parameters(NODE, payload__mass=0.0) == (True, "")
-    for _ in range(30):
-        peer.answer()
-    assert peer.answer() == pytest.approx(before, abs=1e-6)
+def test_a_payload_changes_the_gravity_torque_within_the_rate_limit(peer, arm, graph):
+    loaded = gravity(arm, peer.q) + pin_tool_jacobian(arm, peer.q).T @ np.array([0.0, 0.0, 2.0 * 9.81])
+    for mass, expected in ((0.0, gravity(arm, peer.q)), (2.0, loaded), (0.0, gravity(arm, peer.q))):
+        assert graph.set_parameters(NODE, payload__mass=mass, payload__frame="tool") == (True, "")
+        peer.step_until(like(peer, expected, 1e-6), f"{mass} kg")
 
 
 def pin_tool_jacobian(model, q):
@@ -227,7 +223,8 @@ def test_switching_the_method_misses_no_state_and_leaves_no_difference(peer, arm
         peer.answer()
 
     graph.wait_for(lambda: residuals.count, "a residual", each=switch_and_answer)
-    peer.settle()
+    peer.step_until(like(peer, gravity(arm, peer.q), 1e-6), "rest")
+    peer.quiet()
     heard, sent, answered = residuals.count, peer.sent, peer.answers.count
     peer.start()  # states go on by themselves while parameters are set
     switches = 2 * len(methods(arm))
@@ -247,7 +244,7 @@ def test_switching_the_method_misses_no_state_and_leaves_no_difference(peer, arm
 
 def test_the_emergency_stop_is_latched_until_reset(peer, arm, graph):
     assert graph.set_parameters(NODE, safe_command="zero") == (True, "")
-    peer.answer()
+    peer.quiet()
     assert graph.call(Trigger, f"{NODE}/emergency_stop").success
     graph.wait_for(lambda: not peer.effort().any(), "zeros")
     for _ in range(3):
@@ -255,7 +252,7 @@ def test_the_emergency_stop_is_latched_until_reset(peer, arm, graph):
     assert not graph.call(Trigger, f"{NODE}/hold").success
     peer.status("gates", lambda text, values: values["gate"] == "stop", "the gate stop")
     assert graph.call(Trigger, f"{NODE}/reset").success
-    graph.wait_for(lambda: peer.answer() == pytest.approx(gravity(arm, peer.q), abs=1e-6), "efforts after the reset")
+    peer.step_until(like(peer, gravity(arm, peer.q), 1e-6), "efforts after the reset")
 
 
 def test_the_whole_lifecycle_again_and_the_last_word_after_a_signal(peer, arm, graph, process):
@@ -265,11 +262,12 @@ def test_the_whole_lifecycle_again_and_the_last_word_after_a_signal(peer, arm, g
     peer.send()
     assert graph.transition(NODE, "cleanup") and graph.state(NODE) == "unconfigured"
     assert peer.answers.count == count
-    assert graph.transition(NODE, "configure")
+    assert any(graph.transition(NODE, "configure") for _ in range(5))
     graph.wait_for(lambda: graph.node.count_subscribers("/arm/joint_states") == 1, "its subscription")
     assert graph.set_parameters(NODE, last_command="gravity") == (True, "")
     assert graph.transition(NODE, "activate")
     peer.first_answer()
+    peer.quiet()
     count = peer.answers.count
     process.send(signal.SIGINT)
     assert process.wait() == 0

@@ -20,8 +20,10 @@ from opspace_ctrl.sim.fault_kinds import KINDS
 from opspace_ctrl.sim.log import progress
 
 OPSPACE = [sys.executable, "-m", "opspace_ctrl.cli"]
+# Not the shipped stiffness: with it and the torque rate limit a loss of communication ends in large swings.
 CONTROLLER = (f"{sys.executable} -m opspace_ctrl.nodes.controller --ros-args "
-              f"--params-file {shipped_path('config', 'arm7.yaml')} -p autostart:=true -p state_timeout:=60.0")
+              f"--params-file {shipped_path('config', 'arm7.yaml')} -p autostart:=true -p state_timeout:=60.0 "
+              "-p tool.stiffness:=[400.0]")
 FIRST_LINE = "opspace hil: arm7"  # printed when the handlers of the signals stand
 MARK = "OPSPACE_TEST_MARK"
 

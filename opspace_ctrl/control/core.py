@@ -17,6 +17,7 @@ from . import segments, tick
 from .pack import command_order, pack_control
 from .reference import FIRST_JOINT
 from .structure import Structure
+from .typical import measure_typical
 
 __all__ = ["Core"]
 
@@ -133,6 +134,7 @@ class Core:
             shape = {"t": np.s_[:t], "c": np.s_[:c], "k": np.s_[:k], "lk": np.s_[:, :k], "": np.s_[:]}[size]
             setattr(self, name, _read_only(work[slot][shape]))
         self._hold_everything(np.zeros(k), 0.0)
+        measure_typical(self)
 
     # ---- the method ----
 

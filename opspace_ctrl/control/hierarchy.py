@@ -87,7 +87,7 @@ def eliminate(w):
         if level[l, at.S_KIND] == at.LIMIT_KIND:
             found, is_damped = invert_limit(w, start, _activation(w, start))
         else:
-            found, is_damped = invert_level(w, start, end, report == 0)
+            found, is_damped = invert_level(w, start, end, report)
         rank[report] += found
         damped[report] = max(damped[report], is_damped)
         _force(w, l)

@@ -1,6 +1,8 @@
 """The inverse of one level's Schur complement, exact where it is regular, fading where it is not.
 
-Rows are measured in their typical response (see `osim.singular`): S = sum a u u^T. With e = DAMPING and c = CUT << e,
+Rows are measured in their typical response (see `osim.singular`): S = sum a u u^T. How small the least a usually is
+depends on robot and task (a pose of a light wrist: 0.003; a position: 0.2), so it is measured when a core is built: t.
+With e = DAMPING t and c = CUT t << e,
     Q = sum g(a) u u^T,   g = 1/a for a >= e, then on a line from 1/e to 0 at c         makes the force F
     P = sum f(a) / a u u^T,   f = 1 for a >= e, then smoothly to 0 at c                 makes the null space
 Both are continuous, and no force is larger than |wanted| / e, whatever the pose. Above e they are the inverse, and the
@@ -10,7 +12,7 @@ Contacts and passive rows have thresholds of their own: what holds the robot is 
 """
 from __future__ import annotations
 
-from ..dynamics.layout import floats, ints, stage
+from ..dynamics.layout import count, floats, ints, stage
 from ..jit import kernel
 from ..lanes import WIDTH, load, splat, store
 from ..osim.eigen import diagonalise, tridiagonalise
@@ -58,16 +60,28 @@ def by_eigenvalues(w):
 
 
 @kernel
-def invert_level(w, start, end, is_constraint):
+def thresholds(w, report):
+    """e and c of a level of the report; in raw mode all tasks are one level, and the most delicate one counts."""
+    option, typical = floats(w, at.OPTION), floats(w, at.TYPICAL)
+    if report == 0:
+        return CONSTRAINT_DAMPING, CONSTRAINT_CUT
+    least = typical[report]
+    if option[at.MODE] == at.RAW_MODE:
+        for level in range(2, count(w, at.LEVELS) + 2):
+            least = min(least, typical[level])
+    return least * option[at.DAMPING], least * option[at.CUT]
+
+
+@kernel
+def invert_level(w, start, end, report):
     """P and Q of rows start .. end - 1 of GRAM into the diagonal blocks of INVERSE and DAMPED_INVERSE.
 
     Returns:
         Rank, and 1.0 if a direction is damped or lost.
     """
     A, P, Q, scale = floats(w, at.SCALED), floats(w, at.INVERSE), floats(w, at.DAMPED_INVERSE), floats(w, at.ROW_SCALE)
-    n, option, state = end - start, floats(w, at.OPTION), floats(w, at.STATE)
-    state[at.LEVEL_DAMPING] = CONSTRAINT_DAMPING if is_constraint else option[at.DAMPING]
-    state[at.LEVEL_CUT] = CONSTRAINT_CUT if is_constraint else option[at.CUT]
+    n, state = end - start, floats(w, at.STATE)
+    state[at.LEVEL_DAMPING], state[at.LEVEL_CUT] = thresholds(w, report)
     _scaled(w, start, n)
     if _gauss_jordan(A, n):
         squares = 0.0
@@ -125,7 +139,8 @@ def invert_limit(w, i, weight):
     """The same for one row, its force and null space weighted."""
     option, scale = floats(w, at.OPTION), floats(w, at.ROW_SCALE)[i]
     a = floats(w, at.GRAM)[i, i] / (scale * scale)
-    g, f = fractions(a, option[at.DAMPING], option[at.CUT], option[at.TRUNCATE])
+    e, cut = thresholds(w, 1)
+    g, f = fractions(a, e, cut, option[at.TRUNCATE])
     floats(w, at.INVERSE)[i, i] = weight * f / (scale * scale)
     floats(w, at.DAMPED_INVERSE)[i, i] = weight * g / (scale * scale)
-    return 1.0 if f > 0.0 else 0.0, 1.0 if a < option[at.DAMPING] else 0.0
+    return 1.0 if f > 0.0 else 0.0, 1.0 if a < e else 0.0

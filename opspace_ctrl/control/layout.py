@@ -44,6 +44,7 @@ ORDER = _slot()  # flat (t): the tasks by level
 JOINT = _slot()  # (k, 3): entry of v, entry of q (-1: it has no single one), place in the command
 J_V, J_Q, J_COMMAND = range(3)
 BASE_REGISTER = _slot()  # (blocks, 6): the register of J that belongs to a base coordinate, -1 if there is none
+TYPICAL = _slot()  # flat (L + 3): the least response that is typical of each level, the unit of DAMPING and CUT
 PROGRAM = _slot()  # flat (t + 1): address of each task's program, then of the posture's; row 0: (rows, present row)
 
 # ---- what is live: see `core.Core` ----
@@ -51,8 +52,8 @@ OPTION = _slot()  # flat: names below
 (MODE, GRAVITY, CORIOLIS, FRICTION, BETA, RAMP, FADE, DAMPING, CUT, INTERNAL, TRUNCATE) = range(11)
 OPTIONS = 11
 #   MODE: what is computed.  GRAVITY, CORIOLIS, FRICTION: 0..1, how much of each is compensated.  BETA: 1 = the bias is
-#   not added to the torque but in F = Lambda (a - beta).  RAMP, FADE [s].  DAMPING, CUT: fractions of the typical
-#   response, see `inverse`.  INTERNAL: how contacts share what the motion leaves open.  TRUNCATE: 1 = the null space
+#   not added to the torque but in F = Lambda (a - beta).  RAMP, FADE [s].  DAMPING, CUT: fractions of TYPICAL, see
+#   `inverse`.  INTERNAL: how contacts share what the motion leaves open.  TRUNCATE: 1 = the null space
 #   keeps a direction until CUT and loses it at once; 0 = it fades before.
 TASKS_MODE, RAW_MODE, GRAVITY_MODE = 0.0, 1.0, 2.0
 ZERO, BALANCED = 0.0, 1.0

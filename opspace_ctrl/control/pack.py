@@ -14,9 +14,10 @@ from .structure import LAWS, Structure
 __all__ = ["DEFAULT_OPTIONS", "command_order", "pack_control"]
 
 DEFAULT_OPTIONS = {at.MODE: at.TASKS_MODE, at.GRAVITY: 1.0, at.CORIOLIS: 1.0, at.FRICTION: 0.0, at.BETA: 0.0,
-                   at.RAMP: 0.5, at.FADE: 0.3, at.DAMPING: 0.05, at.CUT: 5e-4, at.INTERNAL: at.BALANCED,
+                   at.RAMP: 0.5, at.FADE: 0.3, at.DAMPING: 0.5, at.CUT: 0.005, at.INTERNAL: at.BALANCED,
                    at.TRUNCATE: 0.0}
 RATE_LIMIT = 1000.0  # [Nm/s]
+OF_LIMITS = 0.1  # of a joint's own response: so much may contacts leave of it
 
 
 def command_order(model: Model, joints: tuple[str, ...] | None) -> list[int]:
@@ -130,6 +131,7 @@ def _results(work: Workspace, model: Model, structure: Structure) -> None:
         work.zeros(slot, nv + 8)
     for slot in (at.ACTIVATION, at.REPULSE, at.SIDE, at.SATURATED, at.TAU, at.HELD):
         work.zeros(slot, k)
+    work.put(at.TYPICAL, np.full(reported, OF_LIMITS))
     for slot in (at.SCALE, at.LEVEL_RANK, at.LEVEL_DAMPED):
         work.zeros(slot, reported)
     for slot in (at.GRAM, at.COUPLING, at.INVERSE, at.DAMPED_INVERSE, at.SCALED, at.EIGENVECTORS):

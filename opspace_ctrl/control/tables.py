@@ -67,10 +67,10 @@ _LIMITS = (
     Parameter("limits.stiffness", 400.0, "Acceleration per intrusion into a position margin [1/s^2].", minimum=1.0,
               maximum=1e5),
     Parameter("limits.damping", 40.0, "Acceleration per velocity inside a margin [1/s].", minimum=0.0, maximum=1e4),
-    Parameter("singularity.damping", 0.05, "Response of a task's direction, as a share of the typical one, below "
-              "which the force along it is lowered.", minimum=1e-9, maximum=0.1),
-    Parameter("singularity.cut", 5e-4, "Likewise, below which it is given up and left to the levels after it.",
-              minimum=1e-12, maximum=0.1),
+    Parameter("singularity.damping", 0.5, "Response of a task's worst direction, as a share of what is typical of "
+              "it, below which the force along it is lowered.", minimum=1e-9, maximum=1.0),
+    Parameter("singularity.cut", 0.005, "Likewise, below which it is given up and left to the levels after it.",
+              minimum=1e-12, maximum=1.0),
     Parameter("internal_forces", "balanced", "Forces that contacts exert on each other in double support: zero: least "
               "norm; balanced: large margins of friction, pressure and normal force.", choices=("zero", "balanced")),
 )

@@ -225,8 +225,10 @@ class ControlLoop:
         self._commands.send(self._controller.safe_command(kind, intake.q, intake.v, intake.time))
 
     def _time(self, steady: float) -> float:
-        """The clock that states are judged by [s]."""
-        return self._node.get_clock().now().nanoseconds * 1e-9 if self.is_simulated else steady
+        """The clock that states are judged by [s]; a simulated one may be told later than the stamps it has reached."""
+        if not self.is_simulated:
+            return steady
+        return max(self._node.get_clock().now().nanoseconds, self._intake.stamps.last) * 1e-9
 
     def _oldest(self) -> float:
         """How much older than the newest a joint may be [s]."""

@@ -11,6 +11,7 @@ import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.timer import Timer
 from std_msgs.msg import Float64, Float64MultiArray, Header
 from visualization_msgs.msg import MarkerArray
 
@@ -26,7 +27,7 @@ class Outputs:
     """The publishers and their timers; silent until the first tick.
 
     Attributes:
-        also: called at the same rate as the poses are published.
+        also: called at the rate at which the poses are published.
     """
 
     def __init__(self, node: Node, controller: Controller, header: Callable[[], Header | None],
@@ -44,26 +45,43 @@ class Outputs:
         self._residual = node.create_publisher(Float64, "~/method_residual", qos.profile(10))
         self._markers = Markers(controller, configuration)
         self._marker_array = node.create_publisher(MarkerArray, "~/markers", qos.OUTPUTS)
-        self._publishers = [self._osim, self._residual, self._marker_array,
-                            *(publisher for *_, pose, error in self._tasks for publisher in (pose, error))]
-        self.also: Callable[[], None] = _nothing
-        self._rates, self._timers = (0.0, 0.0), []
+        numbers = [self._osim, *(publisher for *_, pose, error in self._tasks for publisher in (pose, error))]
+        self._streams = ((self.publish, numbers), (self.publish_markers, [self._marker_array]))
+        self._publishers = [*numbers, self._residual, self._marker_array]
+        self.also: Callable[[], None] | None = None
+        self._rates = (0.0, 0.0)
+        self._timers: list[Timer | None] = [None, None]
         self.set_rates(rate, marker_rate)
 
     def set_rates(self, rate: float, marker_rate: float) -> None:
         """Rates of all but the markers, and of those [Hz]; 0: none."""
-        if (rate, marker_rate) == self._rates:
-            return
-        self._rates = rate, marker_rate
-        for timer in self._timers:
-            self._node.destroy_timer(timer)
+        if (rate, marker_rate) != self._rates:
+            self._rates = rate, marker_rate
+            self._stop_timers()
+        self.look()
+
+    def look(self) -> None:
+        """Run a timer only while somebody listens: one that finds nothing to do costs the executor as much."""
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # simulated time may stand
-        self._timers = [self._node.create_timer(1.0 / hertz, callback, clock=steady)
-                        for hertz, callback in ((rate, self.publish), (marker_rate, self.publish_markers)) if hertz]
+        for number, (rate, (callback, publishers)) in enumerate(zip(self._rates, self._streams)):
+            is_heard = any(publisher.get_subscription_count() for publisher in publishers)
+            is_wanted = rate > 0.0 and (is_heard or (callback == self.publish and self.also is not None))
+            timer = self._timers[number]
+            if is_wanted and timer is None:
+                self._timers[number] = self._node.create_timer(1.0 / rate, callback, clock=steady)
+            elif timer is not None and not is_wanted:
+                self._node.destroy_timer(timer)
+                self._timers[number] = None
+
+    def _stop_timers(self) -> None:
+        for timer in self._timers:
+            if timer is not None:
+                self._node.destroy_timer(timer)
+        self._timers = [None, None]
 
     def close(self) -> None:
         """Fall silent."""
-        self.set_rates(0.0, 0.0)
+        self._stop_timers()
         for publisher in self._publishers:
             self._node.destroy_publisher(publisher)
 
@@ -72,7 +90,8 @@ class Outputs:
         header = self._header()
         if header is None:
             return
-        self.also()
+        if self.also is not None:
+            self.also()
         for name, reference, pose, error in self._tasks:
             of_task = Header(stamp=header.stamp, frame_id=reference or header.frame_id)
             if pose.get_subscription_count():
@@ -94,7 +113,3 @@ class Outputs:
     def publish_residual(self) -> None:
         """How far the torques of the old and the new method were apart when they were switched."""
         self._residual.publish(Float64(data=float(self._controller.method_residual)))
-
-
-def _nothing() -> None:
-    pass

@@ -159,6 +159,7 @@ class Session:
             self._node.trigger_deactivate()
         for topic in self.loop.hear_the_unreliable():
             self._node.get_logger().info(f"{topic} is published with best effort: so it is taken")
+        self._outputs.look()
         safety = self.safety
         self._targets.several = self._targets.several_publishers() if safety.settings.single_publisher else ""
         is_stale = bool(self.controller.stale_targets(self._intake.time))
