@@ -18,10 +18,11 @@ class Loop:
     Attributes:
         q, v, time: The state.
         torques: Every command so far.
+        delay: Steps by which commands come late.
     """
 
-    def __init__(self, model: Model, q, start: float = 0.0, step: float = STEP, **values):
-        self.model, self.step = model, step
+    def __init__(self, model: Model, q, start: float = 0.0, step: float = STEP, delay: int = 0, **values):
+        self.model, self.step, self.delay = model, step, delay
         self.controller = Controller(model, controller_settings({"method": "sparse_ltdl", **values}))
         self.q, self.v, self.time = np.array(q, float), np.zeros(model.nv), start
         self.torques: list[np.ndarray] = []
@@ -33,7 +34,7 @@ class Loop:
         for _ in range(round(seconds / self.step)):
             self.torques.append(self.controller.tick(self.q, self.v, self.time).copy())
             tau = np.zeros(self.model.nv)
-            tau[~self.model.is_base_coordinate] = self.torques[-1][self._order]
+            tau[~self.model.is_base_coordinate] = self.torques[max(len(self.torques) - 1 - self.delay, 0)][self._order]
             a = forward_dynamics(self.model, self.q, self.v, tau if push is None else tau + push, method="crba_ltdl")
             self.v = self.v + self.step * a
             self.q = self.model.integrate(self.q, self.v, self.step)

@@ -5,13 +5,17 @@ least response that is typical of the task, the force is at most |a_wanted| / (e
 """
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from closed_loop import ARM_START, STEP, Loop
 from control_cases import Dense, TaskSpec, at, make_core, robot
 
 from opspace_ctrl import forward_dynamics, frame_pose
 from opspace_ctrl.control import segments
 from opspace_ctrl.osim import layout as osim
+from opspace_ctrl.parameter_file import node_parameters
 
 DAMPING, CUT = 0.5, 0.005
 
@@ -97,6 +101,38 @@ def test_reaching_out_of_the_workspace_and_back_keeps_within_what_the_arm_can_do
     assert (np.abs(torques) < model.effort_limits).all()
     assert np.abs(np.diff(torques, axis=0)).max() < 1000.0 * dt
     assert np.abs(core.error[0, :3]).max() < 1e-4
+
+
+def arm_values(name):
+    """Start and parameters: arm7 as it is shipped, and Panda likewise; the loop has no friction to compensate."""
+    if name == "arm7":
+        values = node_parameters(Path(__file__).parents[1] / "config" / "arm7.yaml", "opspace_controller")
+        del values["robot"]
+        return ARM_START, {**values, "method": "sparse_ltdl", "compensation.friction": False}
+    q = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785, 0.0])
+    return q, {"tasks": ["tool"], "tool.frame": "panda_hand_tcp", "tool.rows": "pose",
+               "tool.stiffness": [400.0, 1600.0], "tool.error_clip": 0.05, "tool.error_clip_angle": 0.2,
+               "limits.speed_margin": 0.3}  # it comes near its limits: brake in time
+
+
+@pytest.mark.parametrize("delay", [0, 1])
+@pytest.mark.parametrize(("name", "out", "back"), [("arm7", 3.0, 6.0), ("panda", 4.0, 5.0)])
+def test_an_arm_sent_to_a_pose_out_of_reach_and_called_back_keeps_its_velocity_limits(name, out, back, delay):
+    """All six rows, behind the rate limit, also with commands that come a step late."""
+    (q, values), model = arm_values(name), robot(name)
+    loop = Loop(model, q, delay=delay, **values)
+    controller, speeds = loop.controller, []
+    loop.run(STEP)
+    home = controller.pose("tool")[0].copy()
+    assert controller._core.damped[2] == 0.0  # a pose to work in is no singular one
+    for position, seconds in (([3.0, 0.0, 0.4], out), (home, back)):
+        controller.target_pose("tool", position, None, loop.time)
+        for _ in range(round(seconds / STEP)):
+            speeds.append(np.abs(loop.run(STEP).v) / model.velocity_limits)
+    assert np.max(speeds) < 1.0
+    assert (np.abs(loop.torques) < model.effort_limits).all()
+    assert np.mean(loop.torque_rates.max(axis=1) > 999.0) < 0.05  # the rate limit is no part of how it moves
+    assert np.abs(controller.error("tool")).max() < 1e-3
 
 
 def test_entering_and_leaving_are_alike(core):
