@@ -52,8 +52,8 @@ def _followed(scenario: Scenario, log: Path, run: Run, processes: Processes, env
     points = waypoints(scenario, centre)
     with Client(environment) as client:
         publisher = client.trajectory_publisher(scenario.task)
-        client.set_parameter(SIMULATOR, "fault", _push(scenario, LEAD))
         begin = client.clock() + LEAD
+        client.set_parameter(SIMULATOR, "fault", _push(scenario, LEAD))  # taken a moment later, and so is the push
         publisher.publish(trajectory_message(scenario.task, begin, quaternion, *points))
         while not stop.requested:
             processes.ensure_alive()

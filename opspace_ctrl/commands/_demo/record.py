@@ -62,8 +62,8 @@ class Record:
 
     @property
     def near_push(self) -> np.ndarray:
-        """(n,) whether a row is within the push or the second after it."""
-        return (self.time >= self.scenario.push_start) & (self.time < self.scenario.push_end + 1.0)
+        """(n,) whether a row is within the push, which may come a moment late, or the time it takes to recover."""
+        return (self.time >= self.scenario.push_start) & (self.time < self.scenario.push_end + 1.7)
 
     def rows(self, choice) -> Record:
         """Some of the rows."""
