@@ -54,7 +54,7 @@ def test_every_block_says_what_it_is():
 def test_make_targets_and_extras_exist():
     makefile, setup = (ROOT / "Makefile").read_text(), (ROOT / "setup.py").read_text()
     for _, line in SHELL + CONSOLE:
-        words = line.split()
+        words = shlex.split(line)
         if words[0] == "make":
             targets = [word for word in words[1:] if "=" not in word]
             assert targets and all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets), line
