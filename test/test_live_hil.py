@@ -161,9 +161,13 @@ def test_an_interrupt_at_any_moment_of_the_start_ends_everything_and_returns_130
         assert not run.left_running() and "Traceback" not in run.path.read_text()
 
 
-def test_a_controller_that_fails_is_told_with_its_last_words(hil):
+def test_a_controller_that_fails_is_told_with_its_last_words_and_not_with_an_older_report(hil, tmp_path):
+    older = tmp_path / "run" / "report.json"
+    older.parent.mkdir()
+    older.write_text('{"summary": "all limits kept", "kept": true}')
     failing = f"{sys.executable} -c 'print(\"no torque today\"); raise SystemExit(3)'"
     run = hil("run", "--controller", failing, "--mode", "lockstep", "--seconds", "1")
     assert run.code() == 1
     assert "the controller ended with code 3; it said: no torque today" in " ".join(run.path.read_text().split())
     assert not run.left_running()
+    assert not older.exists() or not run.report()["kept"]

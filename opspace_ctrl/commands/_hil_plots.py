@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 LONGEST_LEGEND = 12  # joints
 INK, FAINT, ALARM, BAR = "#4E79A7", "0.9", "#E15759", "#A0CBE8"
+PICTURES = ("timing.png", "tracking.png", "torque.png", "faults.png")
 MAX_POINTS = 4000  # of a curve; more only make the file large
 
 
 def draw(run: Run, report: Mapping, tracking: Mapping[str, np.ndarray], folder: Path) -> list[str]:
-    """Write timing.png, tracking.png, torque.png and faults.png; their names. CommandError without matplotlib."""
+    """Write the PICTURES; their names. CommandError without matplotlib."""
     run = run.until(report["asked_seconds"])
-    pictures = {"timing.png": _timing, "tracking.png": _tracking, "torque.png": _torque, "faults.png": _faults}
-    for name, picture in pictures.items():
+    for name, picture in zip(PICTURES, (_timing, _tracking, _torque, _faults)):
         save(picture(run, report, tracking), str(folder / name))
-    return list(pictures)
+    return list(PICTURES)
 
 
 def _thinned(*columns: np.ndarray) -> list[np.ndarray]:

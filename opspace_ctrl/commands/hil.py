@@ -68,9 +68,21 @@ def _tested(args: argparse.Namespace, stop: Interruption) -> int:
     _check_record(args)
     if stop.requested:
         return INTERRUPTED
+    _forget_older_run(folder)
     with _Progress(out, args.seconds) as tell:
         outcome = run_hardware(values, args.controller, args.seconds, args.patience, folder, stop, tell)
     return _reported(args, folder, outcome, stop, out)
+
+
+def _forget_older_run(folder: Path) -> None:
+    """Remove what another run has left in the folder: nothing of it may pass for a result of this one."""
+    import shutil
+
+    from opspace_ctrl.commands._hil_plots import PICTURES
+
+    shutil.rmtree(folder / "log", ignore_errors=True)
+    for name in ("report.json", *PICTURES):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _simulator_values(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
