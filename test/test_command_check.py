@@ -66,6 +66,15 @@ def test_another_order_or_interface_of_the_effort_controller_fails(capsys, tmp_p
     assert code == 1 and words in out
 
 
+def test_a_controller_that_takes_no_efforts_fails(capsys, tmp_path):
+    text = shipped_path("config", "arm7_controllers.yaml").read_text()
+    path = tmp_path / "controllers.yaml"
+    path.write_text(text.replace("forward_command_controller/ForwardCommandController",
+                                 "position_controllers/JointGroupPositionController"))
+    code, out = check(capsys, "arm7", "arm7", "--controllers", str(path))
+    assert code == 1 and "position_controllers/JointGroupPositionController, which does not take efforts" in out
+
+
 def test_doubts_are_warnings(capsys, tmp_path):
     stretched = {"initial_positions": [0.0] * 7}
     code, out = check(capsys, "arm7", written(tmp_path, {**ARM, "tool.damping": [4.0]}, stretched))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 FAILED = 1
 CONTROLLER = "opspace_controller"
+EFFORT_CONTROLLERS = ("forward_command_controller/ForwardCommandController",
+                      "effort_controllers/JointGroupEffortController")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -103,6 +105,10 @@ def _compare_joints(args: argparse.Namespace, settings: ControllerSettings, mode
     others, interface = controller.get("joints"), controller.get("interface_name", "effort")
     if interface != "effort":
         findings.fail("joints", f"{args.effort_controller} commands the interface {interface!r}, not effort")
+    kind = _type_of(args.controllers, args.effort_controller)
+    if kind and kind not in EFFORT_CONTROLLERS:
+        findings.fail("joints", f"{args.effort_controller} is a {kind}, which does not take efforts; valid are "
+                      f"{', '.join(EFFORT_CONTROLLERS)}")
     if others == joints:
         findings.good("joints", f"the {len(joints)} joints are in the order of {args.effort_controller}")
     elif isinstance(others, list) and sorted(map(str, others)) == sorted(joints):
@@ -111,6 +117,17 @@ def _compare_joints(args: argparse.Namespace, settings: ControllerSettings, mode
                       f"{others[k]} there; give `joints` in its order")
     else:
         findings.fail("joints", f"not those of {args.effort_controller}, which has {others}; here: {joints}")
+
+
+def _type_of(path: str, controller: str) -> str:
+    """What the controller manager loads as this controller; empty if the file does not say."""
+    from opspace_ctrl.errors import ParameterFileError
+    from opspace_ctrl.parameter_file import node_parameters
+
+    try:
+        return str(node_parameters(path, "controller_manager").get(f"{controller}.type", ""))
+    except ParameterFileError:
+        return ""  # another file has the manager's part
 
 
 def _look_at_limits(model: Model, findings: Findings) -> None:
