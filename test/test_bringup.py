@@ -261,7 +261,7 @@ def test_the_controllers_get_the_joint_order_of_the_parameter_file(tmp_path):
     urdf, params = own_robot(tmp_path)
     joints = list(reversed(load_robot("arm7").joint_names))
     content = yaml.safe_load(params.read_text())
-    content["opspace_controller"]["ros__parameters"]["joints"] = joints
+    content["/**/opspace_controller"]["ros__parameters"]["joints"] = joints
     params.write_text(yaml.safe_dump(content))
     processes = planned("hardware", tmp_path, robot=str(urdf), params_file=str(params))
     written = yaml.safe_load(processes["controller_manager"].parameters[0].read_text())
