@@ -18,6 +18,10 @@ HERE := $(shell pwd | cksum | cut -d' ' -f1)
 CORE := $(VENV)/core-$(HERE)
 TEST := $(VENV)/test-$(HERE)
 RECIPE := setup.py Makefile
+comma := ,
+# The demo takes a sourced ROS 2, else its wheels where there are any.
+DEMO_EXTRAS := plot$(if $(ROS_DISTRO),,$(comma)ros-kilted)
+DEMO_PATH := $(if $(ROS_DISTRO),env PYTHONPATH='$(PYTHONPATH)')
 
 # Nothing of a sourced ROS 2, of the user's site-packages or of another venv's ROS wheels may leak into ours.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
@@ -28,7 +32,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 demo: $(CORE)
 	@mkdir -p build
-	$(BIN)/opspace demo --plot build/demo.png
+	$(DEMO_PATH) $(BIN)/opspace demo --plot build/demo.png
 
 test: lint
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -61,7 +65,9 @@ $(BIN)/python:
 
 $(CORE): $(RECIPE) | $(BIN)/python
 	@echo "Installing the library into $(VENV)/ (once, about a minute) ..."
-	@$(BIN)/python -m pip install -qq --editable '.[plot]'
+	@$(BIN)/python -m pip install -qq --editable '.[$(DEMO_EXTRAS)]' || \
+	  { echo "No ROS 2 wheels for this platform: the demo will run without ROS." && \
+	    $(BIN)/python -m pip install -qq --editable '.[plot]'; }
 	@touch $@
 
 $(TEST): $(RECIPE) | $(BIN)/python
