@@ -13,12 +13,12 @@ from types import ModuleType
 from typing import NoReturn
 
 from opspace_ctrl import commands
+from opspace_ctrl.commands._interrupt import INTERRUPTED
 from opspace_ctrl.errors import OpspaceError
 
 __all__ = ["main"]
 
 FAILED = 2
-INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 
 class _Parser(argparse.ArgumentParser):

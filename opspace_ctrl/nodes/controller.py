@@ -19,7 +19,7 @@ from opspace_ctrl.control.tables import controller_table
 from opspace_ctrl.errors import OpspaceError
 from opspace_ctrl.nodes.declared import NODE_OPTIONS, Declared
 from opspace_ctrl.nodes.robot import Description, load
-from opspace_ctrl.nodes.runtime import DONE, INVALID, Stop, run
+from opspace_ctrl.nodes.runtime import DONE, Stop, run_lifecycle
 from opspace_ctrl.nodes.session import Session
 
 __all__ = ["ControllerNode", "main"]
@@ -65,11 +65,6 @@ class ControllerNode(LifecycleNode):
         self.create_service(Trigger, "~/hold", self._hold)
         self.create_service(Trigger, "~/reset", self._reset)
         self.create_service(Trigger, "~/emergency_stop", self._emergency_stop)
-
-    def autostart(self) -> None:
-        """Configure and activate by itself; where that fails the process ends with INVALID."""
-        if self.trigger_configure() != SUCCESS or self.trigger_activate() != SUCCESS:
-            self.finished, self.exit_code = True, INVALID
 
     def end(self) -> None:
         """Send the last command and end the loop."""
@@ -166,12 +161,7 @@ class ControllerNode(LifecycleNode):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node; the exit codes are those of `runtime`."""
-    def make(stop: Stop) -> ControllerNode:
-        node = ControllerNode(stop)
-        if node.get_parameter("autostart").value:
-            node.autostart()
-        return node
-    return run(make, arguments, USAGE)
+    return run_lifecycle(ControllerNode, arguments, USAGE)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from textwrap import dedent
 from types import FrameType
 from typing import Protocol
 
-__all__ = ["DONE", "FAILED", "INVALID", "RunnableNode", "Stop", "publish_last", "run"]
+__all__ = ["DONE", "FAILED", "INVALID", "RunnableNode", "Stop", "publish_last", "run", "run_lifecycle"]
 
 DONE, FAILED, INVALID = 0, 1, 2
 POLL = 0.1  # [s] between two looks at the signals
@@ -112,6 +112,22 @@ def run(make_node: Callable[[Stop], RunnableNode], arguments: Sequence[str] | No
     finally:
         stop.ignore()
         rclpy.try_shutdown()
+
+
+def run_lifecycle(make_node: Callable[[Stop], RunnableNode], arguments: Sequence[str] | None = None,
+                  usage: str = "") -> int:
+    """`run` for a lifecycle node: with its parameter `autostart` it configures and activates by itself.
+
+    Where that fails the process ends with INVALID.
+    """
+    def make(stop: Stop) -> RunnableNode:
+        from rclpy.lifecycle import TransitionCallbackReturn
+        success, node = TransitionCallbackReturn.SUCCESS, make_node(stop)
+        if node.get_parameter("autostart").value and not (
+                node.trigger_configure() == success and node.trigger_activate() == success):
+            node.finished, node.exit_code = True, INVALID
+        return node
+    return run(make, arguments, usage)
 
 
 def _serve(make_node: Callable[[Stop], RunnableNode], stop: Stop) -> int:

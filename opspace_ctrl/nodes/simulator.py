@@ -17,7 +17,7 @@ from opspace_ctrl.nodes.declared import NODE_OPTIONS, Declared
 from opspace_ctrl.nodes.privileges import quiet_interpreter, restore_interpreter
 from opspace_ctrl.nodes.robot import load
 from opspace_ctrl.nodes.robot_topics import RobotTopics, joint_order
-from opspace_ctrl.nodes.runtime import DONE, INVALID, Stop, run
+from opspace_ctrl.nodes.runtime import DONE, Stop, run_lifecycle
 from opspace_ctrl.nodes.simulation_loop import SimulationLoop
 from opspace_ctrl.nodes.simulator_status import SimulatorStatus
 from opspace_ctrl.sim.faults import Schedule, load_faults
@@ -64,11 +64,6 @@ class SimulatorNode(LifecycleNode):
         self.create_service(SetBool, "~/pause", self._pause)
         self.create_service(Trigger, "~/step", self._step)
         self.create_service(Trigger, "~/reset", self._reset)
-
-    def autostart(self) -> None:
-        """Configure and activate by itself; where that fails the process ends with INVALID."""
-        if self.trigger_configure() != SUCCESS or self.trigger_activate() != SUCCESS:
-            self.finished, self.exit_code = True, INVALID
 
     def end(self) -> None:
         """Stop the simulation and write the rest of its log."""
@@ -202,12 +197,7 @@ def _apply(plant: Plant, values: dict[str, Any], is_fault: bool, schedule: Sched
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node; the exit codes are those of `runtime`."""
-    def make(stop: Stop) -> SimulatorNode:
-        node = SimulatorNode(stop)
-        if node.get_parameter("autostart").value:
-            node.autostart()
-        return node
-    return run(make, arguments, USAGE)
+    return run_lifecycle(SimulatorNode, arguments, USAGE)
 
 
 if __name__ == "__main__":
