@@ -20,6 +20,8 @@ from pathlib import Path
 from numba import njit, types
 from numba.core.caching import FunctionCache
 
+from .passes import loops_as_written
+
 try:
     import fcntl
 except ImportError:  # no such locks on this platform
@@ -196,7 +198,7 @@ def _compile(dispatcher, signature) -> None:
         dispatcher.compile(signature)
         return
     _announce(f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}")
-    with _one_at_a_time(dispatcher):  # whoever had to wait finds it in the cache
+    with _one_at_a_time(dispatcher), loops_as_written():  # whoever had to wait finds it in the cache
         dispatcher.compile(signature)
 
 
