@@ -46,6 +46,7 @@ RUNS = _slot()
 GROUPS = _slot()
 MIMIC = _slot()
 MERGES = _slot()
+STEPS = _slot()
 HAS_EXTERNAL = _slot()  # 1 if EXTERNAL is not zero
 
 # ---- the robot: integers ----
@@ -62,6 +63,7 @@ GROUP = _slot()  # (groups, 4): joint type, first node, first entry of q, number
 LAMBDA_E = _slot()  # flat (nv): the parent coordinate; elimination tree when there are mimic joints
 DEPTH_E = _slot()  # flat (nv): coordinates above it
 PATH_E = _slot()  # (nv, D): the coordinates from the root to each, by depth
+STEP = _slot()  # flat (steps): the order in which coordinates are eliminated, alone or with their parent k - 1
 MERGE = _slot()  # (k, 4): node i, depth of its ancestor j, row and column of H that H_ij is added to (mimic only)
 FRAME_NODE = _slot()  # flat: the node a frame is fixed to, n for the world
 
@@ -90,6 +92,7 @@ S = _slot()  # by node (6): motion subspace
 IW = _slot()  # by node (10): m, m c (3), xx xy xz yy yz zz about the tree's origin
 IC = _slot()  # by node (10): the same of the composite body
 RATE = _slot()  # by node (1): joint velocity
+RATE_DERIVATIVE = _slot()  # by node (1): its derivative
 VELOCITY = _slot()  # by node (6)
 ACCELERATION = _slot()  # by node (6), minus gravity
 FORCE = _slot()  # by node (6)

@@ -121,6 +121,9 @@ def _coordinates(work: Workspace, model: Model, nodes: Nodes) -> None:
     work.put(at.LAMBDA_E, lambda_e, int)
     work.put(at.DEPTH_E, depth_e, int)
     work.put(at.PATH_E, _ragged(paths), int)
+    steps = _steps(lambda_e, depth_e)
+    work.put(at.STEP, steps, int)
+    work.set_count(at.STEPS, len(steps))
     if not model.is_mimic.any():
         return
     merge, factor = [], []
@@ -173,9 +176,9 @@ def _frames(work: Workspace, model: Model, nodes: Nodes) -> None:
 
 def _state(work: Workspace, model: Model, nodes: Nodes) -> None:
     n, depth = nodes.n, int(max(nodes.depth, default=0)) + 1
-    rows = {at.DISPLACEMENT: 1, at.ANGLE: 1, at.RATE: 1, at.JOINT_FORCE: 1, at.P: 3, at.TURNED: 6, at.S: 6,
-            at.VELOCITY: 6, at.ACCELERATION: 6, at.HINGE: 6, at.FORCE: 6, at.EXTERNAL: 6, at.FC: 6, at.R: 9, at.IW: 10,
-            at.IC: 10, at.BC: 36}
+    rows = {at.DISPLACEMENT: 1, at.ANGLE: 1, at.RATE: 1, at.RATE_DERIVATIVE: 1, at.JOINT_FORCE: 1, at.P: 3,
+            at.TURNED: 6, at.S: 6, at.VELOCITY: 6, at.ACCELERATION: 6, at.HINGE: 6, at.FORCE: 6, at.EXTERNAL: 6,
+            at.FC: 6, at.R: 9, at.IW: 10, at.IC: 10, at.BC: 36}
     for slot, k in rows.items():
         work.zeros(slot, k, n + 1)
     trees = sum(1 for p in nodes.parent if p < 0)
@@ -200,6 +203,18 @@ def _runs(path: list[int]) -> list[tuple[int, int, int]]:
     """Stretches of neighbours in a path: place in it, first node, length."""
     starts = [d for d in range(len(path)) if d == 0 or path[d] != path[d - 1] + 1]
     return [(d, path[d], end - d) for d, end in zip(starts, [*starts[1:], len(path)])]
+
+
+def _steps(lambda_e: np.ndarray, depth_e: np.ndarray) -> list[int]:
+    """Coordinates to eliminate, each with its parent if that is the one before; the deepest first, so limbs alternate.
+
+    Descendants come before: they are deeper, or of the same depth (children of the parent) and numbered higher.
+    """
+    steps, k = [], len(lambda_e) - 1
+    while k >= 0:
+        steps.append(k)
+        k -= 2 if k > 0 and lambda_e[k] == k - 1 else 1
+    return sorted(steps, key=lambda k: (-depth_e[k], -k))
 
 
 def _ragged(paths: list[list[int]]) -> np.ndarray:
