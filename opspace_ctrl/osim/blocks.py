@@ -100,8 +100,8 @@ def add_transposed_times(w, rows, right, out, columns, sign):
             x0, x1, x2 = sign * load(right, row, j), sign * load(right, row + 1, j), sign * load(right, row + 2, j)
             x3, x4, x5 = sign * load(right, row + 3, j), sign * load(right, row + 4, j), sign * load(right, row + 5, j)
             for r in range(first, first + block[b, at.B_SLOTS]):
-                found = load(out, support[r], j) + (rows[r, 0] * x0 + rows[r, 1] * x1 + rows[r, 2] * x2)
-                store(out, support[r], j, found + (rows[r, 3] * x3 + rows[r, 4] * x4 + rows[r, 5] * x5))
+                found = load(out, support[r], j) + rows[r, 0] * x0 + rows[r, 1] * x1 + rows[r, 2] * x2
+                store(out, support[r], j, found + rows[r, 3] * x3 + rows[r, 4] * x4 + rows[r, 5] * x5)
 
 
 @kernel
