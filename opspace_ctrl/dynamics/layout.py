@@ -68,7 +68,7 @@ MERGE = _slot()  # (k, 4): node i, depth of its ancestor j, row and column of H 
 FRAME_NODE = _slot()  # flat: the node a frame is fixed to, n for the world
 
 # ---- the robot: numbers ----
-PLACEMENT = _slot()  # by node (12): rotation (row major) and position of the joint frame in the parent; joint axis = z
+PLACEMENT = _slot()  # (n, 12): axes x, y, z and position of the joint frame in the parent; z is the joint's axis
 INERTIA = _slot()  # by node (10): mass, centre (3), xx xy xz yy yz zz about the centre, in body axes
 REVOLUTE = _slot()  # by node (1): 1 for a rotation about z, 0 for a translation along z
 MULTIPLIER = _slot()
@@ -84,7 +84,9 @@ V = _slot()
 A = _slot()  # flat: configuration, velocity, acceleration as given
 DISPLACEMENT = _slot()  # by node (1): translation along z
 ANGLE = _slot()  # by node (1): rotation about z
-TURNED = _slot()  # by node (6): the first two columns of the placement after the rotation
+SINE = _slot()
+COSINE = _slot()  # by node (1): of the angle
+POSE = _slot()  # (n + 8, 16): axes x, y, z and position from the tree's origin of the body, in four lanes each
 R = _slot()  # by node (9): orientation of the body, row major
 P = _slot()  # by node (3): position from the tree's origin
 ORIGIN = _slot()  # (trees + 1, 3): the trees' origins in the world; the last is the world's own

@@ -10,9 +10,9 @@ from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, ints
 from ..dynamics.state import copy
 from ..jit import kernel
-from ..lanes import WIDTH, from_lane, load, splat, store, total, transpose
+from ..lanes import WIDTH, from_lane, load, splat, store, total
 from . import layout as at
-from .blocks import add_transposed, add_transposed_times, mirror
+from .blocks import add_transposed, add_transposed_times, mirror, transpose
 
 
 @kernel
