@@ -26,11 +26,11 @@ def ltdl(w):
     for s in range(count(w, at.STEPS)):
         k = step[s]
         d, p = depth[k], k - 1
-        scale = 1.0 / H[k, d]
+        pivot = H[k, d]
+        scale = 1.0 / pivot
         dinv[k] = scale
-        if d > 0 and lam[k] == p:
-            factor = scale * H[k, d - 1]
-            scale_1 = 1.0 / (H[p, d - 1] - factor * H[k, d - 1])
+        if d > 0 and lam[k] == p:  # the second pivot is det / pivot, which need not wait for the division by the first
+            scale_1, factor = pivot / (pivot * H[p, d - 1] - H[k, d - 1] * H[k, d - 1]), scale * H[k, d - 1]
             dinv[p] = scale_1
             for e in range(0, d, WIDTH):
                 store(H, p, e, load(H, p, e) - factor * load(H, k, e))

@@ -19,104 +19,51 @@ from .blocks import add_transposed, add_transposed_times, mirror, transpose
 def factorise(w):
     """U^T D U of LI into FACTOR (unit U above the diagonal, 1/D on it); returns the smallest pivot.
 
-    SOLUTION becomes D^-1 U^-T X on the way; `back_substitute` makes Lambda X of it. Four rows at a time, which share
-    what they read of those above: row i of D U = row i of LI - sum U_ki (D U)_k. Fours start at multiples of four, so
-    that they start in the same register; D U is kept in VECTORS.
+    SOLUTION becomes D^-1 U^-T X on the way; `back_substitute` makes Lambda X of it. Two rows at a time, which share
+    what they read of those above: row i of D U = row i of LI - sum U_ki (D U)_k. The pairs start at even rows, so that
+    both start in the same register; D U is kept in VECTORS.
     """
     m, U, DU, smallest = count(w, at.M), floats(w, at.FACTOR), floats(w, at.VECTORS), math.inf
-    LI, X, x, rest = floats(w, at.LI), floats(w, at.X), floats(w, at.SOLUTION), floats(w, at.OFF_DIAGONAL)
+    LI, X, rest = floats(w, at.LI), floats(w, at.X), floats(w, at.OFF_DIAGONAL)
     for j in range(0, m, WIDTH):
         store(rest, 0, j, load(X, 0, j))
-    inverse, factor, y = (0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)
-    for i in range(0, m, 4):
-        start = i - i % WIDTH
-        for j in range(start, m, WIDTH):
-            _less_those_above(LI, U, DU, i, j)
-            if j == start:  # while these are waited for, the next registers go on
-                inverse, factor, smallest = _four_pivots(DU, i, m, smallest)
-                y = _forward(rest, x, i, inverse, factor)
-        for j in range(start, m, WIDTH):
-            a, b, c, d = _less_one_another(DU, i, j, factor)
-            if j == start:
-                a, b = from_lane(a, i + 1 - j), from_lane(b, i + 2 - j)
-                c, d = from_lane(c, i + 3 - j), from_lane(d, i + 4 - j)
-            _store_four(U, i, j, (inverse[0] * a, inverse[1] * b, inverse[2] * c, inverse[3] * d))
-            store(rest, 0, j, load(rest, 0, j) - y[0] * a - y[1] * b - y[2] * c - y[3] * d)
-        U[i, i], U[i + 1, i + 1], U[i + 2, i + 2], U[i + 3, i + 3] = inverse
+    for i in range(0, m, 2):
+        for j in range(i - i % WIDTH, m, WIDTH):
+            a, b = load(LI, i, j), load(LI, i + 1, j)
+            for k in range(i):
+                row = load(DU, k, j)
+                a, b = a - U[k, i] * row, b - U[k, i + 1] * row
+            store(DU, i, j, a)
+            store(DU, i + 1, j, b)
+        first, det = DU[i, i], DU[i, i] * DU[i + 1, i + 1] - DU[i, i + 1] * DU[i, i + 1]
+        inverse, inverse_1 = 1.0 / first, 0.0
+        if not first > smallest:  # written so that NaN counts
+            smallest = first
+        if i + 1 < m:  # the second pivot is det / first, which need not wait for the division by the first
+            inverse_1 = first / det
+            if not inverse * det > smallest:
+                smallest = inverse * det
+        _finish_two(w, rest, i, inverse, inverse_1)
     return smallest
 
 
 @kernel
-def _less_those_above(LI, U, DU, i, j):
-    """A register of rows i .. i + 3 of D U, but for what they take off one another."""
-    a, b, c, d = load(LI, i, j), load(LI, i + 1, j), load(LI, i + 2, j), load(LI, i + 3, j)
-    for k in range(i):
-        row = load(DU, k, j)
-        a, b, c, d = a - U[k, i] * row, b - U[k, i + 1] * row, c - U[k, i + 2] * row, d - U[k, i + 3] * row
-    _store_four(DU, i, j, (a, b, c, d))
-
-
-@kernel
-def _store_four(rows, i, j, x):
-    store(rows, i, j, x[0])
-    store(rows, i + 1, j, x[1])
-    store(rows, i + 2, j, x[2])
-    store(rows, i + 3, j, x[3])
-
-
-@kernel
-def _four_pivots(A, i, m, smallest):
-    """1/D and U of four rows among themselves (01, 02, 03, 12, 13, 23), and the least pivot; beyond m pivots are inf.
-
-    The second pivot of a pair is det / first, so that it need not wait for the division by the first.
-    """
-    a, f, g, h = A[i, i], A[i, i + 1], A[i, i + 2], A[i, i + 3]
-    inverse, b, inverse_1 = _two_pivots(a, f, A[i + 1, i + 1], i + 1 < m)
-    u, v, t = f * inverse, g * inverse, h * inverse
-    g_1, h_1 = A[i + 1, i + 2] - u * g, A[i + 1, i + 3] - u * h
-    v_1, t_1 = g_1 * inverse_1, h_1 * inverse_1
-    c = A[i + 2, i + 2] - v * g - v_1 * g_1 if i + 2 < m else math.inf
-    h_2 = A[i + 2, i + 3] - v * h - v_1 * h_1
-    inverse_2, d, inverse_3 = _two_pivots(c, h_2, A[i + 3, i + 3] - t * h - t_1 * h_1, i + 3 < m)
-    least = _lesser(_lesser(_lesser(_lesser(smallest, a), b), c), d)
-    return (inverse, inverse_1, inverse_2, inverse_3), (u, v, t, v_1, t_1, h_2 * inverse_2), least
-
-
-@kernel
-def _two_pivots(a, f, b, both):
-    """1 / first, second and 1 / second pivot of [a f; f b], inf if there is no second."""
-    det = a * b - f * f
-    inverse = 1.0 / a
-    return inverse, det * inverse if both else math.inf, a / det if both else 0.0
-
-
-@kernel
-def _lesser(x, pivot):
-    """The lesser of two, NaN if the pivot is; what stands for no pivot is never the lesser."""
-    return x if pivot > x or pivot == math.inf else pivot
-
-
-@kernel
-def _forward(rest, x, i, inverse, factor):
-    """Four entries of D^-1 U^-T X into x, for what is left of X."""
-    a = rest[i]
-    b = rest[i + 1] - factor[0] * a
-    c = rest[i + 2] - factor[1] * a - factor[3] * b
-    d = rest[i + 3] - factor[2] * a - factor[4] * b - factor[5] * c
-    y = inverse[0] * a, inverse[1] * b, inverse[2] * c, inverse[3] * d
-    x[i], x[i + 1], x[i + 2], x[i + 3] = y
-    return y
-
-
-@kernel
-def _less_one_another(DU, i, j, factor):
-    """What `_less_those_above` has left to do."""
-    a, b, c, d = load(DU, i, j), load(DU, i + 1, j), load(DU, i + 2, j), load(DU, i + 3, j)
-    b = b - factor[0] * a
-    c = c - factor[1] * a - factor[3] * b
-    d = d - factor[2] * a - factor[4] * b - factor[5] * c
-    _store_four(DU, i, j, (a, b, c, d))
-    return a, b, c, d
+def _finish_two(w, rest, i, inverse, inverse_1):
+    """Row i + 1 less its share of row i; both scaled into U; what is left of X without its part along the two."""
+    U, DU, x = floats(w, at.FACTOR), floats(w, at.VECTORS), floats(w, at.SOLUTION)
+    start, factor = i - i % WIDTH, inverse * DU[i, i + 1]
+    x_i = inverse * rest[i]
+    x_1 = inverse_1 * (rest[i + 1] - factor * rest[i])
+    for j in range(start, count(w, at.M), WIDTH):
+        a = load(DU, i, j)
+        b = load(DU, i + 1, j) - factor * a
+        store(DU, i + 1, j, b)
+        if j == start:
+            a, b = from_lane(a, i + 1 - j), from_lane(b, i + 2 - j)
+        store(U, i, j, inverse * a)
+        store(U, i + 1, j, inverse_1 * b)
+        store(rest, 0, j, load(rest, 0, j) - x_i * a - x_1 * b)
+    U[i, i], U[i + 1, i + 1], x[i], x[i + 1] = inverse, inverse_1, x_i, x_1
 
 
 @kernel
