@@ -53,10 +53,10 @@ def body_poses(w):
             x, y, z, held = first_half(xy), last_half(xy), first_half(zp), b
             c, s = cosine[b], pair(sine[b], -sine[b])  # the placement is turned first: that waits for no parent
             xy = x * _turned(X, b, 0, c, s) + y * _turned(X, b, 1, c, s) + z * _turned(X, b, 2, c, s)
-            zp = last_half_alone(zp) + x * pair(X[b, 6], X[b, 9]) + y * pair(X[b, 7], X[b, 10])
-            zp = zp + z * pair(X[b, 8], X[b, 11])
+            moved = x * pair(X[b, 6], X[b, 9]) + y * pair(X[b, 7], X[b, 10]) + z * pair(X[b, 8], X[b, 11])
             if revolute[b] == 0.0:
-                zp = zp + pair(0.0, displacement[b]) * first_half(zp)
+                moved = moved + pair(0.0, displacement[b]) * first_half(moved)
+            zp = moved + last_half_alone(zp)
             store(pose, b, 0, xy)
             store(pose, b, 8, zp)
         elif kind[b] == FIRST:

@@ -41,40 +41,41 @@ def velocities(w):
 @kernel
 def accelerations(w, given):
     """Accelerations less gravity for dv/dt = 0, or if `given` for the node rates' derivatives, base to tip."""
-    S, derivative, acc = floats(w, at.S), floats(w, at.RATE_DERIVATIVE), floats(w, at.ACCELERATION)
-    _joint_accelerations(w)
-    if given:
-        for b in range(0, count(w, at.NODES), WIDTH):
-            x = load(derivative, 0, b)
-            store3(acc, 0, b, add(load3(acc, 0, b), scale(x, load3(S, 0, b))))
-            store3(acc, 3, b, add(load3(acc, 3, b), scale(x, load3(S, 3, b))))
-    g = floats(w, at.GRAVITY)
+    acc, g = floats(w, at.ACCELERATION), floats(w, at.GRAVITY)
+    _joint_accelerations(w, given)
     set3(acc, 3, count(w, at.NODES), (-g[0], -g[1], -g[2]))
     _sum_outwards(w, acc)
 
 
 @kernel
-def _joint_accelerations(w):
-    """V x V_joint, with S fixed in the moved body: what the velocities alone cause across a joint, eight at a time.
+def _joint_accelerations(w, given):
+    """V x V_joint, and S times the rate's derivative if `given`: the acceleration across a joint, eight at a time.
 
-    For a joint of several nodes it is due once, at the last, and for the joint's whole velocity.
+    S is fixed in the moved body. For a joint of several nodes the product is due once, at the last, and for the joint's
+    whole velocity.
     """
     S, rate, vel, acc = floats(w, at.S), floats(w, at.RATE), floats(w, at.VELOCITY), floats(w, at.ACCELERATION)
+    derivative = floats(w, at.RATE_DERIVATIVE)
     for b in range(0, count(w, at.NODES), WIDTH):
         x, omega, v = load(rate, 0, b), load3(vel, 0, b), load3(vel, 3, b)
         joint_w, joint_v = scale(x, load3(S, 0, b)), scale(x, load3(S, 3, b))
-        store3(acc, 0, b, cross(omega, joint_w))
-        store3(acc, 3, b, add(cross(omega, joint_v), cross(v, joint_w)))
+        alpha, a = cross(omega, joint_w), add(cross(omega, joint_v), cross(v, joint_w))
+        if given:
+            x = load(derivative, 0, b)
+            alpha, a = add(alpha, scale(x, load3(S, 0, b))), add(a, scale(x, load3(S, 3, b)))
+        store3(acc, 0, b, alpha)
+        store3(acc, 3, b, a)
     group, before = ints(w, at.GROUP), ints(w, at.BEFORE)
     for g in range(count(w, at.GROUPS)):
         last = group[g, 1] + group[g, 3] - 1
-        for b in range(group[g, 1], last):
-            set3(acc, 0, b, (0.0, 0.0, 0.0))
-            set3(acc, 3, b, (0.0, 0.0, 0.0))
+        for b in range(group[g, 1], last + 1):
+            own = derivative[b] if given else 0.0
+            set3(acc, 0, b, scale(own, get3(S, 0, b)))
+            set3(acc, 3, b, scale(own, get3(S, 3, b)))
         omega, v, p = get3(vel, 0, last), get3(vel, 3, last), before[last]
         joint_w, joint_v = sub(omega, get3(vel, 0, p)), sub(v, get3(vel, 3, p))
-        set3(acc, 0, last, cross(omega, joint_w))
-        set3(acc, 3, last, add(cross(omega, joint_v), cross(v, joint_w)))
+        set3(acc, 0, last, add(get3(acc, 0, last), cross(omega, joint_w)))
+        set3(acc, 3, last, add(get3(acc, 3, last), add(cross(omega, joint_v), cross(v, joint_w))))
 
 
 @kernel
