@@ -65,7 +65,9 @@ def load_yaml(path: str | Path) -> Any:
             text = file.read(LARGEST + 1)
         if len(text) > LARGEST:
             raise ParameterFileError(f"{path}: larger than {LARGEST} bytes")
-        return yaml.load(text, Loader=_Loader)  # a child of SafeLoader
+        loader = _Loader(text)
+        loader.name = "it"  # in messages, which name the file before
+        return loader.get_single_data()
     except OSError as error:
         raise ParameterFileError(f"{path}: cannot be read ({error.strerror})") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:

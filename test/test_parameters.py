@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.errors import OpspaceError, ParameterError, ParameterFileError
 from opspace_ctrl.parameter_file import load_yaml, node_parameters
 from opspace_ctrl.parameters import KINDS, Parameter, checked
@@ -77,6 +78,31 @@ def test_an_unknown_name_is_refused_with_the_names_beside_it():
     assert "mode" not in str(caught.value)
     with pytest.raises(ParameterError, match="'moed'.*mode"):
         checked(TABLE, {"moed": "raw"})
+    with pytest.raises(ParameterError, match=r"'speed' \(valid are robot, mode, rate, count, is_on, gains, names\)"):
+        checked(TABLE, {"speed": 1.0})
+
+
+def test_all_unknown_names_are_reported_at_once_each_with_the_nearest():
+    with pytest.raises(ParameterError) as caught:
+        checked(TABLE, {"moed": "raw", "rate": 1.0, "hand.row": [], "gain": []})
+    assert str(caught.value) == ("unknown parameters 'moed' (did you mean 'mode'?); 'hand.row' (did you mean "
+                                 "'hand.rows'?); 'gain' (did you mean 'gains'?)")
+    with pytest.raises(ParameterError, match=r"'x19'.*; and 5 more$"):
+        checked(TABLE, {f"x{i}": i for i in range(25)})
+
+
+@pytest.mark.parametrize("given, words", [
+    ({"tasks": ["tol"], "tool.frame": "a", "tool.level": 1},
+     "'tool.frame', 'tool.level' (there is no 'tool': tasks has tol, contacts has (none); did you mean 'tol'?)"),
+    ({"tasks": ["a"], "contacts": ["b", "c"], "hand.frame": "a"},
+     "'hand.frame' (there is no 'hand': tasks has a, contacts has b, c)"),
+    ({"tasks": ["a"], "postur.stiffness": [1.0]}, "did you mean 'posture'?"),
+    ({"tasks": ["a"], "a.frme": "tool", "b.frame": "tool"}, "'a.frme' (did you mean 'a.frame'?); 'b.frame' (there is"),
+])
+def test_a_task_that_is_not_listed_is_named_as_what_is_missing(given, words):
+    with pytest.raises(ParameterError) as caught:
+        controller_settings(given)
+    assert words in str(caught.value)
 
 
 @given(st.dictionaries(st.sampled_from([p.name for p in TABLE]), st.recursive(

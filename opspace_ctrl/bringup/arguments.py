@@ -58,6 +58,7 @@ _GAZEBO = (
              ("free", "lockstep")),
     Argument("ros2_control", "false", "gz_ros2_control instead of force topics; the world then runs freely", BOOLEAN),
     Argument("gui", "true", "show Gazebo's window", BOOLEAN),
+    Argument("files", "", "folder that `opspace gazebo` has written: that world is used; empty: one is generated"),
     Argument("out", "", "folder for the generated world, model and bridge files; empty: a temporary one"),
 )
 _HARDWARE = (

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,7 @@ def look(args: argparse.Namespace, path: Path, findings: Findings) -> None:
                   f"method {settings.method}")
     findings.subject = "robot"
     args.base = args.base or settings.values["base"] or None
-    model = _robot.load(args, locked=settings.locked)
+    model = _loaded(args, settings, findings)
     _compare_robot(args, settings, model, findings)
     _compare_joints(args, settings, model, findings)
     _look_at_limits(model, findings)
@@ -84,11 +85,39 @@ def look(args: argparse.Namespace, path: Path, findings: Findings) -> None:
     _first_tick.look(path, model, settings, findings)
 
 
+def _loaded(args: argparse.Namespace, settings: ControllerSettings, findings: Findings) -> Model:
+    """The robot; what is doubtful in its file is a finding."""
+    from opspace_ctrl.errors import InertiaWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            return _robot.load(args, locked=settings.locked)
+        finally:
+            for warning in caught:
+                subject = "inertias" if issubclass(warning.category, InertiaWarning) else "robot"
+                findings.warn(subject, str(warning.message))
+
+
 def _compare_robot(args: argparse.Namespace, settings: ControllerSettings, model: Model, findings: Findings) -> None:
+    """The robot that the controller's node would load is the one that is checked."""
+    from opspace_ctrl.model.source import ROBOTS
+
     named = settings.values["robot"]
     base = "floating" if model.is_base_coordinate.any() else "fixed"
     findings.good("robot", f"{model.name}: {len(model.joint_names)} joints, {base} base, {model.total_mass:.4g} kg")
-    if named and named != args.robot:
+    if not named or named in ROBOTS:
+        is_other = bool(named) and named != args.robot
+    elif not Path(named).is_file():
+        findings.fail("robot", f"CONFIG's robot {named!r} is neither a file (seen from this folder) nor a shipped robot "
+                      f"({', '.join(ROBOTS)}): the controller would not start")
+        return
+    else:
+        is_other = args.robot in ROBOTS or not Path(named).samefile(args.robot)
+        if not Path(named).is_absolute():
+            findings.warn("robot", f"CONFIG's robot {named!r} is a relative path: it is found only if the controller is "
+                          "started in this folder")
+    if is_other:
         findings.warn("robot", f"CONFIG names {named!r}, checked was {args.robot!r}")
 
 

@@ -32,7 +32,10 @@ def _shown(args: argparse.Namespace, stop: Interruption) -> None:
     from opspace_ctrl.commands._console import console
     from opspace_ctrl.commands._demo.scenario import SCENARIOS
     from opspace_ctrl.commands._demo.view import LiveView, summary
+    from opspace_ctrl.commands._figure import ensure_drawable
 
+    if args.plot:
+        ensure_drawable(args.plot)
     out, scenario = console(), SCENARIOS[args.robot]
     follow, delay_name, how = _way(args.no_ros)
     out.print(f"{scenario.robot}: {scenario.story};\nit is pushed in the middle, and the method changes: "

@@ -54,23 +54,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the test; 0 if all limits were kept, 1 if not, 130 after SIGINT or SIGTERM."""
     with Interruption(keep=getattr(args, "owns_process", False)) as stop:
-        print(f"opspace hil: {args.robot} for {args.seconds:g} s, report in {args.report}", flush=True)
         code = _tested(args, stop)
         return INTERRUPTED if stop.requested else code
 
 
 def _tested(args: argparse.Namespace, stop: Interruption) -> int:
     from opspace_ctrl.commands._console import console
-    from opspace_ctrl.commands._hil_run import run_hardware
+    from opspace_ctrl.commands._hil_run import controller_words, ensure_ros, run_hardware
 
     folder, out = Path(args.report).absolute(), console()
-    values = _simulator_values(args, folder)
+    ensure_ros()
+    controller = controller_words(args.controller)
     _check_record(args)
+    values = _simulator_values(args, folder)
     if stop.requested:
         return INTERRUPTED
+    print(f"opspace hil: {args.robot} for {args.seconds:g} s, report in {args.report}", flush=True)
     _forget_older_run(folder)
     with _Progress(out, args.seconds) as tell:
-        outcome = run_hardware(values, args.controller, args.seconds, args.patience, folder, stop, tell)
+        outcome = run_hardware(values, controller, args.seconds, args.patience, folder, stop, tell)
     return _reported(args, folder, outcome, stop, out)
 
 

@@ -35,9 +35,9 @@ _ROBOT = (
     Parameter("mode", "tasks", "tasks: the hierarchy of tasks; raw: F and tau0 come from topics; gravity: compensation "
               "only, for the first power-on.", choices=("tasks", "raw", "gravity"), read_only=True),
     Parameter("tasks", [], "Names of the tasks; each has its own parameters <name>.*.", kind="string_array",
-              read_only=True),
+              read_only=True, names_others=True),
     Parameter("contacts", [], "Names of the support contacts, which come before every task; each has its own "
-              "parameters <name>.*.", kind="string_array", read_only=True),
+              "parameters <name>.*.", kind="string_array", read_only=True, names_others=True),
 )
 
 _COMPENSATION = (
