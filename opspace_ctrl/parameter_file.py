@@ -9,7 +9,7 @@ import yaml
 
 from opspace_ctrl.errors import ParameterFileError, listed, quoted
 
-__all__ = ["load_yaml", "node_parameters", "parameters_of"]
+__all__ = ["load_yaml", "node_parameters", "parameters_of", "yaml_problem"]
 
 LARGEST = 1 << 20  # [bytes], far above any parameter file
 DEEPEST = 32  # levels of nesting
@@ -65,13 +65,22 @@ def load_yaml(path: str | Path) -> Any:
             text = file.read(LARGEST + 1)
         if len(text) > LARGEST:
             raise ParameterFileError(f"{path}: larger than {LARGEST} bytes")
-        loader = _Loader(text)
-        loader.name = "it"  # in messages, which name the file before
-        return loader.get_single_data()
+        return yaml.load(text, Loader=_Loader)  # a child of SafeLoader
     except OSError as error:
         raise ParameterFileError(f"{path}: cannot be read ({error.strerror})") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ParameterFileError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+        raise ParameterFileError(f"{path}: not YAML: {yaml_problem(error)}") from error
+
+
+def yaml_problem(error: Exception) -> str:
+    """What the YAML parser complains of and where, in one line and without its name for the text."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        mark = error.problem_mark
+        words = ", ".join(word for word in (error.context, error.problem) if word)
+        return f"line {mark.line + 1}, column {mark.column + 1}: {words}"
+    if isinstance(error, yaml.reader.ReaderError):
+        return f"position {error.position}: {error.reason}"
+    return " ".join(str(error).split())
 
 
 def node_parameters(path: str | Path, node_name: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from opspace_ctrl.bringup import launch_arguments
 from opspace_ctrl.bringup.arguments import BOOLEAN, LAUNCHES, arguments
 from opspace_ctrl.bringup.plan import plan
 from opspace_ctrl.bringup.processes import OPTIONAL, REQUIRED, TASK
+from opspace_ctrl.cli import main
 from opspace_ctrl.control.tables import controller_table
 from opspace_ctrl.errors import BringupError
 from opspace_ctrl.model.source import ROBOTS, robot_text
@@ -223,6 +224,16 @@ def test_gazebo_starts_where_the_simulators_parameters_say(tmp_path):
     start = node_parameters(SOURCE / "config" / "arm7.yaml", "opspace_simulator")["initial_positions"]
     processes = planned("gazebo", tmp_path)
     assert parameters(processes["opspace_gazebo_bridge"])["offsets"] == pytest.approx(start)
+
+
+def test_gazebo_takes_a_world_that_is_there_only_if_it_is_of_the_kind_that_is_asked_for(tmp_path):
+    assert main(["gazebo", "arm7", "--out", str(tmp_path / "hall")]) == 0
+    files = {"files": str(tmp_path / "hall")}
+    for given, words in (({"ros2_control": "true"}, "has no controllers.yaml; `opspace gazebo ROBOT --out"),
+                         ({"gazebo": "fortress"}, "is not for gazebo:=fortress"), ({"out": "there"}, "one of the two"),
+                         ({"files": str(tmp_path / "nowhere")}, "has no world.sdf")):
+        with pytest.raises(BringupError, match=re.escape(words)):
+            planned("gazebo", tmp_path, **{**files, **given})
 
 
 def test_fortress_has_its_own_command(tmp_path):

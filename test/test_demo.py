@@ -63,6 +63,16 @@ def test_a_run_without_ros_prints_a_summary_and_draws(tmp_path, capsys):
     assert (tmp_path / "demo.png").stat().st_size > 50_000
 
 
+@pytest.mark.parametrize("path, words", [("missing/demo.png", "its folder does not exist"), (".", "it is a folder"),
+                                         ("demo.docx", "its ending must be one of"), ("demo", "its ending must be")])
+def test_a_picture_that_could_not_be_written_is_refused_before_anything_moves(path, words, tmp_path, capsys,
+                                                                              monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--no-ros", "--plot", path]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and f"cannot write {path!r}: {words}" in err
+
+
 def demo(tmp_path, *arguments: str) -> subprocess.Popen:
     """The demo as a process of its own; it and what it starts carry a mark in their environment."""
     environment = {**os.environ, "DEMO_OF": str(tmp_path), "PYTHONUNBUFFERED": "1"}

@@ -174,12 +174,20 @@ def test_a_bad_file_is_refused_with_the_reason(tmp_path, text, words):
         node_parameters(written(tmp_path, text), "n")
 
 
+def test_the_place_of_an_error_is_told_by_line_and_column(tmp_path):
+    path = written(tmp_path, "a: 1\nb: [2")
+    with pytest.raises(ParameterFileError) as caught:
+        load_yaml(path)
+    assert "line 2, column" in str(caught.value) and "string>" not in str(caught.value)
+
+
 def test_missing_and_binary_files_are_named(tmp_path):
     with pytest.raises(ParameterFileError, match="absent.yaml.*No such file"):
         load_yaml(tmp_path / "absent.yaml")
     (tmp_path / "b.yaml").write_bytes(b"a: \x80\x81")
-    with pytest.raises(ParameterFileError, match="b.yaml"):
+    with pytest.raises(ParameterFileError, match="b.yaml: not YAML: position 3: invalid start byte") as caught:
         load_yaml(tmp_path / "b.yaml")
+    assert "<byte string>" not in str(caught.value)
     (tmp_path / "big.yaml").write_bytes(b"#" * (1 << 21))
     with pytest.raises(ParameterFileError, match="larger"):
         load_yaml(tmp_path / "big.yaml")
