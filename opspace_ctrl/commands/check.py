@@ -109,14 +109,14 @@ def _compare_robot(args: argparse.Namespace, settings: ControllerSettings, model
     if not named or named in ROBOTS:
         is_other = bool(named) and named != args.robot
     elif not Path(named).is_file():
-        findings.fail("robot", f"CONFIG's robot {named!r} is neither a file (seen from this folder) nor a shipped robot "
-                      f"({', '.join(ROBOTS)}): the controller would not start")
+        findings.fail("robot", f"CONFIG's robot {named!r} is neither a file (seen from this folder) nor a shipped "
+                      f"robot ({', '.join(ROBOTS)}): the controller would not start")
         return
     else:
         is_other = args.robot in ROBOTS or not Path(named).samefile(args.robot)
         if not Path(named).is_absolute():
-            findings.warn("robot", f"CONFIG's robot {named!r} is a relative path: it is found only if the controller is "
-                          "started in this folder")
+            findings.warn("robot", f"CONFIG's robot {named!r} is a relative path: it is found only if the controller "
+                          "is started in this folder")
     if is_other:
         findings.warn("robot", f"CONFIG names {named!r}, checked was {args.robot!r}")
 

@@ -48,8 +48,8 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.out)
     paths, notes = write_files(model, world_settings(model, _parameters(args, model), **options), folder)
     out = console()
-    lines = [*(f"written: {path}" for path in paths), *(f"note: {note}" for note in notes), *_how_to_start(args, folder)]
-    for line in lines:
+    told = [*(f"written: {path}" for path in paths), *(f"note: {note}" for note in notes)]
+    for line in [*told, *_how_to_start(args, folder)]:
         out.print(line, soft_wrap=True)  # a command must stay one line
     return 0
 

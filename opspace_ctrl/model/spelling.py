@@ -15,8 +15,8 @@ from opspace_ctrl.model.specs import RobotSpec
 MAX_PARTS = 10  # that a warning names
 MAX_LETTERS = 40
 
-# What others put into a URDF: Gazebo, ros_control, MoveIt, Drake, MuJoCo, Bullet, older URDF. What has a prefix, such as
-# <drake:joint>, is foreign by that.
+# What others put into a URDF: Gazebo, ros_control, MoveIt, Drake, MuJoCo, Bullet, older URDF. What has a prefix, such
+# as <drake:joint>, is foreign by that.
 _FOREIGN = {
     "robot": ("actuator", "author", "disable_collisions", "end_effector", "frame", "gazebo", "group", "group_state",
               "loop_joint", "material", "mujoco", "passive_joint", "plugin", "ros2_control", "sensor", "static",
