@@ -120,7 +120,11 @@ def test_doubts_are_warnings(capsys, tmp_path):
 
 
 def test_missing_files_and_sections_fail(capsys, tmp_path):
-    assert check(capsys, "arm7", str(tmp_path / "absent.yaml"))[0] == 1
+    for absent in (str(tmp_path / "absent.yaml"), "absent", str(tmp_path)):
+        assert main(["check", "arm7", absent]) == 2
+        assert f"{absent!r} is neither a file nor the name of a shipped one (arm7" in capsys.readouterr().err
+    assert main(["check", "arm7", "arm7", "--rate", "0"]) == 2
+    assert "--rate 0: a positive number is valid" in capsys.readouterr().err
     code, out = check(capsys, "arm7", written(tmp_path, ARM), "--node", "other")
     assert code == 1 and "no section for the node 'other'" in out
     code, out = check(capsys, "nobody", "arm7")

@@ -50,6 +50,7 @@ def is_alive(pid):
     (["arm7", "--set", "step:=[1"], "the value is not YAML"),
     (["arm7", "--set", "stepp:=0.001"], "stepp"),
     (["arm7", "--set", "step:=7"], "step"),
+    (["arm7", "--set", "mode:=fast"], "--set 'mode:=fast': mode is chosen by --mode"),
     (["arm7", "--report", "bad.yaml/report"], "cannot write the report 'bad.yaml/report'"),
     (["arm7", "--record", "missing/run.mcap"], "cannot write the bag 'missing/run.mcap': its folder does not exist"),
     (["arm7", "--record", "."], "cannot write the bag '.': it is a folder"),

@@ -70,7 +70,7 @@ def ensure_ros() -> None:
     """Raise CommandError if ROS 2 is missing."""
     try:
         import rclpy  # noqa: F401
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         raise CommandError(f"opspace hil needs ROS 2 ({error}): source it, or pip install 'opspace_ctrl[ros-kilted]'"
                            ) from None
 

@@ -37,7 +37,7 @@ def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Mo
         options["locked"] = locked
     if args.robot in ROBOTS:
         return load_robot(args.robot, **options)
-    if not Path(args.robot).exists():
+    if not args.robot or not Path(args.robot).exists():
         raise CommandError(f"{args.robot!r} is neither a file nor a shipped robot ({', '.join(ROBOTS)})")
     if Path(args.robot).is_dir():
         raise CommandError(f"{args.robot!r} is a folder; valid are a URDF or .xacro file and the shipped robots "

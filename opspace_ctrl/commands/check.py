@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opspace_ctrl.commands import _robot
+from opspace_ctrl.commands import CommandError, _robot
 
 if TYPE_CHECKING:
     from opspace_ctrl.commands._findings import Findings
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 FAILED = 1
 CONTROLLER = "opspace_controller"
+SHIPPED = ("arm7", "asimo", "free_flyer", "panda", "g1")  # controllers' files in config/
 EFFORT_CONTROLLERS = ("forward_command_controller/ForwardCommandController",
                       "effort_controllers/JointGroupEffortController")
 
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """ROBOT, CONFIG and what to compare them with."""
     _robot.add_robot_arguments(parser)
     parser.add_argument("config", metavar="CONFIG", help="a ROS 2 parameter file with a section for the controller, or "
-                        "the name of a shipped one (arm7, asimo, free_flyer, panda, g1)")
+                        f"the name of a shipped one ({', '.join(SHIPPED)})")
     parser.add_argument("--controllers", metavar="YAML", help="the ros2_control controllers file of the robot")
     parser.add_argument("--effort-controller", metavar="NAME", default="effort_controller",
                         help="name of the effort controller in it (default: effort_controller)")
@@ -40,6 +41,8 @@ def run(args: argparse.Namespace) -> int:
     from opspace_ctrl.errors import OpspaceError
 
     out, findings = console(), Findings()
+    if not args.rate > 0.0:
+        raise CommandError(f"--rate {args.rate:g}: a positive number is valid")
     path = config_path(args.config)
     try:
         look(args, path, findings)
@@ -49,16 +52,23 @@ def run(args: argparse.Namespace) -> int:
     if findings.torques:
         out.print(findings.torque_table())
     failed, doubtful = findings.count("FAIL"), findings.count("warning")
-    out.print(f"{path}: {f'{failed} failed' if failed else 'good'}, {doubtful} warnings")
+    warnings_found = f"{doubtful} warning{'' if doubtful == 1 else 's'}"
+    out.print(f"{path}: {f'{failed} failed' if failed else 'good'}, {warnings_found}", soft_wrap=True)
     return FAILED if failed else 0
 
 
 def config_path(config: str) -> Path:
-    """The file itself, or a shipped one of that name."""
+    """The file itself, or a shipped one of that name.
+
+    Raises:
+        CommandError: there is neither.
+    """
     from opspace_ctrl.data import shipped_path
 
-    if not Path(config).exists() and "/" not in config and "." not in config:
+    if not Path(config).exists() and config in SHIPPED:
         return Path(shipped_path("config", f"{config}.yaml"))
+    if not Path(config).is_file():
+        raise CommandError(f"{config!r} is neither a file nor the name of a shipped one ({', '.join(SHIPPED)})")
     return Path(config)
 
 
