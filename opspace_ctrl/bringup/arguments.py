@@ -50,7 +50,7 @@ _SIMULATOR = (
 _HIL = (
     Argument("faults", "", "YAML file with faults of the simulated hardware; empty: none"),
     Argument("seed", "0", "seed of all that is random in the faults"),
-    Argument("log", "", "folder for the log of the run, which `opspace hil` reads; empty: none"),
+    Argument("log", "", "folder for the log of the run, which `opspace_ctrl.sim.log.read_log` reads; empty: none"),
 )
 _GAZEBO = (
     Argument("gazebo", "harmonic", "generation of Gazebo", tuple(GENERATIONS)),

@@ -42,8 +42,8 @@ def pack_control(work: Workspace, model: Model, structure: Structure, supports: 
     if base not in (0, 6) or not model.is_base_coordinate[:base].all():
         reason = f"it has {base // 6}" if base > 6 else "its floating robot is not the first of the forest"
         raise ConfigurationError(f"{model.name}: a controller carries one floating base or none, and that before all "
-                                 f"fixed ones, but {reason}; valid are base='fixed', one floating robot with fixed ones "
-                                 "after it, or a controller for each robot")
+                                 f"fixed ones, but {reason}; valid are base='fixed', one floating robot with fixed "
+                                 "ones after it, or a controller for each robot")
     levels, tasks, contacts = structure.levels(), len(structure.tasks), len(structure.contacts)
     for slot, value in ((at.TASKS, tasks), (at.CONTACTS, contacts), (at.JOINTS, model.nv - base), (at.BASE, base),
                         (at.LEVELS, len(levels))):

@@ -1,6 +1,7 @@
 """The robot that a node's parameters name, or that the topic robot_description tells."""
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,7 +10,7 @@ from time import monotonic
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from opspace_ctrl.errors import SourceError
+from opspace_ctrl.errors import SourceError, quoted
 from opspace_ctrl.model import Model, load_robot, load_urdf
 from opspace_ctrl.model.source import ROBOTS
 from opspace_ctrl.nodes import qos
@@ -34,6 +35,10 @@ def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str
     Raises:
         OpspaceError: It cannot be read, or is no robot.
     """
+    is_text = robot.lstrip().startswith("<")
+    if not (is_text or robot in ROBOTS or os.path.isfile(robot)):
+        raise SourceError(f"robot {quoted(robot)} is neither a shipped robot ({', '.join(ROBOTS)}) nor a file; "
+                          f"relative paths count from {quoted(str(Path.cwd()))}")
     options: dict[str, object] = {"base": base} if base else {}
     if locked:
         options["locked"] = dict(locked)
@@ -42,7 +47,7 @@ def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str
         if robot in ROBOTS:
             model = load_robot(robot, **options)
         else:
-            model = load_urdf(robot if robot.lstrip().startswith("<") else Path(robot), **options)
+            model = load_urdf(robot if is_text else Path(robot), **options)
     for warning in caught:
         warn(str(warning.message))
     return model
