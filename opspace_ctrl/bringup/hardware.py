@@ -18,18 +18,25 @@ def hardware_processes(request: Request) -> tuple[Process, ...]:
     """robot_state_publisher, the controller manager and its controllers; nothing where a driver runs them."""
     if not request.is_true("controller_manager"):
         return ()
-    use_sim_time = request.is_true("use_sim_time")
+    use_sim_time, file = request.is_true("use_sim_time"), _controllers_file(request)
+    # The controllers are nodes of the same process. Where the description is looked for depends on the distribution.
     manager = Process("controller_manager", "ros2_control_node", "controller_manager",
-                      (_controllers_file(request), {"use_sim_time": use_sim_time}))
-    return state_publisher(request.description, use_sim_time), manager, spawner(request)
+                      (file, {"use_sim_time": use_sim_time}), keeps_name=True,
+                      remappings=(("~/robot_description", "robot_description"),))
+    return state_publisher(request.description, use_sim_time), manager, spawner(request, file)
 
 
-def spawner(request: Request) -> Process:
-    """The task that starts the controllers, in order; our controller comes after it."""
+def spawner(request: Request, file: Path) -> Process:
+    """The task that starts the controllers, in order; our controller comes after it.
+
+    Args:
+        request: what was asked for.
+        file: the controllers' parameters; newer controller managers do not hand on their own.
+    """
     namespace = request["namespace"].strip("/")
     manager = f"/{namespace}/controller_manager" if namespace else "/controller_manager"
-    return Process("controller_manager", "spawner", "spawner", role=TASK,
-                   arguments=(*CONTROLLERS, "--controller-manager", manager))
+    return Process("controller_manager", "spawner", "spawner", role=TASK, keeps_name=True,
+                   arguments=(*CONTROLLERS, "--controller-manager", manager, "--param-file", str(file)))
 
 
 def _controllers_file(request: Request) -> Path:

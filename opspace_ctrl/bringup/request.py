@@ -81,7 +81,22 @@ class Request:
     @cached_property
     def model(self) -> Model:
         """The robot, held as asked for."""
-        options = {"base": self["base"]} if self["base"] else {}
+        return self._loaded({})
+
+    def model_of(self, node: str) -> Model:
+        """The robot with the joints locked that a node's parameters lock."""
+        parameters = self.parameters(node)
+        names = parameters.get("locked_joints") or []
+        positions = parameters.get("locked_positions") or [0.0] * len(names)
+        if len(positions) != len(names):
+            raise BringupError(f"{self.params_file}: {node}: locked_positions has {len(positions)} numbers for "
+                               f"{len(names)} locked_joints")
+        return self._loaded(dict(zip(names, positions))) if names else self.model
+
+    def _loaded(self, locked: Mapping[str, float]) -> Model:
+        options: dict[str, Any] = {"locked": locked} if locked else {}
+        if self["base"]:
+            options["base"] = self["base"]
         return load_robot(self.robot, **options) if self.robot in ROBOTS else load_urdf(self.description, **options)
 
     @property
@@ -107,7 +122,7 @@ class Request:
     @property
     def joints(self) -> list[str]:
         """The joints in the order of effort_controller/commands."""
-        return list(self.parameters(CONTROLLER).get("joints") or self.model.joint_names)
+        return list(self.parameters(CONTROLLER).get("joints") or self.model_of(CONTROLLER).joint_names)
 
 
 def _pairs(text: str) -> dict[str, str]:
