@@ -199,6 +199,7 @@ def test_a_xacro_file_is_expanded_with_its_arguments(tmp_path):
     ("arm", {"params_file": "nowhere.yaml"}, "nowhere.yaml is no file"), ("hil", {"seed": "x"}, "seed:=x"),
     ("hardware", {"update_rate": "fast"}, "update_rate:=fast"), ("gazebo", {"gui": "maybe"}, "true, false"),
     ("hardware", {"controllers_file": "nowhere.yaml"}, "nowhere.yaml is no file"),
+    ("arm", {"xacro_args": "prefix:=left_"}, "xacro_args:=prefix:=left_ is for .xacro files"),
 ])
 def test_what_cannot_be_is_refused_by_name(launch, given, words, tmp_path):
     with pytest.raises(BringupError, match=re.escape(words)):

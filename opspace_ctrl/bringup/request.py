@@ -62,9 +62,11 @@ class Request:
     def robot(self) -> str:
         """The parameter `robot` of our nodes: a shipped name or the full path of a URDF or xacro file."""
         name = self["robot"]
+        path = Path(name).expanduser().resolve()
+        if self["xacro_args"] and path.suffix != ".xacro":
+            raise BringupError(f"xacro_args:={self['xacro_args']} is for .xacro files; robot:={name} is none")
         if name in ROBOTS:
             return name
-        path = Path(name).expanduser().resolve()
         if not path.is_file():
             raise BringupError(f"robot:={name} is neither a file nor a shipped robot ({', '.join(ROBOTS)})")
         if not self["xacro_args"]:
