@@ -197,7 +197,8 @@ def test_a_xacro_file_is_expanded_with_its_arguments(tmp_path):
     ("legs", {}, "arm, humanoid"), ("arm", {"robt": "arm7"}, "no argument 'robt'"),
     ("arm", {"method": "fastest"}, "sparse_ltdl"), ("arm", {"robot": "nobody"}, "arm7, asimo, free_flyer"),
     ("arm", {"params_file": "nowhere.yaml"}, "nowhere.yaml is no file"), ("hil", {"seed": "x"}, "seed:=x"),
-    ("hardware", {"update_rate": "fast"}, "update_rate:=fast"), ("gazebo", {"gui": "maybe"}, "true, false"),
+    ("hardware", {"update_rate": "fast"}, "update_rate:=fast"), ("hardware", {"update_rate": "0"}, "less than 1"),
+    ("hil", {"faults": "nowhere.yaml"}, "nowhere.yaml is no file"), ("gazebo", {"gui": "maybe"}, "true, false"),
     ("hardware", {"controllers_file": "nowhere.yaml"}, "nowhere.yaml is no file"),
     ("arm", {"xacro_args": "prefix:=left_"}, "xacro_args:=prefix:=left_ is for .xacro files"),
 ])

@@ -8,7 +8,6 @@ import yaml
 from opspace_ctrl.bringup.processes import TASK, Process
 from opspace_ctrl.bringup.request import Request
 from opspace_ctrl.bringup.robot import state_publisher
-from opspace_ctrl.errors import BringupError
 from opspace_ctrl.gazebo.ros2_control import CONTROLLERS, controllers
 
 __all__ = ["hardware_processes", "spawner"]
@@ -42,10 +41,7 @@ def spawner(request: Request, file: Path) -> Process:
 def _controllers_file(request: Request) -> Path:
     """The file that is given, or a generated one for the joints of the robot."""
     if request["controllers_file"]:
-        path = Path(request["controllers_file"]).expanduser()
-        if not path.is_file():
-            raise BringupError(f"controllers_file:={path} is no file")
-        return path.resolve()
-    path, rate = request.scratch / "controllers.yaml", request.whole_number("update_rate")
+        return request.file("controllers_file")
+    path, rate = request.scratch / "controllers.yaml", request.whole_number("update_rate", minimum=1)
     path.write_text(yaml.safe_dump(controllers(request.joints, rate), sort_keys=False, width=120), encoding="utf-8")
     return path

@@ -51,12 +51,22 @@ class Request:
         """A boolean argument."""
         return self[name] == "true"
 
-    def whole_number(self, name: str) -> int:
+    def whole_number(self, name: str, minimum: int = 0) -> int:
         """An argument that is a number without a fraction."""
         try:
-            return int(self[name])
+            number = int(self[name])
         except ValueError:
             raise BringupError(f"{self.launch}: {name}:={self[name]} is not a whole number") from None
+        if number < minimum:
+            raise BringupError(f"{self.launch}: {name}:={number} is less than {minimum}")
+        return number
+
+    def file(self, name: str) -> Path:
+        """The full path of an argument that is an existing file."""
+        path = Path(self[name]).expanduser().resolve()
+        if not path.is_file():
+            raise BringupError(f"{name}:={self[name]} is no file")
+        return path
 
     @cached_property
     def robot(self) -> str:
@@ -109,12 +119,12 @@ class Request:
     @cached_property
     def params_file(self) -> Path:
         """The parameter file of controller and simulator."""
-        path = Path(self["params_file"]).expanduser() if self["params_file"] else default_params_file(self["robot"])
+        if self["params_file"]:
+            return self.file("params_file")
+        path = default_params_file(self["robot"])
         if path is None:
             raise BringupError(f"robot:={self['robot']} is not a shipped robot, so params_file:=FILE.yaml must say "
                                "what its tasks are")
-        if not path.is_file():
-            raise BringupError(f"params_file:={path} is no file")
         return path.resolve()
 
     def parameters(self, node: str) -> dict[str, Any]:
