@@ -67,6 +67,18 @@ def test_options_choose_generation_world_step_and_ground(tmp_path, capsys):
     assert "ign gazebo" in capsys.readouterr().out
 
 
+def test_joints_are_ordered_and_locked_as_the_parameter_file_says(tmp_path):
+    params = tmp_path / "mine.yaml"
+    joints = [f"joint{i}" for i in (6, 5, 4, 3, 2, 1)]
+    lock = {"locked_joints": ["joint7"], "locked_positions": [0.3]}
+    params.write_text(yaml.safe_dump({"opspace_controller": {"ros__parameters": {"joints": joints, **lock}},
+                                      "opspace_simulator": {"ros__parameters": lock}}))
+    assert main(["gazebo", "arm7", "--out", str(tmp_path / "out"), "--params", str(params),
+                 "--position", "joint6:=0.1"]) == 0
+    assert bridge(tmp_path / "out")["joints"] == joints
+    assert bridge(tmp_path / "out")["offsets"] == [0.1, *[0.0] * 5]
+
+
 OPTIONS = {
     "plain": [], "fortress": ["--gazebo", "fortress"], "ros2_control": ["--ros2-control"],
     "start": ["--position", "joint2:=0.5", "--step", "0.002", "--world", "hall", "--no-ground"],

@@ -1,6 +1,7 @@
 """The processes of a robot in Gazebo."""
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from opspace_ctrl.bringup.hardware import spawner
@@ -17,19 +18,19 @@ __all__ = ["gazebo_processes", "server_words"]
 
 BRIDGE = "opspace_gazebo_bridge"
 SERVERS = {"fortress": ("ign", "gazebo"), "harmonic": ("gz", "sim")}
+GRACE = 15.0  # [s] it gives its window and its server five each before it kills them; killed itself, it leaves both
 
 
 def gazebo_processes(request: Request) -> tuple[Process, ...]:
     """Write the world or take one that is there, then: the server, ros_gz_bridge, and our bridge or the controllers."""
     ros2_control = request.is_true("ros2_control")
     folder = _written_files(request, ros2_control) if request["files"] else _new_files(request, ros2_control)
-    command, *words = server_words(folder / WORLD_FILE, request["gazebo"], ros2_control, request.is_true("gui"))
-    server = Process("", command, "gazebo", arguments=tuple(words))
-    bridge = _ros_gz_bridge(folder)
+    server, bridge = _server(request, folder, ros2_control), _ros_gz_bridge(folder)
     if not ros2_control:
         return server, bridge, _bridge_node(request, folder)
     description = (folder / URDF_FILE).read_text(encoding="utf-8")
-    return state_publisher(description, use_sim_time=True), server, bridge, spawner(request)
+    return (state_publisher(description, use_sim_time=True), server, bridge,
+            spawner(request, folder / CONTROLLERS_FILE))
 
 
 def server_words(world: Path, gazebo: str, ros2_control: bool, gui: bool) -> list[str]:
@@ -40,12 +41,22 @@ def server_words(world: Path, gazebo: str, ros2_control: bool, gui: bool) -> lis
     return [*SERVERS[gazebo], *([] if gui else ["-s"]), *(["-r"] if ros2_control else []), str(world)]
 
 
+def _server(request: Request, folder: Path, ros2_control: bool) -> Process:
+    command, *words = server_words(folder / WORLD_FILE, request["gazebo"], ros2_control, request.is_true("gui"))
+    variable = GENERATIONS[request["gazebo"]].plugin_path
+    paths = [os.environ[name] for name in (variable, "LD_LIBRARY_PATH") if os.environ.get(name)]
+    return Process("", command, "gazebo", arguments=tuple(words), grace=GRACE,
+                   environment={variable: os.pathsep.join(paths)})  # where gz_ros2_control is, among others
+
+
 def _new_files(request: Request, ros2_control: bool) -> Path:
     """Generate the world; the folder."""
-    settings = world_settings(request.model, request.parameters(SIMULATOR), gazebo=request["gazebo"],
-                              ros2_control=ros2_control, folder=request.folder)
-    out = Path(request["out"]).expanduser() if request["out"] else request.scratch / "gazebo"
-    write_files(request.model, settings, out)
+    model = request.model_of(SIMULATOR)
+    settings = world_settings(model, request.parameters(SIMULATOR), gazebo=request["gazebo"],
+                              ros2_control=ros2_control, namespace=request["namespace"], joints=request.joints,
+                              folder=request.folder)
+    out = Path(request["out"]).expanduser().resolve() if request["out"] else request.scratch / "gazebo"
+    write_files(model, settings, out)
     return out
 
 
@@ -59,7 +70,11 @@ def _written_files(request: Request, ros2_control: bool) -> Path:
             option = " --ros2-control" if ros2_control else ""
             raise BringupError(f"gazebo: files:={request['files']} has no {name}; "
                                f"`opspace gazebo ROBOT --out {request['files']}{option}` writes it")
-    if GENERATIONS[request["gazebo"]].systems not in (folder / WORLD_FILE).read_text(encoding="utf-8"):
+    world, namespace = (folder / WORLD_FILE).read_text(encoding="utf-8"), request["namespace"]
+    if ros2_control and namespace and f"<namespace>{namespace}</namespace>" not in world:
+        raise BringupError(f"gazebo: files:={request['files']} has no namespace {namespace}; leave files out, so that a "
+                           "world with it is generated")
+    if GENERATIONS[request["gazebo"]].systems not in world:
         raise BringupError(f"gazebo: files:={request['files']} is not for gazebo:={request['gazebo']}, of which its "
                            "world names no system")
     return folder

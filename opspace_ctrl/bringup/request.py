@@ -51,20 +51,32 @@ class Request:
         """A boolean argument."""
         return self[name] == "true"
 
-    def whole_number(self, name: str) -> int:
+    def whole_number(self, name: str, minimum: int = 0) -> int:
         """An argument that is a number without a fraction."""
         try:
-            return int(self[name])
+            number = int(self[name])
         except ValueError:
             raise BringupError(f"{self.launch}: {name}:={self[name]} is not a whole number") from None
+        if number < minimum:
+            raise BringupError(f"{self.launch}: {name}:={number} is less than {minimum}")
+        return number
+
+    def file(self, name: str) -> Path:
+        """The full path of an argument that is an existing file."""
+        path = Path(self[name]).expanduser().resolve()
+        if not path.is_file():
+            raise BringupError(f"{name}:={self[name]} is no file")
+        return path
 
     @cached_property
     def robot(self) -> str:
         """The parameter `robot` of our nodes: a shipped name or the full path of a URDF or xacro file."""
         name = self["robot"]
+        path = Path(name).expanduser().resolve()
+        if self["xacro_args"] and path.suffix != ".xacro":
+            raise BringupError(f"xacro_args:={self['xacro_args']} is for .xacro files; robot:={name} is none")
         if name in ROBOTS:
             return name
-        path = Path(name).expanduser().resolve()
         if not path.is_file():
             raise BringupError(f"robot:={name} is neither a file nor a shipped robot ({', '.join(ROBOTS)})")
         if not self["xacro_args"]:
@@ -81,7 +93,22 @@ class Request:
     @cached_property
     def model(self) -> Model:
         """The robot, held as asked for."""
-        options = {"base": self["base"]} if self["base"] else {}
+        return self._loaded({})
+
+    def model_of(self, node: str) -> Model:
+        """The robot with the joints locked that a node's parameters lock."""
+        parameters = self.parameters(node)
+        names = parameters.get("locked_joints") or []
+        positions = parameters.get("locked_positions") or [0.0] * len(names)
+        if len(positions) != len(names):
+            raise BringupError(f"{self.params_file}: {node}: locked_positions has {len(positions)} numbers for "
+                               f"{len(names)} locked_joints")
+        return self._loaded(dict(zip(names, positions))) if names else self.model
+
+    def _loaded(self, locked: Mapping[str, float]) -> Model:
+        options: dict[str, Any] = {"locked": locked} if locked else {}
+        if self["base"]:
+            options["base"] = self["base"]
         return load_robot(self.robot, **options) if self.robot in ROBOTS else load_urdf(self.description, **options)
 
     @property
@@ -92,12 +119,12 @@ class Request:
     @cached_property
     def params_file(self) -> Path:
         """The parameter file of controller and simulator."""
-        path = Path(self["params_file"]).expanduser() if self["params_file"] else default_params_file(self["robot"])
+        if self["params_file"]:
+            return self.file("params_file")
+        path = default_params_file(self["robot"])
         if path is None:
             raise BringupError(f"robot:={self['robot']} is not a shipped robot, so params_file:=FILE.yaml must say "
                                "what its tasks are")
-        if not path.is_file():
-            raise BringupError(f"params_file:={path} is no file")
         return path.resolve()
 
     def parameters(self, node: str) -> dict[str, Any]:
@@ -107,7 +134,7 @@ class Request:
     @property
     def joints(self) -> list[str]:
         """The joints in the order of effort_controller/commands."""
-        return list(self.parameters(CONTROLLER).get("joints") or self.model.joint_names)
+        return list(self.parameters(CONTROLLER).get("joints") or self.model_of(CONTROLLER).joint_names)
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -35,6 +35,8 @@ def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Mo
     options = {"base": args.base} if args.base else {}
     if locked:
         options["locked"] = locked
+    if args.xacro and not args.robot.endswith(".xacro"):
+        raise CommandError(f"--xacro is for .xacro files; {args.robot!r} is none")
     if args.robot in ROBOTS:
         return load_robot(args.robot, **options)
     if not args.robot or not Path(args.robot).exists():

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,15 +39,19 @@ def run(args: argparse.Namespace) -> int:
     """Write the files and say what they are and how to start them."""
     from opspace_ctrl.commands._console import console
     from opspace_ctrl.gazebo import world_settings, write_files
+    from opspace_ctrl.parameters import checked
+    from opspace_ctrl.sim.settings import SIMULATOR_TABLE, locked_joints
 
-    model = _robot.load(args)
-    options: dict[str, Any] = {"gazebo": args.gazebo, "world": args.world, "ros2_control": args.ros2_control}
+    simulator, controller = _file_parameters(args)
+    model = _robot.load(args, locked_joints(checked(SIMULATOR_TABLE, simulator)))
+    options: dict[str, Any] = {"gazebo": args.gazebo, "world": args.world, "ros2_control": args.ros2_control,
+                               "joints": controller.get("joints", [])}
     if args.no_ground:
         options["ground"] = False
     if Path(args.robot).exists():
         options["folder"] = Path(args.robot).parent
     folder = Path(args.out)
-    paths, notes = write_files(model, world_settings(model, _parameters(args, model), **options), folder)
+    paths, notes = write_files(model, world_settings(model, simulator | _asked_for(args, simulator, model), **options), folder)
     out = console()
     told = [*(f"written: {path}" for path in paths), *(f"note: {note}" for note in notes)]
     for line in [*told, *_how_to_start(args, folder)]:
@@ -81,17 +86,28 @@ def _how_to_start(args: argparse.Namespace, folder: Path) -> list[str]:
             f"  {launch}" + ("" if is_shipped or args.params else " params_file:=FILE.yaml")]
 
 
-def _parameters(args: argparse.Namespace, model: Model) -> dict[str, Any]:
-    """The simulator's parameters of the file, and over them what the options say."""
+def _file_parameters(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the parameter file says to the simulator and, if it does, to the controller."""
     from opspace_ctrl.bringup.defaults import default_params_file
+    from opspace_ctrl.errors import ParameterFileError
     from opspace_ctrl.parameter_file import node_parameters
 
     path = args.params or default_params_file(args.robot)
-    parameters = node_parameters(path, NODE) if path else {}
+    if not path:
+        return {}, {}
+    simulator, controller = node_parameters(path, NODE), {}
+    with suppress(ParameterFileError):  # a file for the simulator alone
+        controller = node_parameters(path, "opspace_controller")
+    return simulator, controller
+
+
+def _asked_for(args: argparse.Namespace, simulator: dict[str, Any], model: Model) -> dict[str, Any]:
+    """The simulator's parameters that the options give."""
+    parameters: dict[str, Any] = {}
     if args.step is not None:
         parameters["step"] = args.step
     if args.position:
-        parameters["initial_positions"] = _positions(args.position, parameters.get("initial_positions"), model)
+        parameters["initial_positions"] = _positions(args.position, simulator.get("initial_positions"), model)
     if args.pose is not None:
         parameters["initial_pose"] = _pose(args.pose, model)
     return parameters

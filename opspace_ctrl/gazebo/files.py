@@ -72,9 +72,10 @@ def _with_ros2_control(model: Model, robot: RobotSdf, settings: WorldSettings, p
         raise GazeboError(f"gz_ros2_control wants Gazebo's own joint names; SDF cannot name {listed(renamed)}")
     generation = settings.generation
     parameters = (folder / CONTROLLERS_FILE).resolve()
-    ros2_control.add_system(robot.element, generation.control_library, generation.control_system, str(parameters))
+    ros2_control.add_system(robot.element, generation.control_library, generation.control_system, str(parameters),
+                            settings.namespace)
     start = {joint: float(position) for joint, position in zip(robot.joints, positions)}
-    written = ros2_control.controllers(list(robot.joints), round(1.0 / settings.step))
+    written = ros2_control.controllers(settings.commanded(model), round(1.0 / settings.step))
     return {CONTROLLERS_FILE: MARK + yaml.safe_dump(written, sort_keys=False, width=120),
             URDF_FILE: ros2_control.urdf_with_hardware(str(model.source), generation.hardware, start)}
 
