@@ -70,9 +70,9 @@ def test_options_choose_generation_world_step_and_ground(tmp_path, capsys):
 def test_joints_are_ordered_and_locked_as_the_parameter_file_says(tmp_path):
     params = tmp_path / "mine.yaml"
     joints = [f"joint{i}" for i in (6, 5, 4, 3, 2, 1)]
-    lock = {"locked_joints": ["joint7"], "locked_positions": [0.3]}
-    params.write_text(yaml.safe_dump({"opspace_controller": {"ros__parameters": {"joints": joints, **lock}},
-                                      "opspace_simulator": {"ros__parameters": lock}}))
+    lock = "locked_joints: [joint7], locked_positions: [0.3]"
+    params.write_text(f"opspace_controller: {{ros__parameters: {{joints: {joints}, {lock}}}}}\n"
+                      f"opspace_simulator: {{ros__parameters: {{{lock}}}}}\n")
     assert main(["gazebo", "arm7", "--out", str(tmp_path / "out"), "--params", str(params),
                  "--position", "joint6:=0.1"]) == 0
     assert bridge(tmp_path / "out")["joints"] == joints

@@ -72,8 +72,8 @@ def _written_files(request: Request, ros2_control: bool) -> Path:
                                f"`opspace gazebo ROBOT --out {request['files']}{option}` writes it")
     world, namespace = (folder / WORLD_FILE).read_text(encoding="utf-8"), request["namespace"]
     if ros2_control and namespace and f"<namespace>{namespace}</namespace>" not in world:
-        raise BringupError(f"gazebo: files:={request['files']} has no namespace {namespace}; leave files out, so that a "
-                           "world with it is generated")
+        raise BringupError(f"gazebo: files:={request['files']} has no namespace {namespace}; leave files out, so that "
+                           "a world with it is generated")
     if GENERATIONS[request["gazebo"]].systems not in world:
         raise BringupError(f"gazebo: files:={request['files']} is not for gazebo:={request['gazebo']}, of which its "
                            "world names no system")

@@ -51,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
     if Path(args.robot).exists():
         options["folder"] = Path(args.robot).parent
     folder = Path(args.out)
-    paths, notes = write_files(model, world_settings(model, simulator | _asked_for(args, simulator, model), **options), folder)
+    settings = world_settings(model, simulator | _asked_for(args, simulator, model), **options)
+    paths, notes = write_files(model, settings, folder)
     out = console()
     told = [*(f"written: {path}" for path in paths), *(f"note: {note}" for note in notes)]
     for line in [*told, *_how_to_start(args, folder)]:
