@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from rclpy.node import Node
 from std_msgs.msg import String
@@ -23,7 +24,7 @@ PATIENCE = 10.0  # [s] that the topic is waited for
 LOOK = 0.1  # [s] between two looks at whether to stop
 
 
-def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str], None]) -> Model:
+def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str], object]) -> Model:
     """The robot of a shipped name, a path, or URDF text.
 
     Args:
@@ -39,7 +40,7 @@ def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str
     if not (is_text or robot in ROBOTS or os.path.isfile(robot)):
         raise SourceError(f"robot {quoted(robot)} is neither a shipped robot ({', '.join(ROBOTS)}) nor a file; "
                           f"relative paths count from {quoted(str(Path.cwd()))}")
-    options: dict[str, object] = {"base": base} if base else {}
+    options: dict[str, Any] = {"base": base} if base else {}
     if locked:
         options["locked"] = dict(locked)
     with warnings.catch_warnings(record=True) as caught:
