@@ -9,7 +9,7 @@ import yaml
 
 from opspace_ctrl.errors import ParameterFileError, listed, quoted
 
-__all__ = ["load_yaml", "node_parameters", "parameters_of", "yaml_problem"]
+__all__ = ["load_yaml", "node_parameters", "parameters_of", "section_for", "yaml_problem"]
 
 LARGEST = 1 << 20  # [bytes], far above any parameter file
 DEEPEST = 32  # levels of nesting
@@ -108,6 +108,25 @@ def parameters_of(content: Any, node_name: str, path: str = "parameters") -> dic
         if key in sections:
             flat.update(_flat(sections[key], "", f"{path}: {key}"))
     return flat
+
+
+def section_for(path: str | Path, node: str) -> bool | None:
+    """Whether ROS gives a section of the file that names a node to the node of this full name; None: none names it.
+
+    Args:
+        path: the file.
+        node: with its namespace, such as "/lab/opspace_controller".
+
+    Raises:
+        ParameterFileError: The file cannot be read.
+    """
+    names = [key for key, _ in _sections(load_yaml(path), str(path)) if _is_meant(key, node.rpartition("/")[2])]
+    return any(re.fullmatch(_pattern(name), node) for name in names) if names else None
+
+
+def _pattern(key: str) -> str:
+    """A key as a regular expression: * stands for one part of a name, ** for any number of them."""
+    return re.escape("/" + key.lstrip("/")).replace(r"/\*\*", "(/[^/]+)*").replace(r"/\*", "/[^/]+")
 
 
 def _is_meant(key: str, node_name: str) -> bool:

@@ -194,6 +194,24 @@ def test_a_xacro_file_is_expanded_with_its_arguments(tmp_path):
         planned("arm", tmp_path, **given, xacro_args="last=wrist")
 
 
+@pytest.mark.parametrize("key, namespace, fits", [
+    ("opspace_controller", "", True), ("/opspace_controller", "", True), ("/**", "/lab/", True),
+    ("/**/opspace_controller", "lab/left", True), ("/lab/opspace_controller", "lab", True),
+    ("/*/opspace_controller", "lab", True), ("/*/opspace_controller", "lab/left", False),
+    ("opspace_controller", "lab", False), ("/lab/opspace_controller", "", False),
+])
+def test_parameters_that_ros_would_not_give_to_the_controller_are_refused(key, namespace, fits, tmp_path):
+    _, params = own_robot(tmp_path)
+    content = yaml.safe_load(params.read_text())
+    params.write_text(yaml.safe_dump({key: content["/**/opspace_controller"]}))
+    given = {"params_file": str(params), "namespace": namespace}
+    if fits:
+        planned("arm", tmp_path, **given)
+    else:
+        with pytest.raises(BringupError, match=re.escape("/**/opspace_controller is for any namespace")):
+            planned("arm", tmp_path, **given)
+
+
 @pytest.mark.parametrize("launch, given, words", [
     ("legs", {}, "arm, humanoid"), ("arm", {"robt": "arm7"}, "no argument 'robt'"),
     ("arm", {"method": "fastest"}, "sparse_ltdl"), ("arm", {"robot": "nobody"}, "arm7, asimo, free_flyer"),

@@ -12,7 +12,7 @@ from opspace_ctrl.bringup.defaults import default_params_file
 from opspace_ctrl.errors import BringupError, listed, quoted
 from opspace_ctrl.model import Model, load_robot, load_urdf
 from opspace_ctrl.model.source import ROBOTS, read_source, robot_text
-from opspace_ctrl.parameter_file import node_parameters
+from opspace_ctrl.parameter_file import node_parameters, section_for
 
 __all__ = ["CONTROLLER", "SIMULATOR", "Request"]
 
@@ -120,12 +120,23 @@ class Request:
     def params_file(self) -> Path:
         """The parameter file of controller and simulator."""
         if self["params_file"]:
-            return self.file("params_file")
+            path = self.file("params_file")
+            self._check_sections(path)
+            return path
         path = default_params_file(self["robot"])
         if path is None:
             raise BringupError(f"robot:={self['robot']} is not a shipped robot, so params_file:=FILE.yaml must say "
                                "what its tasks are")
         return path.resolve()
+
+    def _check_sections(self, path: Path) -> None:
+        """Refuse a file whose sections are for another namespace: ROS would start our nodes without them."""
+        namespace = self["namespace"].strip("/")
+        for node in (CONTROLLER, SIMULATOR):
+            name = f"/{namespace}/{node}" if namespace else f"/{node}"
+            if section_for(path, name) is False:
+                raise BringupError(f"params_file:={path} has a section for {node}, but not for {name}; "
+                                   f"/**/{node} is for any namespace")
 
     def parameters(self, node: str) -> dict[str, Any]:
         """What the parameter file says for a node of ours."""
