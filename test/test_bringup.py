@@ -12,6 +12,7 @@ from opspace_ctrl.bringup import launch_arguments
 from opspace_ctrl.bringup.arguments import BOOLEAN, LAUNCHES, arguments
 from opspace_ctrl.bringup.plan import plan
 from opspace_ctrl.bringup.processes import OPTIONAL, REQUIRED, TASK
+from opspace_ctrl.bringup.request import Request
 from opspace_ctrl.cli import main
 from opspace_ctrl.control.tables import controller_table
 from opspace_ctrl.errors import BringupError
@@ -178,6 +179,17 @@ def test_a_robot_of_ones_own_needs_its_parameters(tmp_path, monkeypatch):
         planned("arm", tmp_path, robot="mine.urdf")
     values = parameters(planned("arm", tmp_path, robot="mine.urdf", params_file="mine.yaml")["opspace_controller"])
     assert values["robot"] == str(urdf)
+
+
+def test_robot_and_base_are_those_of_the_parameter_file_unless_they_are_given(tmp_path):
+    urdf, params = own_robot(tmp_path)
+    text = params.read_text()
+    assert text.count("robot: arm7") == 2
+    params.write_text(text.replace("robot: arm7", f"robot: {urdf}\n    base: floating"))
+    for given, robot, floating in (({}, str(urdf), True), ({"robot": "arm7", "base": "fixed"}, "arm7", False)):
+        request = Request("gazebo", {"params_file": str(params), **given}, tmp_path)
+        assert request.robot == robot and request.model.is_base_coordinate.any() == floating
+    assert parameters(planned("arm", tmp_path, params_file=str(params))["opspace_controller"])["robot"] == str(urdf)
 
 
 def test_a_xacro_file_is_expanded_with_its_arguments(tmp_path):

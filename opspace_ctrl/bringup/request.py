@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from opspace_ctrl.bringup.arguments import LAUNCHES, arguments
+from opspace_ctrl.bringup.arguments import LAUNCHES, arguments, default_robot
 from opspace_ctrl.bringup.defaults import default_params_file
 from opspace_ctrl.errors import BringupError, listed, quoted
 from opspace_ctrl.model import Model, load_robot, load_urdf
@@ -69,9 +69,23 @@ class Request:
         return path
 
     @cached_property
+    def _named_robot(self) -> str:
+        """As it was named: by the argument, else by the parameter file, else the launch's own."""
+        return self["robot"] or self._said("robot") or default_robot(self.launch)
+
+    @cached_property
+    def _base(self) -> str:
+        return self["base"] or self._said("base")
+
+    def _said(self, name: str) -> str:
+        """What a parameter file that was given says for the controller."""
+        is_given = self.launch != "description" and self["params_file"]
+        return str(self.parameters(CONTROLLER).get(name) or "") if is_given else ""
+
+    @cached_property
     def robot(self) -> str:
         """The parameter `robot` of our nodes: a shipped name or the full path of a URDF or xacro file."""
-        name = self["robot"]
+        name = self._named_robot
         path = Path(name).expanduser().resolve()
         if self["xacro_args"] and path.suffix != ".xacro":
             raise BringupError(f"xacro_args:={self['xacro_args']} is for .xacro files; robot:={name} is none")
@@ -107,14 +121,14 @@ class Request:
 
     def _loaded(self, locked: Mapping[str, float]) -> Model:
         options: dict[str, Any] = {"locked": locked} if locked else {}
-        if self["base"]:
-            options["base"] = self["base"]
+        if self._base:
+            options["base"] = self._base
         return load_robot(self.robot, **options) if self.robot in ROBOTS else load_urdf(self.description, **options)
 
     @property
     def folder(self) -> Path | None:
         """Where the robot's file lies."""
-        return None if self["robot"] in ROBOTS else Path(self["robot"]).expanduser().resolve().parent
+        return None if self._named_robot in ROBOTS else Path(self._named_robot).expanduser().resolve().parent
 
     @cached_property
     def params_file(self) -> Path:
@@ -123,9 +137,9 @@ class Request:
             path = self.file("params_file")
             self._check_sections(path)
             return path
-        path = default_params_file(self["robot"])
+        path = default_params_file(self._named_robot)
         if path is None:
-            raise BringupError(f"robot:={self['robot']} is not a shipped robot, so params_file:=FILE.yaml must say "
+            raise BringupError(f"robot:={self._named_robot} is not a shipped robot, so params_file:=FILE.yaml must say "
                                "what its tasks are")
         return path.resolve()
 
