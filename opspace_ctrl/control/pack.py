@@ -129,7 +129,8 @@ def _results(work: Workspace, model: Model, structure: Structure) -> None:
         work.zeros(slot, m + 8)
     for slot in (at.H_SELECTED, at.HA_POSTURE, at.GENERALISED):
         work.zeros(slot, nv + 8)
-    for slot in (at.ACTIVATION, at.REPULSE, at.SIDE, at.SATURATED, at.TAU, at.HELD):
+    for slot in (at.ACTIVATION, at.REPULSE, at.SIDE, at.ZONE, at.EXCESS_SPAN, at.CHANGE, at.SATURATED, at.TAU,
+                 at.HELD):
         work.zeros(slot, k)
     work.put(at.TYPICAL, np.full(reported, OF_LIMITS))
     for slot in (at.SCALE, at.LEVEL_RANK, at.LEVEL_DAMPED):
@@ -141,5 +142,5 @@ def _results(work: Workspace, model: Model, structure: Structure) -> None:
     work.put(at.LIMITED_JOINT, np.zeros(k), int)
     work.put(at.STACK_LEVEL, np.zeros((reported + k, 4)), int)
     work.put(at.STACK_ROW, np.zeros(stack), int)
-    work.put(at.NUMBERS, np.zeros(10), int)
+    work.put(at.NUMBERS, np.zeros(12), int)
     work.put(at.PERMUTATION, np.zeros(6), int)
