@@ -105,9 +105,10 @@ def _speed_bound(e, kd, slack, jerk):
 
 @stage(at.LIMIT_JOINTS)
 def limit_joints(w):
-    """ACTIVATION of the candidates for the levels as they were solved last; those with one come first in the list.
+    """ACTIVATION of the candidate that exceeds its bound most, for the levels as they were solved last.
 
-    N_LIMITED is how many these are; N_GROWN, how many of them have come in or grown.
+    One at a time: a joint that exceeds its bound while another one is free to, may not once that one is held. Joints
+    with an activation come first in the list; N_LIMITED is how many they are, N_GROWN 1 if one has come in or grown.
     """
     number, listed, joint = ints(w, at.NUMBERS), ints(w, at.LIMITED_JOINT), ints(w, at.JOINT)
     activation, side, bound = floats(w, at.ACTIVATION), floats(w, at.SIDE), floats(w, at.REPULSE)
@@ -117,17 +118,20 @@ def limit_joints(w):
     for j in range(count(w, at.JOINTS)):
         for level in range(count(w, at.LEVELS) + 3):
             total[joint[j, at.J_V]] += torque[level, j]
-    number[at.N_GROWN] = 0
+    number[at.N_GROWN], worst, most = 0, -1, 0.0
     for place in range(number[at.N_CANDIDATES]):
         j = listed[place]
         excess = side[j] * (_acceleration(w, place) - bound[j]) / floats(w, at.EXCESS_SPAN)[j]
-        weight = floats(w, at.ZONE)[j] * _smooth(excess)
-        if weight > activation[j] + CHANGED:
-            number[at.N_GROWN] += 1
-            if activation[j] == 0.0:
-                _bring_forward(w, place, number[at.N_LIMITED])
-                number[at.N_LIMITED] += 1
-            activation[j] = weight
+        grown = floats(w, at.ZONE)[j] * _smooth(excess) > activation[j] + CHANGED
+        if grown and excess * floats(w, at.ZONE)[j] > most:
+            most, worst = excess * floats(w, at.ZONE)[j], place
+    if worst < 0:
+        return
+    j = listed[worst]
+    if activation[j] == 0.0:
+        _bring_forward(w, worst, number[at.N_LIMITED])
+        number[at.N_LIMITED] += 1
+    activation[j], number[at.N_GROWN] = floats(w, at.ZONE)[j] * _smooth(most / floats(w, at.ZONE)[j]), 1
 
 
 @kernel

@@ -25,7 +25,7 @@ from .torque import solve
 BEFORE, AFTER, NOW = 0, 1, 2  # rows of SETS
 LONGEST_STEP = 0.1  # [s] that an integral grows in one tick
 FAR = 1e70  # [s] no time is
-SOLUTIONS = 4  # at most: without joint limits, with those that this exceeds, and so on
+SOLUTIONS = 8  # at most: without joint limits, with the one that this exceeds most, and so on
 
 
 @stage(at.TAKE_STATE)
