@@ -12,6 +12,8 @@ from ..lanes import WIDTH, floats_at, ints_at
 from ..osim import layout as osim
 from . import layout as at
 
+LOOSENING = 3.0  # times the torque asked of a joint that sticks
+
 
 @kernel
 def row_of(w, slot, i):
@@ -38,6 +40,26 @@ def select_bias(w):
 
 
 @kernel
+def loosen(w, ramp):
+    """Add to level 0 the dry friction of joints that (nearly) stand still, along what all other levels ask of them.
+
+    A joint that sticks has no velocity that could tell its friction's direction, and an error that is too small to
+    break it loose stays. With x = tanh(v / speed), as compensated before, and t the torque of the levels,
+        f_c (1 - |x|) tanh(LOOSENING t / f_c)
+    so that no more than f_c is compensated in all, nothing at t = 0, and nothing jumps.
+    """
+    joint, limit, torque, v = ints(w, at.JOINT), floats(w, at.LIMIT), floats(w, at.LEVEL_TORQUE), floats(w, dyn.V)
+    for j in range(count(w, at.JOINTS)):
+        dry = limit[at.COULOMB, j]
+        if dry > 0.0:
+            asked, x = 0.0, math.tanh(v[joint[j, at.J_V]] / limit[at.COULOMB_SPEED, j])
+            for level in range(1, count(w, at.LEVELS) + 3):
+                asked += torque[level, j]
+            torque[0, j] += floats(w, at.OPTION)[at.FRICTION] * dry * (1.0 - abs(x)) * math.tanh(
+                LOOSENING * ramp * asked / dry)
+
+
+@kernel
 def _add_gravity(w, share, out):
     """out += share times the gravity forces: -S^T of the weight of all that a node carries."""
     crba.composite_inertias(w)
@@ -50,7 +72,11 @@ def _add_gravity(w, share, out):
 
 @kernel
 def posture(w):
-    """A = what the posture asks for with the base at rest, HA_POSTURE = H A: Kp (q_d - q) + Kd (v_d - v) + a_d."""
+    """A = what the posture asks for with the base at rest, HA_POSTURE = H A: Kp (q_d - q) + Kd (v_d - v) + a_d.
+
+    q_d - q is clipped: an arm that a task has taken far from its posture would else be thrown back by it as soon as the
+    task gives up a direction, and out again by the task.
+    """
     joint, limit, wanted = ints(w, at.JOINT), floats(w, at.LIMIT), floats(w, at.POSTURE)
     q, v, a = floats(w, dyn.Q), floats(w, dyn.V), floats(w, dyn.A)
     for i in range(count(w, dyn.NV)):
@@ -60,7 +86,8 @@ def posture(w):
         if joint[j, at.J_Q] < 0:
             kp = 0.0
         if kp > 0.0:
-            a[i] = (wanted[2, j] + kp * (wanted[0, j] - q[joint[j, at.J_Q]])
+            most = limit[at.POSTURE_ERROR, j]
+            a[i] = (wanted[2, j] + kp * min(max(wanted[0, j] - q[joint[j, at.J_Q]], -most), most)
                     + limit[at.POSTURE_DAMPING, j] * (wanted[1, j] - v[i]))
         else:
             a[i] = -limit[at.POSTURE_DAMPING, j] * v[i]

@@ -78,7 +78,7 @@ SOLE_CENTRE = _slot()
 MINIMUM_FORCE = _slot()
 LIMIT = _slot()  # (rows below, k), model order
 (EFFORT, SPEED, LOWER, UPPER, RATE, POSITION_MARGIN, SPEED_MARGIN, REPULSION, REPULSION_DAMPING, VISCOUS, COULOMB,
- COULOMB_SPEED, POSTURE_STIFFNESS, POSTURE_DAMPING) = range(14)
+ COULOMB_SPEED, POSTURE_STIFFNESS, POSTURE_DAMPING, POSTURE_ERROR) = range(15)
 RAW_FORCE = _slot()  # flat (rows of tasks), the user's order
 RAW_TAU0 = _slot()  # flat (k), the order of the command
 

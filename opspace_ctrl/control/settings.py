@@ -84,6 +84,7 @@ class PostureSettings:
     positions: tuple[float, ...]
     stiffness: tuple[float, ...]
     damping: tuple[float, ...]
+    error_clip: float
     speed: float
     null_damping: float
 
@@ -289,7 +290,7 @@ def _posture(p: Mapping[str, Any]) -> PostureSettings:
             raise SettingsError(f"posture.{name} has {len(given)} numbers for {len(joints)} posture.joints")
     damping = damping or [2.0 * k**0.5 for k in stiffness]
     return PostureSettings(p["posture.enabled"], tuple(joints), tuple(p["posture.positions"]), tuple(stiffness),
-                           tuple(damping), p["posture.speed"], p["null_damping"])
+                           tuple(damping), p["posture.error_clip"], p["posture.speed"], p["null_damping"])
 
 
 def _compensation(p: Mapping[str, Any]) -> Compensation:

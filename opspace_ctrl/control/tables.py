@@ -85,6 +85,8 @@ _POSTURE = (
               maximum=1e5),
     Parameter("posture.damping", [], "Likewise [1/s]; empty: critical, 2 sqrt(stiffness).", kind="double_array",
               minimum=0.0, maximum=1e4),
+    Parameter("posture.error_clip", 0.2, "Errors of the posture count as no larger than this, so that a robot that a "
+              "task has taken far away is not thrown back [rad or m].", minimum=1e-4, maximum=10.0),
     Parameter("posture.speed", 0.5, "Speed at which a new posture is approached [rad/s].", minimum=1e-3, maximum=100.0),
     Parameter("null_damping", 5.0, "Damping of the null space where no posture is kept [1/s].", minimum=0.0,
               maximum=1e3),

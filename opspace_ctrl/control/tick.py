@@ -15,7 +15,7 @@ from ..osim.tick import inertia_inv
 from ..vector import floats_of, vector
 from . import layout as at
 from .joint_limits import find_candidates, limit_joints
-from .joints import base_columns, posture, select_bias
+from .joints import base_columns, loosen, posture, select_bias
 from .law import ask, find_errors, hold_contacts, measure, take_raw_force
 from .limits import command, progress, scale_levels
 from .reference import sample_posture, sample_tasks
@@ -165,6 +165,8 @@ def finish(w):
     report = floats(w, at.REPORT_SLOT)
     for level in range(count(w, at.LEVELS) + 3):
         report[at.IS_DAMPED] += floats(w, at.LEVEL_DAMPED)[level]
+    if floats(w, at.OPTION)[at.FRICTION] != 0.0 and floats(w, at.OPTION)[at.MODE] == at.TASKS_MODE:
+        loosen(w, report[at.RAMPED])
     scale_levels(w, report[at.RAMPED])
     contact_wrenches(w)
     command(w, floats(w, at.STATE)[at.STEP])
