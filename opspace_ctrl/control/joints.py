@@ -12,8 +12,6 @@ from ..lanes import WIDTH, floats_at, ints_at
 from ..osim import layout as osim
 from . import layout as at
 
-LOOSENING = 3.0  # times the torque asked of a joint that sticks
-
 
 @kernel
 def row_of(w, slot, i):
@@ -37,26 +35,6 @@ def select_bias(w):
             i = joint[j, at.J_V]
             dry = limit[at.COULOMB, j] * math.tanh(v[i] / limit[at.COULOMB_SPEED, j])
             out[i] += friction * (limit[at.VISCOUS, j] * v[i] + dry)
-
-
-@kernel
-def loosen(w, ramp):
-    """Add to level 0 the dry friction of joints that (nearly) stand still, along what all other levels ask of them.
-
-    A joint that sticks has no velocity that could tell its friction's direction, and an error that is too small to
-    break it loose stays. With x = tanh(v / speed), as compensated before, and t the torque of the levels,
-        f_c (1 - |x|) tanh(LOOSENING t / f_c)
-    so that no more than f_c is compensated in all, nothing at t = 0, and nothing jumps.
-    """
-    joint, limit, torque, v = ints(w, at.JOINT), floats(w, at.LIMIT), floats(w, at.LEVEL_TORQUE), floats(w, dyn.V)
-    for j in range(count(w, at.JOINTS)):
-        dry = limit[at.COULOMB, j]
-        if dry > 0.0:
-            asked, x = 0.0, math.tanh(v[joint[j, at.J_V]] / limit[at.COULOMB_SPEED, j])
-            for level in range(1, count(w, at.LEVELS) + 3):
-                asked += torque[level, j]
-            torque[0, j] += floats(w, at.OPTION)[at.FRICTION] * dry * (1.0 - abs(x)) * math.tanh(
-                LOOSENING * ramp * asked / dry)
 
 
 @kernel

@@ -15,7 +15,7 @@ from ..osim.tick import inertia_inv
 from ..vector import floats_of, vector
 from . import layout as at
 from .joint_limits import find_candidates, limit_joints
-from .joints import base_columns, loosen, posture, select_bias
+from .joints import base_columns, posture, select_bias
 from .law import ask, find_errors, hold_contacts, measure, take_raw_force
 from .limits import command, progress, scale_levels
 from .reference import sample_posture, sample_tasks
@@ -25,7 +25,7 @@ from .torque import solve
 BEFORE, AFTER, NOW = 0, 1, 2  # rows of SETS
 LONGEST_STEP = 0.1  # [s] that an integral grows in one tick
 FAR = 1e70  # [s] no time is
-SOLUTIONS = 8  # at most: without joint limits, with the one that this exceeds most, and so on
+SOLUTIONS = 6  # at most: without joint limits, with the one that this exceeds most, and so on
 
 
 @stage(at.TAKE_STATE)
@@ -165,8 +165,6 @@ def finish(w):
     report = floats(w, at.REPORT_SLOT)
     for level in range(count(w, at.LEVELS) + 3):
         report[at.IS_DAMPED] += floats(w, at.LEVEL_DAMPED)[level]
-    if floats(w, at.OPTION)[at.FRICTION] != 0.0 and floats(w, at.OPTION)[at.MODE] == at.TASKS_MODE:
-        loosen(w, report[at.RAMPED])
     scale_levels(w, report[at.RAMPED])
     contact_wrenches(w)
     command(w, floats(w, at.STATE)[at.STEP])
