@@ -9,13 +9,14 @@ from closed_loop import ARM_START
 from opspace_ctrl import frame_jacobian, load_robot, mass_matrix
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.settings import controller_settings
-from opspace_ctrl.dynamics import center_of_mass_jacobian
 from opspace_ctrl.errors import OpspaceError
 
 ARM = {"tasks": ["tool", "elbow"], "tool.rows": "position", "elbow.frame": "link4", "elbow.rows": "orientation",
        "elbow.level": 2}
 ASIMO = {"tasks": ["com", "left_hand", "right_hand"], "com.rows": "com", "left_hand.level": 2, "right_hand.level": 3,
          "contacts": ["left_foot", "right_foot"]}
+FREE = {"tasks": ["left_hand", "right_hand", "torso"], "right_hand.level": 2, "torso.rows": "orientation",
+        "torso.level": 3}
 ODD = [0.0, -0.0, 5e-324, -2.2e-308, 1e-12, 1.0, -3.0, 1e6, 1e12, 1e300, -1.7e308, np.inf, -np.inf, np.nan]
 STEPS = [0.0, 5e-324, 1e-9, 1e-3, 1e-3, 1e-3, 0.02, 3.0, 1e6, -1.0]
 
@@ -53,9 +54,10 @@ def settings_of(values, rng):
     changed |= {f"{task}.damping": [float(rng.choice([0.0, 40.0, 1e4]))] for task in tasks}
     changed |= {f"{name}.enabled": bool(rng.integers(2)) for name in (*tasks, *contacts)}
     return controller_settings({**values, **changed, "payload.mass": float(rng.choice([0.0, 1e-9, 5.0, 1000.0])),
-                                "payload.centre": list(rng.uniform(-1.0, 1.0, 3)), "fade": float(rng.choice([1e-3, 0.3])),
+                                "payload.centre": list(rng.uniform(-1.0, 1.0, 3)),
+                                "fade": float(rng.choice([1e-3, 0.3])),
                                 "torque_rate_limit": float(rng.choice([1.0, 1000.0])),
-                                "singularity.damping": float(rng.choice([1e-3, 0.5, 1.0]))})
+                                "singularity.damping": float(rng.choice([0.01, 0.5, 1.0]))})
 
 
 def wander(model, q, v, rng):
@@ -83,29 +85,28 @@ def test_whatever_changes_every_tick_the_torque_is_finite_and_within_its_limits_
         controller.apply(settings_of(values, rng))
         controller.method = methods[rng.integers(len(methods))]
         q, v = wander(model, q, v, rng)
-        step = STEPS[rng.integers(len(STEPS))]
-        time = time + step
+        last, time = time, time + STEPS[rng.integers(len(STEPS))]
         rate = controller.settings.limits.torque_rate
         tau = controller.tick(q, v, time).copy()
         assert np.isfinite(tau).all()
         assert (np.abs(tau) <= model.effort_limits).all()
-        assert (np.abs(tau - before) <= rate * max(step, 0.0) * (1 + 1e-9) + 1e-9 * (1.0 + np.abs(tau))).all()
+        assert (np.abs(tau - before) <= rate * max(time - last, 0.0) * (1 + 1e-9) + 1e-9 * (1.0 + np.abs(tau))).all()
         before = tau
     assert refused > ticks // 20 and controller.report.numbers[8] == 0.0  # NOT_FINITE of the last tick
 
 
-@pytest.mark.parametrize("name, values", [("arm7", ARM), ("asimo", ASIMO)])
-def test_whatever_is_asked_a_lower_level_accelerates_no_higher_one(name, values):
+@pytest.mark.parametrize("name, values, spread", [("arm7", ARM, 0.4), ("asimo", FREE, 0.1)])
+def test_whatever_is_asked_a_lower_level_accelerates_no_higher_one(name, values, spread):
     """J H^-1 of what a lower level exerts, at states all over the workspace; joint limits take part."""
     model, rng = load_robot(name), np.random.default_rng(2)
     start = ARM_START if name == "arm7" else shipped_robots.home(name)
-    values = {**values, "method": "sparse_ltdl", "ramp": 0.0, "contacts": []}
+    values = {**values, "method": "sparse_ltdl", "ramp": 0.0}
     controller, checked = Controller(model, controller_settings(values)), 0
     core = controller._core
     controller.activate(start, np.zeros(model.nv), 0.0)
     for k in range(150):
-        q = model.integrate(start, 0.4 * rng.normal(size=model.nv), 1.0)
-        v = rng.normal(size=model.nv)
+        q = model.integrate(start, spread * rng.normal(size=model.nv), 1.0)
+        v = 3.0 * spread * rng.normal(size=model.nv)
         for task in controller.tasks:
             controller.target_pose(task, rng.uniform(-1.0, 1.0, 3), None, float(k))
         controller.tick(q, v, float(k))
@@ -116,8 +117,7 @@ def test_whatever_is_asked_a_lower_level_accelerates_no_higher_one(name, values)
         for upper, task in enumerate(controller.settings.tasks, start=2):
             if core.damped[2:upper + 1].any() or core.limited[core.limited > 0.0].min(initial=1.0) < 1.0:
                 break
-            rows = center_of_mass_jacobian(model, q) if task.spec.frame is None else (
-                task.spec.task().selection() @ frame_jacobian(model, q, task.spec.frame))
+            rows = task.spec.task().selection() @ frame_jacobian(model, q, task.spec.frame)
             for lower in moved[upper + 1:]:
                 assert np.abs(rows @ lower).max() <= allowed * (1.0 + np.abs(rows).max() * np.abs(moved).max())
                 checked += 1

@@ -207,7 +207,7 @@ def test_a_trajectory_passes_its_way_points_smoothly(seed, has_twists):
     assert not now.velocity.any() and not one.reference(99.0).rate.any()
 
 
-def excess(one, count=4000):
+def excess(one, count=1500):
     """How many times the reference exceeds the limits of its task, from many samples."""
     limits, start, end = one.settings.limits, one.program[0, segments.START], one.program[-1, segments.END]
     most = 0.0

@@ -65,7 +65,6 @@ class TaskSettings:
 @dataclass(frozen=True)
 class ContactSettings:
     """One contact; the sole is a rectangle of `half_lengths` about `centre` in the frame [m]."""
-
     spec: ContactSpec
     enabled: bool
     friction: float
@@ -165,8 +164,8 @@ class ControllerSettings:
     @property
     def locked(self) -> dict[str, float]:
         """Joints to freeze when the robot is loaded, and where."""
-        names, positions = self.values["locked_joints"], self.values["locked_positions"]
-        return dict(zip(names, positions or [0.0] * len(names)))
+        names = self.values["locked_joints"]
+        return dict(zip(names, self.values["locked_positions"] or [0.0] * len(names)))
 
     @property
     def structure(self) -> Structure:

@@ -147,10 +147,10 @@ def compute(w, q, v, time, dt, alone):
     wishes(w)
     done = 1.0 if alone else fade(w, time)
     number[at.N_LIMITED] = 0
-    for _ in range(SOLUTIONS):
+    for solution in range(SOLUTIONS):
         reset_levels(w)
         solve_sets(w, done, alone)
-        if number[at.N_CANDIDATES] == 0:
+        if number[at.N_CANDIDATES] == 0 or solution == SOLUTIONS - 1:
             break
         limit_joints(w)
         if number[at.N_GROWN] == 0:
