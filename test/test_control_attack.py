@@ -34,13 +34,13 @@ def attack(controller, rng, time):
     task = controller.tasks[rng.integers(len(controller.tasks))]
     quaternion = numbers(rng, 4)
     if rng.random() < 0.7:
-        quaternion = quaternion / np.sqrt(np.square(np.nan_to_num(quaternion, posinf=1.0, neginf=1.0)).sum())
+        quaternion = quaternion / np.linalg.norm(np.clip(np.nan_to_num(quaternion), -2.0, 2.0))
     joints = list(rng.choice(controller.joints, 3, replace=False))
     calls = (lambda: controller.target_pose(task, numbers(rng, 3), quaternion, time),
              lambda: controller.target_pose(task, numbers(rng, 3), None, time),
              lambda: controller.target_twist(task, numbers(rng, 6), time),
-             lambda: controller.measured_wrench(task, 100.0 * numbers(rng, 6), time),
-             lambda: controller.target_wrench(task, 100.0 * numbers(rng, 6), time),
+             lambda: controller.measured_wrench(task, numbers(rng, 6), time),
+             lambda: controller.target_wrench(task, numbers(rng, 6), time),
              lambda: controller.posture(joints, numbers(rng, 3), numbers(rng, 3), time),
              lambda: controller.trajectory(task, np.abs(numbers(rng, 2)).cumsum(), numbers(rng, 6).reshape(2, 3), None,
                                            time))
@@ -68,7 +68,7 @@ def wander(model, q, v, rng):
 
 
 @pytest.mark.parametrize("name, values, start, ticks", [
-    ("arm7", ARM, ARM_START, 1500), ("asimo", ASIMO, shipped_robots.home("asimo"), 500)])
+    ("arm7", ARM, ARM_START, 400), ("asimo", ASIMO, shipped_robots.home("asimo"), 120)])
 def test_whatever_changes_every_tick_the_torque_is_finite_and_within_its_limits_and_rate(name, values, start, ticks):
     model, rng = load_robot(name), np.random.default_rng(1)
     values = {"method": "sparse_ltdl", "ramp": 0.0, f"{values['tasks'][0]}.force_axes": ["z"],
