@@ -112,7 +112,7 @@ def _brake(w, dt):
     joint, listed, limit = ints(w, at.JOINT), ints(w, at.LIMITED_JOINT), floats(w, at.LIMIT)
     change, tau, h = floats(w, at.CHANGE), floats(w, at.TAU), floats(w, at.H_SELECTED)
     side, bound, driven = floats(w, at.SIDE), floats(w, at.REPULSE), False
-    for sweep in range(SWEEPS):
+    for _ in range(SWEEPS):
         driven = False
         for place in range(ints(w, at.NUMBERS)[at.N_CANDIDATES]):
             j, response = listed[place], row_of(w, at.H_INV, place)

@@ -206,8 +206,8 @@ def _motion(t: str) -> tuple[Parameter, ...]:
                   minimum=1e-4, maximum=100.0),
         Parameter(f"{t}.angular_speed", 1.5, "Largest angular speed, likewise [rad/s].", minimum=1e-3, maximum=100.0),
         Parameter(f"{t}.acceleration", 2.0, "Largest acceleration, likewise [m/s^2].", minimum=1e-3, maximum=1e4),
-        Parameter(f"{t}.angular_acceleration", 8.0, "Largest angular acceleration, likewise [rad/s^2].", minimum=1e-2,
-                  maximum=1e4),
+        Parameter(f"{t}.angular_acceleration", 8.0, "Largest angular acceleration, likewise [rad/s^2].",
+                  minimum=1e-2, maximum=1e4),
         Parameter(f"{t}.jump", 0.0, "A target pose further than this from the reference is moved nearer; 0: any "
                   "distance [m].", minimum=0.0, maximum=1e4),
         Parameter(f"{t}.jump_angle", 0.0, "Likewise for the angle; 0: any [rad].", minimum=0.0, maximum=3.2),
