@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from scipy.interpolate import BPoly
 from scipy.spatial.transform import Rotation, Slerp
 
+from opspace_ctrl import load_robot
 from opspace_ctrl.control import segments
+from opspace_ctrl.control.posture_target import PostureTarget
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.control.target import Target
 from opspace_ctrl.errors import TargetError
@@ -327,3 +329,20 @@ def test_any_numbers_give_a_finite_program_or_a_named_error(position, quaternion
             pass
         assert np.isfinite(one.program).all()
         assert (np.diff(one.program[:, segments.START]) >= 0.0).all()
+
+
+# ---- the posture ----
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_posture_given_in_mid_motion_keeps_its_speed(seed):
+    rng, model = np.random.default_rng(seed), load_robot("arm7")
+    settings, time = controller_settings({}).posture, 0.0
+    posture = PostureTarget(model, settings)
+    posture.hold(np.zeros(7), 0.0)
+    for _ in range(10):
+        posture.move(model.joint_names, rng.uniform(-1.0, 1.0, 7), None, time)
+        for start, end, *coefficients in posture.program:
+            for s in np.linspace(0.0, end - start, 100):
+                speed = segments.evaluate(np.reshape(coefficients, (7, 6)), s)[1]
+                assert np.abs(speed).max() < segments.TOLERATED * settings.speed
+        time += rng.uniform(0.05, 2.0)

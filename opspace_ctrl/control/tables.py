@@ -202,7 +202,7 @@ def _force(t: str) -> tuple[Parameter, ...]:
 def _motion(t: str) -> tuple[Parameter, ...]:
     return (
         Parameter(f"{t}.time", 0.0, "Least time of a motion to a new target pose [s].", minimum=0.0, maximum=3600.0),
-        Parameter(f"{t}.speed", 0.5, "Largest speed of it, and of twists and trajectories, which are slowed down [m/s].",
+        Parameter(f"{t}.speed", 0.5, "Largest speed of it, and of twists and trajectories: they are slowed down [m/s].",
                   minimum=1e-4, maximum=100.0),
         Parameter(f"{t}.angular_speed", 1.5, "Largest angular speed, likewise [rad/s].", minimum=1e-3, maximum=100.0),
         Parameter(f"{t}.acceleration", 2.0, "Largest acceleration, likewise [m/s^2].", minimum=1e-3, maximum=1e4),
