@@ -20,6 +20,8 @@ from pathlib import Path
 from numba import njit, types
 from numba.core.caching import FunctionCache
 
+from .compiler import Part, Whole
+
 try:
     import fcntl
 except ImportError:  # no such locks on this platform
@@ -144,9 +146,10 @@ def kernel(func):
     """Compile `func` on its first call, keep the machine code on disk.
 
     Inside another kernel it is compiled as a part of that, with no way in from outside and nothing of its own on disk:
-    of 200 kernels 20 are called from Python or by address, and what only those need takes a sixth of the compilation.
+    of 200 kernels 20 are called from Python or by address, and what only those need takes a third of the compilation.
     """
-    dispatcher, part = njit(**OPTIONS)(func), njit(**OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(func)
+    dispatcher = njit(**OPTIONS, pipeline_class=Whole)(func)
+    part = njit(**OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=Part)(func)
     dispatcher.get_call_template, dispatcher.get_overload = part.get_call_template, part.get_overload
     if cache_directory() is not None:
         dispatcher._cache = _Cache(func)
