@@ -39,8 +39,8 @@ def allocations(space: OperationalSpace, state: State, ticks: int = 1000) -> dic
         call_bytes, call_compiled: What the call itself takes, for a while.
     """
     q, v, force, tau0 = state
-    empty, raw, address = np.empty(0), space._control, space._address
-    call = _held(lambda: raw(empty, v, force, tau0, True, address), ticks)
+    empty, raw = np.empty(0), space._control
+    call = _held(lambda: raw(empty, v, force, tau0, True), ticks)
     tick = _held(lambda: space.control(q, v, force, tau0), ticks)
     return {"ticks": ticks, "kept_bytes": tick.kept, "transient_bytes": tick.most - call.most,
             "compiled": tick.compiled - call.compiled, "call_bytes": call.most,

@@ -53,7 +53,7 @@ class OperationalSpace:
         self._supports = pack_tasks(self._work, model, self._blocks)
         self._work[at.THRESHOLD][:] = TRIP, DAMPING, CUT
         self._built: dict[str, Workspace] = {}
-        self._control, self._update, self._address = tick.control.prepare(), tick.update.prepare(), self._work.address
+        self._control, self._update = tick.control.bound(self._work), tick.update.bound(self._work)
         self._no_velocity, self._no_force = np.zeros(model.nv), np.zeros(self.m)
         square = np.s_[:self.m, :self.m]
         self._jacobian, self._bias, self._torque = self._view(at.J_DENSE), self._view(dyn.BIAS), self._view(at.TORQUE)
@@ -129,11 +129,11 @@ class OperationalSpace:
         """
         given = self._no_velocity if v is None else v
         wanted, self._read, self._done = self._read, STATE, STATE
-        done = self._update(q, given, wanted, self._address)
+        done = self._update(q, given, wanted)
         if not done:
             self._read = self._done = wanted & STATE
             q, given = self.model.check_configuration(q), self.model.check_velocity(given)
-            done = self._update(q, given, wanted, self._address)
+            done = self._update(q, given, wanted)
             if not done:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
             self._read = STATE
@@ -144,7 +144,7 @@ class OperationalSpace:
         """Compute a result unless that is done, and remember that it was read."""
         if not self._done & result:
             self._need_state()
-            self._done = tick.advance.call(self._done, result, self._address)
+            self._done = tick.advance.call(self._done, result, self._work.address)
         self._read |= result
 
     def _need_state(self) -> None:
@@ -232,10 +232,10 @@ class OperationalSpace:
             ConfigurationError: Wrong size or non-finite.
         """
         self._need_state()
-        done = tick.torque.call(force, tau0, compensate, self._done, self._address)
+        done = tick.torque.call(force, tau0, compensate, self._done, self._work.address)
         if not done:
             force, tau0 = self._force(force), self._tau0(tau0)
-            done = tick.torque.call(force, tau0, bool(compensate), self._done, self._address)
+            done = tick.torque.call(force, tau0, bool(compensate), self._done, self._work.address)
             if not done:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         self._done = done
@@ -251,11 +251,11 @@ class OperationalSpace:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
         read, self._read, self._done = self._read, STATE, STATE
-        if self._control(q, v, force, tau0, compensate, self._address) != OK:
+        if self._control(q, v, force, tau0, compensate) != OK:
             self._read = self._done = read & STATE
             checked = (self.model.check_configuration(q), self.model.check_velocity(v), self._force(force),
                        self._tau0(tau0), bool(compensate))
-            if self._control(*checked, self._address) != OK:
+            if self._control(*checked) != OK:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
             self._read = self._done = STATE
         return self._torque
