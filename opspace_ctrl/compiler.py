@@ -27,24 +27,43 @@ _PASSES = (TranslateByteCode, FixupArgs, IRProcessing, GenericRewrites, Reconstr
 
 
 class Whole(CompilerBase):
-    """Compiles a kernel that is called from Python or by its address."""
+    """Compiles a kernel that is called from Python or by its address, with all the kernels that it calls."""
 
     def define_pipelines(self):
         """The passes, for Numba."""
+        self.state.library = self.new_library()
         manager = PassManager("kernel")
         for each in _PASSES:
             manager.add_pass(each, each.__name__)
         manager.finalize()
         return [manager]
 
+    def new_library(self):
+        """What the code goes into."""
+        library = _Linked(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        library.enable_object_caching()
+        return library
+
 
 class Part(Whole):
     """Compiles a kernel for its callers alone, as far as they need it: to LLVM's intermediate code."""
 
-    def define_pipelines(self):
-        """The passes, for Numba, with a library that stops half-way."""
-        self.state.library = _Unfinished(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-        return super().define_pipelines()
+    def new_library(self):
+        """What the code goes into."""
+        return _Unfinished(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+
+
+class _Linked(JITCodeLibrary):
+    """A kernel and all that it calls, directly or not."""
+
+    def finalize(self) -> None:
+        """Link everything, each function once; optimise; make machine code."""
+        found, new = {}, self._linking_libraries
+        while new:
+            found.update(dict.fromkeys(new))
+            new = [each for library in new for each in library._linking_libraries if each not in found]
+        self._linking_libraries = list(found)
+        super().finalize()
 
 
 class _NoEngine:
@@ -55,15 +74,12 @@ class _NoEngine:
 
 
 class _Unfinished(JITCodeLibrary):
-    """A function and all that it calls, to be linked into callers."""
+    """A function by itself, to be linked into its callers with what it calls."""
 
     codegen = _NoEngine()
 
     def finalize(self) -> None:
-        """Link in what is called, and leave it at that."""
-        for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        """Nothing to do."""
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:

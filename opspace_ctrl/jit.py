@@ -186,6 +186,7 @@ class _Entry:
     def __init__(self, func, signature):
         call = adapter(_part(func), signature)
         call.__name__, call.__module__ = func.__name__, func.__module__
+        call.__qualname__ = f"{func.__qualname__}.entry"  # a symbol in the machine code, so unique
         self.dispatcher = _kept(njit(**OPTIONS, no_cpython_wrapper=True, pipeline_class=Whole)(call), func)
         self.__doc__, self.__name__ = func.__doc__, func.__name__
         self.call = self._compile_and_call

@@ -167,16 +167,16 @@ def stage(slot: int):
     """
     def decorate(func):
         _stages[slot] = kernel(func)
-        return _through_header(slot, func.__doc__)
+        return _through_header(slot, func)
     return decorate
 
 
-def _through_header(slot: int, doc: str | None):
-    @kernel
+def _through_header(slot: int, func):
     def call_stage(w):
         call(count(w, slot), w)
-    call_stage.__doc__ = doc
-    return call_stage
+    call_stage.__doc__ = func.__doc__
+    call_stage.__qualname__ = f"{func.__qualname__}.stage"  # a symbol in the machine code, so unique
+    return kernel(call_stage)
 
 
 @kernel
