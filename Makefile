@@ -34,8 +34,14 @@ demo: $(CORE)
 	@mkdir -p build
 	$(DEMO_PATH) $(BIN)/opspace demo --plot build/demo.png
 
+# Computing shares the cores; what runs ROS nodes comes after it, one test at a time.
 test: lint
+ifeq ($(strip $(PYTEST_ARGS)),)
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore-glob='*/test_live_*'
+	$(BIN)/python -m pytest test/test_live_*.py
+else
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+endif
 
 test-launch:
 	@env -u PYTHONNOUSERSITE PYTHONPATH='$(PYTHONPATH)' $(ROS_PYTHON) -c 'import launch_ros, opspace_ctrl' || \

@@ -91,6 +91,7 @@ setup(
             "mypy",
             "pin",
             "pytest",
+            "pytest-xdist",
             "ruff",
             "setuptools>=70.1,<80",  # 70.1 can build a wheel; 80 lost what `colcon --symlink-install` needs
             "xacro",

@@ -11,13 +11,10 @@ Every graph has a domain of its own, held by a lock file so that tests beside it
 how quickly something happens: it waits up to PATIENCE seconds and then says what it was waiting for, with what the
 processes have printed.
 """
-import fcntl
 import os
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections import deque
 from contextlib import suppress
@@ -33,12 +30,13 @@ from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 
+from opspace_ctrl.commands._domain import free_domain
+
 PATIENCE = 120.0  # [s]
 COMPILING = 1200.0  # [s] for what may compile every kernel first
 AGAIN = 0.25  # [s] between two sendings of something that has not been acknowledged
 ANSWER = 10.0  # [s] after which a harmless request is sent again
 LONG = 60.0  # [s] a gate's or watchdog's time-out in a test that is not about it
-DOMAINS = range(20, 100)
 TRANSITIONS = {"configure": (Transition.TRANSITION_CONFIGURE, "inactive"),
                "activate": (Transition.TRANSITION_ACTIVATE, "active"),
                "deactivate": (Transition.TRANSITION_DEACTIVATE, "inactive"),
@@ -63,7 +61,7 @@ class Graph:
         self._clients = {}
 
     def __enter__(self) -> "Graph":
-        self._lock, self.domain = _free_domain()
+        self.domain, self._lock = free_domain()
         self.environment = os.environ | {
             "ROS_DOMAIN_ID": str(self.domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
             "ROS_LOG_DIR": str(self.folder / "log"), "PYTHONUNBUFFERED": "1", "RCUTILS_LOGGING_BUFFERED_STREAM": "0"}
@@ -141,7 +139,7 @@ class Graph:
 
     # topics
 
-    def publisher(self, message_type, topic: str, qos=1, subscribers: int = 1):
+    def publisher(self, message_type, topic: str, qos=10, subscribers: int = 1):
         """A publisher that has at least so many subscribers."""
         publisher = self.node.create_publisher(message_type, topic, qos)
         self.wait_for(lambda: publisher.get_subscription_count() >= subscribers, f"a subscriber of {topic}")
@@ -299,28 +297,3 @@ def latched(depth: int = 1) -> QoSProfile:
     """The profile of robot_description."""
     from opspace_ctrl.nodes.qos import profile
     return profile(depth, latched=True)
-
-
-def _free_domain():
-    """(open lock file, domain id): held until the file is closed."""
-    for domain in DOMAINS:
-        file = open(Path(tempfile.gettempdir()) / f"ros_domain_{domain}.lock", "w")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not _is_inhabited(domain):
-                return file, domain
-        except OSError:
-            pass
-        file.close()
-    raise AssertionError(f"all domains {DOMAINS} are in use")
-
-
-def _is_inhabited(domain: int) -> bool:
-    """Does somebody who holds no lock live in a domain? The ports of its first participants tell."""
-    for participant in range(10):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                probe.bind(("", 7410 + 250 * domain + 2 * participant))
-            except OSError:
-                return True
-    return False

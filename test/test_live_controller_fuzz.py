@@ -134,9 +134,9 @@ def test_random_and_malicious_messages_are_survived(tmp_path, mode):
             peer.send()
             graph.spin(0.01)
         assert graph.call(Trigger, f"{NODE}/reset").success
-        peer.first_answer()
+        peer.status("gates", lambda text, values: values["active"] == "True" and values["gate"] == "", "open gates",
+                    each=peer.send)
         assert graph.call(Trigger, f"{NODE}/hold").success
-        peer.status("gates", lambda text, values: values["active"] == "True", "it is alive")
         assert peer.answer() is not None and process.code is None
         process.send(signal.SIGTERM)
         assert process.wait() == 0

@@ -1,7 +1,6 @@
 """Processes that a command starts, and the ROS graph that they share; all end with the command."""
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from types import TracebackType
 from typing import IO
 
 from opspace_ctrl.commands import CommandError
+from opspace_ctrl.commands._domain import free_domain
 
 __all__ = ["Process", "Processes", "local_graph"]
 
@@ -21,7 +21,6 @@ __all__ = ["Process", "Processes", "local_graph"]
 ENDINGS = ((signal.SIGINT, 10.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 10.0))
 POLL = 0.02  # [s]
 SHOWN_LINES = 12
-DOMAINS = range(20, 100)
 _held_domains: list[IO[str]] = []
 
 
@@ -123,18 +122,7 @@ def local_graph(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     environment = dict(os.environ if environment is None else environment)
     environment.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     if "ROS_DOMAIN_ID" not in environment:
-        environment["ROS_DOMAIN_ID"] = str(_free_domain())
+        domain, lock = free_domain()
+        environment["ROS_DOMAIN_ID"] = str(domain)
+        _held_domains.append(lock)
     return environment
-
-
-def _free_domain() -> int:
-    for domain in DOMAINS:
-        file = open(Path(tempfile.gettempdir()) / f"ros_domain_{domain}.lock", "w")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            continue
-        _held_domains.append(file)
-        return domain
-    raise CommandError(f"all ROS domains from {DOMAINS.start} to {DOMAINS.stop - 1} are in use: set ROS_DOMAIN_ID")

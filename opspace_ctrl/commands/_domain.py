@@ -1,0 +1,48 @@
+"""A ROS domain that nobody uses: held by a lock file, so that runs beside it get other ones."""
+from __future__ import annotations
+
+import fcntl
+import socket
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from opspace_ctrl.commands import CommandError
+
+__all__ = ["free_domain"]
+
+DOMAINS = range(20, 100)  # their ports lie below those that the system gives away
+FIRST_PORT, PORTS_A_DOMAIN, PORTS_A_PARTICIPANT = 7410, 250, 2  # of the DDS standard: unicast discovery
+PARTICIPANTS = 10
+
+
+def free_domain() -> tuple[int, IO[str]]:
+    """A domain, and the file that holds it until it is closed.
+
+    Raises:
+        CommandError: All are in use.
+    """
+    for domain in DOMAINS:
+        try:
+            file = open(Path(tempfile.gettempdir()) / f"ros_domain_{domain}.lock", "w")
+        except OSError:  # it belongs to another user
+            continue
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not _is_inhabited(domain):
+                return domain, file
+        except OSError:
+            pass
+        file.close()
+    raise CommandError(f"all ROS domains from {DOMAINS.start} to {DOMAINS.stop - 1} are in use: set ROS_DOMAIN_ID")
+
+
+def _is_inhabited(domain: int) -> bool:
+    """Does somebody who holds no lock live in a domain? The ports of its first participants tell."""
+    for participant in range(PARTICIPANTS):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(("", FIRST_PORT + PORTS_A_DOMAIN * domain + PORTS_A_PARTICIPANT * participant))
+            except OSError:
+                return True
+    return False
