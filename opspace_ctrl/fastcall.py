@@ -159,8 +159,11 @@ _new_function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.POINTER(_MethodDef), 
     ("PyCFunction_NewEx", ctypes.pythonapi))
 
 
+_definitions: list[_MethodDef] = []  # for good: functions point to them
+
+
 class FastFunction:
-    """Makes Python functions of a compiled `adapter`. Lives as long as they do: they point into it.
+    """Makes Python functions of a compiled `adapter`.
 
     Args:
         address: Of the machine code.
@@ -169,6 +172,7 @@ class FastFunction:
 
     def __init__(self, address: int, name: str):
         self._definition = _MethodDef(name.encode(), address, _METH_FASTCALL, None)
+        _definitions.append(self._definition)
 
     def free(self):
         """The function that takes all arguments."""
