@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from opspace_ctrl.commands._hil_run import run_hardware
+from opspace_ctrl.commands._hil_run import controller_words, run_hardware
 from opspace_ctrl.commands._interrupt import INTERRUPTED, Interruption
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.parameter_file import node_parameters
@@ -39,7 +39,7 @@ def measure(robot: str, steps: int, folder: Path, stop: Interruption):
             told[0] = int(reached // 10.0)
             print(f"  {round(reached / STEP)} steps", flush=True)
 
-    outcome = run_hardware(values, controller, steps * STEP, PATIENCE, folder, stop, tell)
+    outcome = run_hardware(values, controller_words(controller), steps * STEP, PATIENCE, folder, stop, tell)
     if outcome.stood_still or outcome.controller_code is not None:
         raise SystemExit(f"the run ended early: {outcome}\n{(folder / 'controller.txt').read_text()[-2000:]}")
     return read_log(folder / "log")

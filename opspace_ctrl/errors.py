@@ -138,6 +138,10 @@ class InertiaWarning(UserWarning):
     """A link's inertia is doubtful: not positive semi-definite, or breaking the triangle inequality."""
 
 
+class UrdfWarning(UserWarning):
+    """A URDF has elements or attributes that are unknown, probably misspelt, and ignored."""
+
+
 def quoted(value: object) -> str:
     """The repr of a value from outside, shortened so that a message stays one readable line."""
     text = repr(value)

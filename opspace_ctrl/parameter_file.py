@@ -9,7 +9,7 @@ import yaml
 
 from opspace_ctrl.errors import ParameterFileError, listed, quoted
 
-__all__ = ["load_yaml", "node_parameters", "parameters_of"]
+__all__ = ["load_yaml", "node_parameters", "parameters_of", "section_for", "yaml_problem"]
 
 LARGEST = 1 << 20  # [bytes], far above any parameter file
 DEEPEST = 32  # levels of nesting
@@ -69,7 +69,18 @@ def load_yaml(path: str | Path) -> Any:
     except OSError as error:
         raise ParameterFileError(f"{path}: cannot be read ({error.strerror})") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ParameterFileError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+        raise ParameterFileError(f"{path}: not YAML: {yaml_problem(error)}") from error
+
+
+def yaml_problem(error: Exception) -> str:
+    """What the YAML parser complains of and where, in one line and without its name for the text."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        mark = error.problem_mark
+        words = ", ".join(word for word in (error.context, error.problem) if word)
+        return f"line {mark.line + 1}, column {mark.column + 1}: {words}"
+    if isinstance(error, yaml.reader.ReaderError):
+        return f"position {error.position}: {error.reason}"
+    return " ".join(str(error).split())
 
 
 def node_parameters(path: str | Path, node_name: str) -> dict[str, Any]:
@@ -97,6 +108,25 @@ def parameters_of(content: Any, node_name: str, path: str = "parameters") -> dic
         if key in sections:
             flat.update(_flat(sections[key], "", f"{path}: {key}"))
     return flat
+
+
+def section_for(path: str | Path, node: str) -> bool | None:
+    """Whether ROS gives a section of the file that names a node to the node of this full name; None: none names it.
+
+    Args:
+        path: the file.
+        node: with its namespace, such as "/lab/opspace_controller".
+
+    Raises:
+        ParameterFileError: The file cannot be read.
+    """
+    names = [key for key, _ in _sections(load_yaml(path), str(path)) if _is_meant(key, node.rpartition("/")[2])]
+    return any(re.fullmatch(_pattern(name), node) for name in names) if names else None
+
+
+def _pattern(key: str) -> str:
+    """A key as a regular expression: * stands for one part of a name, ** for any number of them."""
+    return re.escape("/" + key.lstrip("/")).replace(r"/\*\*", "(/[^/]+)*").replace(r"/\*", "/[^/]+")
 
 
 def _is_meant(key: str, node_name: str) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from math import isfinite
 from typing import Any
 
@@ -15,6 +16,7 @@ __all__ = ["KINDS", "Parameter", "checked", "checked_value"]
 
 # The names of the types, as ROS 2 spells them.
 KINDS = ("bool", "integer", "double", "string", "double_array", "string_array")
+MOST = 20  # unknown names that are reported
 _SCALARS = {bool: "bool", int: "integer", float: "double", str: "string"}
 
 
@@ -30,6 +32,7 @@ class Parameter:
         choices: Valid strings (for every element of an array); empty = any.
         read_only: It cannot change while the node is configured.
         kind: One of KINDS; found from the default, and needed only where that is an empty list.
+        names_others: Each string of it is the first part of parameters of its own, as `tool` of "tool.frame".
     """
 
     name: str
@@ -40,6 +43,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     read_only: bool = False
     kind: str = ""
+    names_others: bool = False
 
     def __post_init__(self):
         kind = self.kind or _kind_of(self.default)
@@ -61,12 +65,12 @@ def checked(table: Iterable[Parameter], values: Mapping[str, Any]) -> dict[str, 
     An int is accepted for a float, any sequence for a list; values come out as plain bool, int, float, str and list.
 
     Raises:
-        ParameterError: A name that is not in the table, a wrong type, a value out of range or not among the choices.
+        ParameterError: Names that are not in the table, a wrong type, a value out of range or not among the choices.
     """
     table = {parameter.name: parameter for parameter in table}
-    unknown = [name for name in values if name not in table]
+    unknown = [str(name) for name in values if name not in table]
     if unknown:
-        raise ParameterError(f"unknown parameter {quoted(unknown[0])}; valid are {listed(_likely(unknown[0], table))}")
+        raise ParameterError(_refusal(unknown, table, values))
     return {name: checked_value(parameter, values[name]) if name in values else _copy(parameter.default)
             for name, parameter in table.items()}
 
@@ -138,7 +142,32 @@ def _copy(value: Any) -> Any:
     return list(value) if isinstance(value, list) else value
 
 
-def _likely(name: str, table: Mapping[str, Parameter]) -> list[str]:
-    """The names to offer instead: those with the same prefix if it has any, else all."""
-    prefix = str(name).rpartition(".")[0]
-    return [known for known in table if known.rpartition(".")[0] == prefix] if prefix else [*table]
+def _refusal(unknown: Sequence[str], table: Mapping[str, Parameter], values: Mapping[str, Any]) -> str:
+    """All unknown names, each with what was probably meant; those with the same reason stand together."""
+    names_of: dict[str, list[str]] = {}
+    for name in unknown[:MOST]:
+        names_of.setdefault(_remedy(name, table, values), []).append(quoted(name))
+    parts = [f"{', '.join(names)}{remedy}" for remedy, names in names_of.items()]
+    more = [f"and {len(unknown) - MOST} more"] if len(unknown) > MOST else []
+    return f"unknown parameter{'s' if len(unknown) > 1 else ''} {'; '.join(parts + more)}"
+
+
+def _remedy(name: str, table: Mapping[str, Parameter], values: Mapping[str, Any]) -> str:
+    """What to write instead: the nearest name, else the names beside it; or which list lacks its first part."""
+    first, dot, _ = name.partition(".")
+    firsts = {known.partition(".")[0] for known in table if "." in known}
+    lists = [parameter.name for parameter in table.values() if parameter.names_others]
+    if dot and lists and first not in firsts:
+        held = ", ".join(f"{key} has {listed(values.get(key, ()))}" for key in lists)
+        return f" (there is no {quoted(first)}: {held}{_offered(first, firsts)})"
+    prefix = name.rpartition(".")[0]
+    beside = {known.rpartition(".")[2]: known for known in table if known.rpartition(".")[0] == prefix}
+    if beside:
+        near = get_close_matches(name.rpartition(".")[2], beside, 1)
+        return f" (did you mean {quoted(beside[near[0]])}?)" if near else f" (valid are {listed(beside.values())})"
+    return f" (valid are {listed(table)}{_offered(name, table)})"
+
+
+def _offered(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, known, 1)
+    return f"; did you mean {quoted(near[0])}?" if near else ""

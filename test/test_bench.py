@@ -102,6 +102,17 @@ def test_the_command_fails_when_a_peer_computes_something_else(monkeypatch, caps
     assert err.startswith("opspace: error: arm7, tick: Pinocchio smart and dense differ by ")
 
 
+@pytest.mark.parametrize("options, words", [
+    (["--json", "missing/bench.json"], "cannot write 'missing/bench.json': its folder does not exist"),
+    (["--json", "."], "cannot write '.': it is a folder"),
+    (["--plot", "bench.docx"], "cannot write 'bench.docx': its ending must be one of"),
+])
+def test_what_could_not_be_written_is_refused_before_anything_is_measured(options, words, monkeypatch, capsys):
+    monkeypatch.setattr("opspace_ctrl.bench.report.run", None)
+    assert main(["bench", "arm7", *options]) == 2
+    assert words in capsys.readouterr().err
+
+
 def test_states_are_regular_or_singular_as_asked(space, states):
     for state in states:
         assert space.update(state.q).rank == space.m and not space.damped

@@ -12,6 +12,8 @@ from opspace_ctrl.bringup import launch_arguments
 from opspace_ctrl.bringup.arguments import BOOLEAN, LAUNCHES, arguments
 from opspace_ctrl.bringup.plan import plan
 from opspace_ctrl.bringup.processes import OPTIONAL, REQUIRED, TASK
+from opspace_ctrl.bringup.request import Request
+from opspace_ctrl.cli import main
 from opspace_ctrl.control.tables import controller_table
 from opspace_ctrl.errors import BringupError
 from opspace_ctrl.model.source import ROBOTS, robot_text
@@ -179,6 +181,17 @@ def test_a_robot_of_ones_own_needs_its_parameters(tmp_path, monkeypatch):
     assert values["robot"] == str(urdf)
 
 
+def test_robot_and_base_are_those_of_the_parameter_file_unless_they_are_given(tmp_path):
+    urdf, params = own_robot(tmp_path)
+    text = params.read_text()
+    assert text.count("robot: arm7") == 2
+    params.write_text(text.replace("robot: arm7", f"robot: {urdf}\n    base: floating"))
+    for given, robot, floating in (({}, str(urdf), True), ({"robot": "arm7", "base": "fixed"}, "arm7", False)):
+        request = Request("gazebo", {"params_file": str(params), **given}, tmp_path)
+        assert request.robot == robot and request.model.is_base_coordinate.any() == floating
+    assert parameters(planned("arm", tmp_path, params_file=str(params))["opspace_controller"])["robot"] == str(urdf)
+
+
 def test_a_xacro_file_is_expanded_with_its_arguments(tmp_path):
     _, params = own_robot(tmp_path)
     xacro = tmp_path / "mine.urdf.xacro"
@@ -193,12 +206,32 @@ def test_a_xacro_file_is_expanded_with_its_arguments(tmp_path):
         planned("arm", tmp_path, **given, xacro_args="last=wrist")
 
 
+@pytest.mark.parametrize("key, namespace, fits", [
+    ("opspace_controller", "", True), ("/opspace_controller", "", True), ("/**", "/lab/", True),
+    ("/**/opspace_controller", "lab/left", True), ("/lab/opspace_controller", "lab", True),
+    ("/*/opspace_controller", "lab", True), ("/*/opspace_controller", "lab/left", False),
+    ("opspace_controller", "lab", False), ("/lab/opspace_controller", "", False),
+])
+def test_parameters_that_ros_would_not_give_to_the_controller_are_refused(key, namespace, fits, tmp_path):
+    _, params = own_robot(tmp_path)
+    content = yaml.safe_load(params.read_text())
+    params.write_text(yaml.safe_dump({key: content["/**/opspace_controller"]}))
+    given = {"params_file": str(params), "namespace": namespace}
+    if fits:
+        planned("arm", tmp_path, **given)
+    else:
+        with pytest.raises(BringupError, match=re.escape("/**/opspace_controller is for any namespace")):
+            planned("arm", tmp_path, **given)
+
+
 @pytest.mark.parametrize("launch, given, words", [
     ("legs", {}, "arm, humanoid"), ("arm", {"robt": "arm7"}, "no argument 'robt'"),
     ("arm", {"method": "fastest"}, "sparse_ltdl"), ("arm", {"robot": "nobody"}, "arm7, asimo, free_flyer"),
     ("arm", {"params_file": "nowhere.yaml"}, "nowhere.yaml is no file"), ("hil", {"seed": "x"}, "seed:=x"),
-    ("hardware", {"update_rate": "fast"}, "update_rate:=fast"), ("gazebo", {"gui": "maybe"}, "true, false"),
+    ("hardware", {"update_rate": "fast"}, "update_rate:=fast"), ("hardware", {"update_rate": "0"}, "less than 1"),
+    ("hil", {"faults": "nowhere.yaml"}, "nowhere.yaml is no file"), ("gazebo", {"gui": "maybe"}, "true, false"),
     ("hardware", {"controllers_file": "nowhere.yaml"}, "nowhere.yaml is no file"),
+    ("arm", {"xacro_args": "prefix:=left_"}, "xacro_args:=prefix:=left_ is for .xacro files"),
 ])
 def test_what_cannot_be_is_refused_by_name(launch, given, words, tmp_path):
     with pytest.raises(BringupError, match=re.escape(words)):
@@ -225,6 +258,19 @@ def test_gazebo_starts_where_the_simulators_parameters_say(tmp_path):
     assert parameters(processes["opspace_gazebo_bridge"])["offsets"] == pytest.approx(start)
 
 
+def test_gazebo_takes_a_world_that_is_there_only_if_it_is_of_the_kind_that_is_asked_for(tmp_path):
+    assert main(["gazebo", "arm7", "--out", str(tmp_path / "hall")]) == 0
+    files = {"files": str(tmp_path / "hall")}
+    for given, words in (({"ros2_control": "true"}, "has no controllers.yaml; `opspace gazebo ROBOT --out"),
+                         ({"gazebo": "fortress"}, "is not for gazebo:=fortress"), ({"out": "there"}, "one of the two"),
+                         ({"files": str(tmp_path / "nowhere")}, "has no world.sdf")):
+        with pytest.raises(BringupError, match=re.escape(words)):
+            planned("gazebo", tmp_path, **{**files, **given})
+    assert main(["gazebo", "arm7", "--out", str(tmp_path / "hall"), "--ros2-control"]) == 0
+    with pytest.raises(BringupError, match="has no namespace lab"):
+        planned("gazebo", tmp_path, **files, ros2_control="true", namespace="lab")
+
+
 def test_fortress_has_its_own_command(tmp_path):
     server = planned("gazebo", tmp_path, gazebo="fortress", gui="true")["gazebo"]
     assert (server.executable, *server.arguments[:-1]) == ("ign", "gazebo")
@@ -236,7 +282,21 @@ def test_gazebo_with_ros2_control_has_controllers_instead_of_our_bridge(tmp_path
     assert "-r" in processes["gazebo"].arguments
     assert "<ros2_control" in parameters(processes["robot_state_publisher"])["robot_description"]
     assert processes["opspace_controller"].after == "spawner"
-    assert processes["spawner"].arguments[-1] == "/lab/controller_manager"
+    arguments = processes["spawner"].arguments
+    assert arguments[arguments.index("--controller-manager") + 1] == "/lab/controller_manager"
+    assert arguments[arguments.index("--param-file") + 1] == str(tmp_path / "gazebo" / "controllers.yaml")
+    world = ET.parse(tmp_path / "gazebo" / "world.sdf")
+    assert world.findtext(".//plugin/ros/namespace") == "lab"
+
+
+def test_gazebo_finds_plugins_where_ros_has_its_libraries(tmp_path, monkeypatch):
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/ros/lib")
+    monkeypatch.setenv("GZ_SIM_SYSTEM_PLUGIN_PATH", "/mine")
+    server = planned("gazebo", tmp_path, ros2_control="true")["gazebo"]
+    assert server.environment == {"GZ_SIM_SYSTEM_PLUGIN_PATH": "/mine:/ros/lib"}
+    server = planned("gazebo", tmp_path, gazebo="fortress")["gazebo"]
+    assert server.environment == {"IGN_GAZEBO_SYSTEM_PLUGIN_PATH": "/ros/lib"}
+    assert server.grace > 10.0  # it gives its window and its server five seconds each
 
 
 def test_hardware_starts_the_controllers_on_all_joints_and_our_controller_after_them(tmp_path):
@@ -246,6 +306,8 @@ def test_hardware_starts_the_controllers_on_all_joints_and_our_controller_after_
     assert content["/**/controller_manager"]["ros__parameters"]["update_rate"] == 500
     assert content["/**/effort_controller"]["ros__parameters"]["joints"] == list(load_robot("arm7").joint_names)
     assert processes["spawner"].role == TASK
+    assert processes["spawner"].arguments[-2:] == ("--param-file", str(manager.parameters[0]))
+    assert manager.keeps_name and processes["spawner"].keeps_name  # else every controller gets the name
     assert processes["opspace_controller"].after == "spawner"
     assert list(planned("hardware", tmp_path, controller_manager="false")) == ["opspace_controller"]
 
@@ -263,9 +325,34 @@ def test_the_controllers_get_the_joint_order_of_the_parameter_file(tmp_path):
     content = yaml.safe_load(params.read_text())
     content["/**/opspace_controller"]["ros__parameters"]["joints"] = joints
     params.write_text(yaml.safe_dump(content))
-    processes = planned("hardware", tmp_path, robot=str(urdf), params_file=str(params))
-    written = yaml.safe_load(processes["controller_manager"].parameters[0].read_text())
-    assert written["/**/effort_controller"]["ros__parameters"]["joints"] == joints
+    given = {"robot": str(urdf), "params_file": str(params)}
+    written = planned("hardware", tmp_path, **given)["controller_manager"].parameters[0]
+    assert node_parameters(written, "effort_controller")["joints"] == joints
+    planned("gazebo", tmp_path, ros2_control="true", out=str(tmp_path / "hall"), **given)
+    assert node_parameters(tmp_path / "hall" / "controllers.yaml", "effort_controller")["joints"] == joints
+    start = dict(zip(load_robot("arm7").joint_names, node_parameters(params, "opspace_simulator")["initial_positions"]))
+    bridge = parameters(planned("gazebo", tmp_path, **given)["opspace_gazebo_bridge"])
+    assert bridge["joints"] == bridge["gazebo_joints"] == joints
+    assert bridge["offsets"] == [start[joint] for joint in joints]
+
+
+def test_joints_that_the_parameters_lock_are_not_commanded(tmp_path):
+    urdf, params = own_robot(tmp_path)
+    content = yaml.safe_load(params.read_text())
+    for node in ("opspace_controller", "opspace_simulator"):
+        content[f"/**/{node}"]["ros__parameters"] |= {"locked_joints": ["joint7"], "locked_positions": [0.5]}
+    del content["/**/opspace_controller"]["ros__parameters"]["joints"]
+    content["/**/opspace_simulator"]["ros__parameters"]["initial_positions"].pop()
+    params.write_text(yaml.safe_dump(content))
+    given = {"robot": str(urdf), "params_file": str(params)}
+    joints = list(load_robot("arm7").joint_names[:-1])
+    written = planned("hardware", tmp_path, **given)["controller_manager"].parameters[0]
+    assert node_parameters(written, "effort_controller")["joints"] == joints
+    assert parameters(planned("gazebo", tmp_path, **given)["opspace_gazebo_bridge"])["joints"] == joints
+    content["/**/opspace_controller"]["ros__parameters"]["locked_positions"] = [0.5, 0.5]
+    params.write_text(yaml.safe_dump(content))
+    with pytest.raises(BringupError, match="2 numbers for 1 locked_joints"):
+        planned("hardware", tmp_path, **given)
 
 
 def test_the_documentation_lists_every_argument_with_its_meaning():

@@ -138,11 +138,12 @@ def test_xacro_files_take_arguments(capsys, tmp_path):
     (["info"], "ROBOT"),
     (["fly"], "invalid choice: 'fly'"),
     (["info", "arm7", "--base", "soft"], "invalid choice: 'soft'"),
+    (["info", "arm7", "--xacro", "a:=b"], "--xacro is for .xacro files; 'arm7' is none"),
     (["info", "arm8"], "'arm8' is neither a file nor a shipped robot (arm7, asimo, free_flyer)"),
     (["info", "arm7", "--frames", "tool,tol"], "no frame 'tol'. Did you mean tool?"),
     (["info", "arm7", "--plot", "arm7.docx"], "cannot write 'arm7.docx': "),
     (["info", "arm7", "--plot", "missing/arm7.png"], "cannot write 'missing/arm7.png': "),
-    (["info", os.curdir], "'.'"),
+    (["info", os.curdir], "'.' is a folder; valid are a URDF or .xacro file and the shipped robots (arm7"),
 ])
 def test_a_wrong_argument_is_one_line_and_exit_code_2(capsys, argv, words):
     assert words in failure(capsys, *argv)

@@ -1,12 +1,15 @@
 """`opspace check`: good files pass, each defect fails with its reason; `opspace warmup` fills the cache."""
 from __future__ import annotations
 
+import re
+
 import pytest
 import yaml
 from support import urdf_path
 
 from opspace_ctrl.cli import main
 from opspace_ctrl.data import shipped_path
+from opspace_ctrl.model.source import robot_text
 
 ARM = {"robot": "arm7", "tasks": ["tool"], "method": "sparse_ltdl"}
 START = {"initial_positions": [0.0, 0.35, 0.0, 1.55, 0.0, 1.24, 0.0]}
@@ -75,6 +78,39 @@ def test_a_controller_that_takes_no_efforts_fails(capsys, tmp_path):
     assert code == 1 and "position_controllers/JointGroupPositionController, which does not take efforts" in out
 
 
+def test_a_robot_that_the_controller_would_not_find_fails(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out = check(capsys, "arm7", written(tmp_path, {**ARM, "robot": "my_arm.urdf"}))
+    assert code == 1 and "'my_arm.urdf' is neither a file (seen from this folder) nor a shipped robot" in out
+    (tmp_path / "my_arm.urdf").write_text(robot_text("arm7"))
+    code, out = check(capsys, str(tmp_path / "my_arm.urdf"), written(tmp_path, {**ARM, "robot": "my_arm.urdf"}))
+    assert code == 0 and "is a relative path" in out and "CONFIG names" not in out
+    code, out = check(capsys, "my_arm.urdf", written(tmp_path, {**ARM, "robot": str(tmp_path / "my_arm.urdf")}))
+    assert code == 0 and "relative path" not in out and "CONFIG names" not in out
+    code, out = check(capsys, "arm7", written(tmp_path, {**ARM, "robot": str(tmp_path / "my_arm.urdf")}))
+    assert code == 0 and "CONFIG names" in out
+
+
+def test_what_is_doubtful_in_the_robots_file_is_a_row_of_the_table(capsys, tmp_path):
+    path = tmp_path / "arm.urdf"
+    doubtful = re.sub('izz="[^"]*"', 'izz="9"', robot_text("arm7"), count=1)
+    path.write_text(doubtful.replace("<dynamics", "<dinamics", 1))
+    assert main(["check", str(path), written(tmp_path, {**ARM, "robot": str(path)})]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert re.search(r"warning +inertias +robot 'arm7', doubtful inertia: link", captured.out)
+    assert re.search(r"warning +robot +robot 'arm7', unknown and ignored: <dinamics> in joint", captured.out)
+
+
+def test_all_misspelt_parameters_are_named_at_once(capsys, tmp_path):
+    code, out = check(capsys, "arm7", written(tmp_path, {**ARM, "tool.stifness": [1.0], "hand.frame": "tool",
+                                                         "pasture.damping": [1.0]}))
+    assert code == 1 and out.count("FAIL") == 1
+    for words in ("'tool.stifness' (did you mean 'tool.stiffness'?)", "there is no 'hand': tasks has tool",
+                  "did you mean 'posture'?"):
+        assert words in out
+
+
 def test_doubts_are_warnings(capsys, tmp_path):
     stretched = {"initial_positions": [0.0] * 7}
     code, out = check(capsys, "arm7", written(tmp_path, {**ARM, "tool.damping": [4.0]}, stretched))
@@ -84,7 +120,11 @@ def test_doubts_are_warnings(capsys, tmp_path):
 
 
 def test_missing_files_and_sections_fail(capsys, tmp_path):
-    assert check(capsys, "arm7", str(tmp_path / "absent.yaml"))[0] == 1
+    for absent in (str(tmp_path / "absent.yaml"), "absent", str(tmp_path)):
+        assert main(["check", "arm7", absent]) == 2
+        assert f"{absent!r} is neither a file nor the name of a shipped one (arm7" in capsys.readouterr().err
+    assert main(["check", "arm7", "arm7", "--rate", "0"]) == 2
+    assert "--rate 0: a positive number is valid" in capsys.readouterr().err
     code, out = check(capsys, "arm7", written(tmp_path, ARM), "--node", "other")
     assert code == 1 and "no section for the node 'other'" in out
     code, out = check(capsys, "nobody", "arm7")

@@ -97,7 +97,7 @@ def test_a_twist_moves_the_frame_until_it_goes_stale(arm):
 
 
 def test_a_trajectory_is_followed_through_its_way_points(arm):
-    loop = Loop(arm, ARM_START, ramp=0.0, **TOOL)
+    loop = Loop(arm, ARM_START, ramp=0.0, **{"tool.acceleration": 10.0}, **TOOL)
     position, quaternion = loop.controller.pose("tool")
     points = position + np.array([[0.05, 0.0, 0.0], [0.05, 0.1, 0.0], [0.0, 0.1, 0.05]])
     loop.controller.trajectory("tool", [0.4, 0.8, 1.2], points, np.tile(quaternion, (3, 1)), 0.0)

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from control_cases import ContactSpec, TaskSpec, at, hold_another_pose, make_core, robot, state
 
-from opspace_ctrl import OpspaceError, bias_forces
+from opspace_ctrl import OpspaceError, bias_forces, load_urdf
 from opspace_ctrl.control.core import Core
 from opspace_ctrl.control.structure import Structure
 from opspace_ctrl.dynamics import gravity_forces
+from opspace_ctrl.errors import ConfigurationError
+from opspace_ctrl.model.source import robot_text
 
 
 def ticking(name="arm7", **options):
@@ -20,6 +22,15 @@ def ticking(name="arm7", **options):
     q, v = state(name, 3)
     hold_another_pose(core, q, v, np.random.default_rng(1))
     return core, q, v
+
+
+@pytest.mark.parametrize("bases, words", [
+    (["floating", "floating"], "one floating base or none.*it has 2; valid are .* a controller for each robot"),
+    (["fixed", "floating"], "not the first of the forest; valid are .*one floating robot with fixed ones after it")])
+def test_a_forest_with_several_floating_bases_or_one_behind_a_fixed_one_is_refused_with_what_is_valid(bases, words):
+    forest = load_urdf([robot_text("arm7")] * 2, bases, prefixes=["left_", "right_"])
+    with pytest.raises(ConfigurationError, match=words):
+        make_core(forest, [TaskSpec("tip", "left_tool")])
 
 
 @pytest.mark.parametrize("spoil", [

@@ -8,13 +8,16 @@ from hypothesis import strategies as st
 from scipy.interpolate import BPoly
 from scipy.spatial.transform import Rotation, Slerp
 
+from opspace_ctrl import load_robot
 from opspace_ctrl.control import segments
+from opspace_ctrl.control.posture_target import PostureTarget
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.control.target import Target
 from opspace_ctrl.errors import TargetError
 
 FIELDS = "position velocity acceleration rate rate_change".split()
 UP = (0.0, 0.0, 0.0, 1.0)
+FAST = {"speed": 100.0, "angular_speed": 100.0, "acceleration": 1e4, "angular_acceleration": 1e4}
 
 
 def target(timeout=0.0, **own):
@@ -185,7 +188,7 @@ def test_near_half_a_turn_the_way_round_is_kept():
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("has_twists", [False, True])
 def test_a_trajectory_passes_its_way_points_smoothly(seed, has_twists):
-    rng, one = np.random.default_rng(seed), target()
+    rng, one = np.random.default_rng(seed), target(**FAST)
     one.pose(*random_pose(rng), 0.0)
     n, start = int(rng.integers(1, 7)), 0.4
     times = np.cumsum(rng.uniform(0.3, 1.5, n))
@@ -206,8 +209,59 @@ def test_a_trajectory_passes_its_way_points_smoothly(seed, has_twists):
     assert not now.velocity.any() and not one.reference(99.0).rate.any()
 
 
-def test_two_way_points_at_rest_are_scipys_quintic_and_slerp():
+def excess(one, count=1500):
+    """How many times the reference exceeds the limits of its task, from many samples."""
+    limits, start, end = one.settings.limits, one.program[0, segments.START], one.program[-1, segments.END]
+    most = 0.0
+    for time in np.linspace(start, end, count):
+        now = one.reference(time)
+        most = max(most, *(np.linalg.norm(value) / limit for value, limit in (
+            (now.velocity, limits.speed), (now.acceleration, limits.acceleration), (now.rate, limits.angular_speed),
+            (now.rate_change, limits.angular_acceleration))))
+    return most
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("has_twists", [False, True])
+def test_a_trajectory_that_is_too_fast_is_followed_slower_on_the_same_way(seed, has_twists):
+    rng, one, free = np.random.default_rng(seed), target(), target(**FAST)
+    n = 4
+    times = np.cumsum(rng.uniform(0.2, 0.6, n))
+    positions, quaternions = map(np.array, zip(*(random_pose(rng) for _ in range(n))))
+    twists = rng.uniform(-0.3, 0.3, (n, 6)) if has_twists else None
+    for each in (one, free):
+        each.trajectory(times, positions, quaternions, 1.0, twists)
+    stretch = (one.program[-1, segments.END] - 1.0) / times[-1]
+    assert one.clipped and not free.clipped and stretch > 1.0
+    assert 0.9 < excess(one) < 1.02  # as fast as the limits allow, within what samples miss of the peaks
+    for time in np.linspace(0.0, times[-1], 50):
+        slow, fast = one.reference(1.0 + stretch * time), free.reference(1.0 + time)
+        assert slow.position == pytest.approx(fast.position, abs=1e-9)
+        assert (Rotation.from_quat(slow.quaternion) * Rotation.from_quat(fast.quaternion).inv()).magnitude() < 1e-7
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_trajectory_that_is_too_fast_keeps_the_limits_from_a_reference_in_motion(seed):
+    rng, one = np.random.default_rng(seed), target()
+    one.pose(*random_pose(rng), 0.0)
+    positions, quaternions = map(np.array, zip(*(random_pose(rng) for _ in range(3))))
+    before = one.reference(0.5)
+    one.trajectory([0.2, 0.3, 0.5], positions, quaternions, 0.5)
+    assert one.clipped and difference(one.reference(0.5), before) < 1e-9
+    assert excess(one) < 1.02 * segments.TOLERATED
+    assert_consistent(one.reference, inner_times(one.program, 3))
+    assert one.reference(1e3).position == pytest.approx(positions[-1], abs=1e-9)
+
+
+def test_a_trajectory_within_the_limits_keeps_its_times():
     one = target()
+    start = one.reference(0.0)
+    one.trajectory([1.0, 2.0], [start.position + [0.1, 0.0, 0.0], start.position], None, 0.0)
+    assert not one.clipped and one.program[-1, segments.END] == 2.0
+
+
+def test_two_way_points_at_rest_are_scipys_quintic_and_slerp():
+    one = target(**FAST)
     start, goal = one.reference(0.0), np.array([0.0, 0.4, 0.9])
     quaternion = Rotation.from_rotvec([1.0, 0.4, -2.0]).as_quat()
     one.trajectory([2.0], [goal], [quaternion], 5.0)
@@ -275,3 +329,20 @@ def test_any_numbers_give_a_finite_program_or_a_named_error(position, quaternion
             pass
         assert np.isfinite(one.program).all()
         assert (np.diff(one.program[:, segments.START]) >= 0.0).all()
+
+
+# ---- the posture ----
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_posture_given_in_mid_motion_keeps_its_speed(seed):
+    rng, model = np.random.default_rng(seed), load_robot("arm7")
+    settings, time = controller_settings({}).posture, 0.0
+    posture = PostureTarget(model, settings)
+    posture.hold(np.zeros(7), 0.0)
+    for _ in range(10):
+        posture.move(model.joint_names, rng.uniform(-1.0, 1.0, 7), None, time)
+        for start, end, *coefficients in posture.program:
+            for s in np.linspace(0.0, end - start, 100):
+                speed = segments.evaluate(np.reshape(coefficients, (7, 6)), s)[1]
+                assert np.abs(speed).max() < segments.TOLERATED * settings.speed
+        time += rng.uniform(0.05, 2.0)

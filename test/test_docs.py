@@ -20,9 +20,12 @@ PYTHON_DOCUMENTS = sorted({block.document for block in blocks("python")} - {"doc
 
 @pytest.fixture
 def sandbox(tmp_path, monkeypatch):
-    """A folder where a block may write, with the repository's data beside it."""
+    """A folder where a block may write, with the repository's data and the files that the documents show beside it."""
     for name in ("urdf", "config"):
         (tmp_path / name).symlink_to(ROOT / name)
+    for block in blocks("yaml"):
+        if named := re.match(r"# (\w+\.yaml)\n", block.text):
+            (tmp_path / named[1]).write_text(block.text)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -43,6 +46,13 @@ def test_opspace_lines_run(line, sandbox):
 def test_opspace_lines_that_run_elsewhere_are_understood(line, capsys):
     from opspace_ctrl.cli import _parser
     assert _parser().parse_args(shlex.split(line)[1:]).run
+
+
+def test_the_first_parameter_file_shown_passes_the_check_without_a_doubt(sandbox, capsys):
+    (line,) = [line for block in blocks("sh", document="docs/getting_started.md") for line in commands(block.text)
+               if line.startswith("opspace check")]
+    assert "my_robot.yaml" in line and main(shlex.split(line)[1:]) == 0
+    assert "good, 0 warnings" in capsys.readouterr().out
 
 
 def test_every_block_says_what_it_is():
@@ -90,12 +100,14 @@ def test_parameter_files_shown_are_valid(block, tmp_path):
     assert contents
     path = tmp_path / "parameters.yaml"
     path.write_text(block.text)
-    if "opspace_controller" in contents:
+    nodes = {key.rpartition("/")[2] for key in contents}
+    if "opspace_controller" in nodes:
         assert controller_settings(node_parameters(path, "opspace_controller"))
-    if "opspace_simulator" in contents:
+    if "opspace_simulator" in nodes:
         assert checked(SIMULATOR_TABLE, node_parameters(path, "opspace_simulator"))
-    if "opspace_gazebo_bridge" in contents:
-        assert checked(BRIDGE_TABLE, node_parameters(path, "opspace_gazebo_bridge"))
+    if "opspace_gazebo_bridge" in nodes:
+        shown = node_parameters(path, "opspace_gazebo_bridge")
+        assert shown.items() <= checked(BRIDGE_TABLE, {}).items()  # it says that these are the defaults
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

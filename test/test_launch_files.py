@@ -30,6 +30,7 @@ OFFERED = {
     "launch_ros.parameter_descriptions": {"ParameterValue": {"value_type"}},
     "launch_ros.ros_adapters": {"get_ros_node": set()},
     "lifecycle_msgs.msg": {"Transition": set()},
+    "lifecycle_msgs.srv": {"GetState": set()},
 }
 FOREIGN = ("launch", "lifecycle_msgs")
 

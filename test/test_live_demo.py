@@ -1,5 +1,6 @@
 """The demo: what it follows, what it measures, and that it runs in one process and as a ROS graph."""
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from compiled_nodes import compile_controller
 from ros import COMPILING, PATIENCE
 
 from opspace_ctrl import load_robot
-from opspace_ctrl.cli import main
+from opspace_ctrl.cli import _parser, main
 from opspace_ctrl.commands._demo import direct
 from opspace_ctrl.commands._demo.scenario import SCENARIOS, SECONDS, waypoints
 from opspace_ctrl.commands._interrupt import Interruption
@@ -60,7 +61,24 @@ def test_a_run_without_ros_prints_a_summary_and_draws(tmp_path, capsys):
     assert main(["demo", "--no-ros", "--plot", str(tmp_path / "demo.png")]) == 0
     printed = capsys.readouterr().out
     assert "without ROS" in printed and "largest tracking error, rjk" in printed and "next:" in printed
+    offered = [shlex.split(line) for line in printed[printed.index("next:"):].splitlines() if "opspace " in line]
+    assert [words[1] for words in offered] == ["demo", "bench", "hil"]
+    for words in offered:
+        args = _parser().parse_args(words[1:])
+        assert args.run
+    controller = shlex.split(args.controller)  # of the last, which starts one
+    assert Path(controller[controller.index("--params-file") + 1]).is_file()
     assert (tmp_path / "demo.png").stat().st_size > 50_000
+
+
+@pytest.mark.parametrize("path, words", [("missing/demo.png", "its folder does not exist"), (".", "it is a folder"),
+                                         ("demo.docx", "its ending must be one of"), ("demo", "its ending must be")])
+def test_a_picture_that_could_not_be_written_is_refused_before_anything_moves(path, words, tmp_path, capsys,
+                                                                              monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--no-ros", "--plot", path]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and f"cannot write {path!r}: {words}" in err
 
 
 def demo(tmp_path, *arguments: str) -> subprocess.Popen:

@@ -49,7 +49,7 @@ def check_refusals(graph):
         "gain times offset is above 5": {"gain": 4.0, "offset": 2.0},
         "not a finite number": {"offset": float("nan")},
         "read-only": {"gain": 1.0, "names": ["c"]},
-        "unknown parameter 'gian'; valid are gain, offset, mode, names": {"gain": 1.0, "gian": 1.0},
+        "unknown parameter 'gian' (did you mean 'gain'?)": {"gain": 1.0, "gian": 1.0},
     }.items():
         successful, text = graph.set_parameters(node, **values)
         assert not successful and reason in text

@@ -11,7 +11,7 @@ from support import urdf_path
 from urdf_text import BOX, joint, limit, link, mimic, robot
 
 from opspace_ctrl import OpspaceError, load_urdf
-from opspace_ctrl.errors import InertiaWarning
+from opspace_ctrl.errors import InertiaWarning, UrdfWarning
 
 EVERYTHING = robot(
     *(link(name) for name in "abcdef"),
@@ -98,7 +98,8 @@ def load_or_refuse(source, **keywords):
     """Load; anything but an OpspaceError fails the test, and so do warnings of numpy's."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", InertiaWarning)
+        for doubt in (InertiaWarning, UrdfWarning):
+            warnings.simplefilter("ignore", doubt)
         try:
             model = load_urdf(source, **keywords)
         except OpspaceError as error:

@@ -8,12 +8,13 @@ import pytest
 from support import pin_model
 
 from opspace_ctrl import load_robot
-from opspace_ctrl.errors import TargetError
+from opspace_ctrl.errors import SourceError, TargetError
 from opspace_ctrl.model.source import robot_text
 from opspace_ctrl.nodes import privileges, transforms
 from opspace_ctrl.nodes.cdr import Base
 from opspace_ctrl.nodes.frames import Frames
 from opspace_ctrl.nodes.odometry import Odometry
+from opspace_ctrl.nodes.robot import load
 from opspace_ctrl.nodes.statistics import LoopStatistics, judge
 
 
@@ -111,3 +112,9 @@ def test_the_interpreter_is_quiet_while_a_loop_runs_and_as_before_after_it():
         privileges.restore_interpreter()
     assert gc.isenabled() and gc.get_freeze_count() == 0 and sys.getswitchinterval() == pytest.approx(interval)
     assert privileges.raise_priority(0) == "as started" and privileges.lock_memory(False) == "not locked"
+
+
+@pytest.mark.parametrize("name", ["arm8", "nowhere/arm.urdf", "x" * 5000])
+def test_a_robot_that_is_neither_shipped_nor_a_file_is_refused_with_where_was_looked(name):
+    with pytest.raises(SourceError, match="neither a shipped robot .arm7, asimo, free_flyer. nor a file; relative"):
+        load(name, "", {}, print)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.errors import OpspaceError, ParameterError, ParameterFileError
 from opspace_ctrl.parameter_file import load_yaml, node_parameters
 from opspace_ctrl.parameters import KINDS, Parameter, checked
@@ -77,6 +78,31 @@ def test_an_unknown_name_is_refused_with_the_names_beside_it():
     assert "mode" not in str(caught.value)
     with pytest.raises(ParameterError, match="'moed'.*mode"):
         checked(TABLE, {"moed": "raw"})
+    with pytest.raises(ParameterError, match=r"'speed' \(valid are robot, mode, rate, count, is_on, gains, names\)"):
+        checked(TABLE, {"speed": 1.0})
+
+
+def test_all_unknown_names_are_reported_at_once_each_with_the_nearest():
+    with pytest.raises(ParameterError) as caught:
+        checked(TABLE, {"moed": "raw", "rate": 1.0, "hand.row": [], "gain": []})
+    assert str(caught.value) == ("unknown parameters 'moed' (did you mean 'mode'?); 'hand.row' (did you mean "
+                                 "'hand.rows'?); 'gain' (did you mean 'gains'?)")
+    with pytest.raises(ParameterError, match=r"'x19'.*; and 5 more$"):
+        checked(TABLE, {f"x{i}": i for i in range(25)})
+
+
+@pytest.mark.parametrize("given, words", [
+    ({"tasks": ["tol"], "tool.frame": "a", "tool.level": 1},
+     "'tool.frame', 'tool.level' (there is no 'tool': tasks has tol, contacts has (none); did you mean 'tol'?)"),
+    ({"tasks": ["a"], "contacts": ["b", "c"], "hand.frame": "a"},
+     "'hand.frame' (there is no 'hand': tasks has a, contacts has b, c)"),
+    ({"tasks": ["a"], "postur.stiffness": [1.0]}, "did you mean 'posture'?"),
+    ({"tasks": ["a"], "a.frme": "tool", "b.frame": "tool"}, "'a.frme' (did you mean 'a.frame'?); 'b.frame' (there is"),
+])
+def test_a_task_that_is_not_listed_is_named_as_what_is_missing(given, words):
+    with pytest.raises(ParameterError) as caught:
+        controller_settings(given)
+    assert words in str(caught.value)
 
 
 @given(st.dictionaries(st.sampled_from([p.name for p in TABLE]), st.recursive(
@@ -148,12 +174,20 @@ def test_a_bad_file_is_refused_with_the_reason(tmp_path, text, words):
         node_parameters(written(tmp_path, text), "n")
 
 
+def test_the_place_of_an_error_is_told_by_line_and_column(tmp_path):
+    path = written(tmp_path, "a: 1\nb: [2")
+    with pytest.raises(ParameterFileError) as caught:
+        load_yaml(path)
+    assert "line 2, column" in str(caught.value) and "string>" not in str(caught.value)
+
+
 def test_missing_and_binary_files_are_named(tmp_path):
     with pytest.raises(ParameterFileError, match="absent.yaml.*No such file"):
         load_yaml(tmp_path / "absent.yaml")
     (tmp_path / "b.yaml").write_bytes(b"a: \x80\x81")
-    with pytest.raises(ParameterFileError, match="b.yaml"):
+    with pytest.raises(ParameterFileError, match="b.yaml: not YAML: position 3: invalid start byte") as caught:
         load_yaml(tmp_path / "b.yaml")
+    assert "<byte string>" not in str(caught.value)
     (tmp_path / "big.yaml").write_bytes(b"#" * (1 << 21))
     with pytest.raises(ParameterFileError, match="larger"):
         load_yaml(tmp_path / "big.yaml")

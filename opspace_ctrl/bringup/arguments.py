@@ -8,7 +8,7 @@ from opspace_ctrl.model.source import ROBOTS
 from opspace_ctrl.osim.registry import methods
 from opspace_ctrl.sim.settings import ENGINES
 
-__all__ = ["LAUNCHES", "Argument", "arguments"]
+__all__ = ["LAUNCHES", "Argument", "arguments", "default_robot"]
 
 BOOLEAN = ("true", "false")
 LOG_LEVELS = ("debug", "info", "warn", "error", "fatal")
@@ -25,9 +25,11 @@ class Argument:
 
 
 _MODEL = (
-    Argument("robot", "arm7", f"a shipped robot ({', '.join(ROBOTS)}) or the path of a URDF or .xacro file"),
+    Argument("robot", "", f"a shipped robot ({', '.join(ROBOTS)}) or the path of a URDF or .xacro file; empty: as the "
+             "parameter file says, else arm7 (humanoid: asimo, free_flyer: free_flyer)"),
     Argument("xacro_args", "", "arguments of a .xacro file: 'name:=value other:=value'"),
-    Argument("base", "", "how the root link is held; empty: a shipped robot's own, else fixed",
+    Argument("base", "", "how the root link is held; empty: as the parameter file says, else a shipped robot's own, "
+             "else fixed",
              ("", "fixed", "floating")),
     Argument("namespace", "", "namespace of all nodes and topics"),
     Argument("rviz", "false", "start robot_state_publisher and RViz with robot, tasks and targets", BOOLEAN),
@@ -50,7 +52,7 @@ _SIMULATOR = (
 _HIL = (
     Argument("faults", "", "YAML file with faults of the simulated hardware; empty: none"),
     Argument("seed", "0", "seed of all that is random in the faults"),
-    Argument("log", "", "folder for the log of the run, which `opspace hil` reads; empty: none"),
+    Argument("log", "", "folder for the log of the run, which `opspace_ctrl.sim.log.read_log` reads; empty: none"),
 )
 _GAZEBO = (
     Argument("gazebo", "harmonic", "generation of Gazebo", tuple(GENERATIONS)),
@@ -58,6 +60,7 @@ _GAZEBO = (
              ("free", "lockstep")),
     Argument("ros2_control", "false", "gz_ros2_control instead of force topics; the world then runs freely", BOOLEAN),
     Argument("gui", "true", "show Gazebo's window", BOOLEAN),
+    Argument("files", "", "folder that `opspace gazebo` has written: that world is used; empty: one is generated"),
     Argument("out", "", "folder for the generated world, model and bridge files; empty: a temporary one"),
 )
 _HARDWARE = (
@@ -73,14 +76,15 @@ _ROBOT_OF = {"humanoid": "asimo", "free_flyer": "free_flyer"}
 _OWN = {"hil": (*_SIMULATOR, *_HIL), "gazebo": _GAZEBO, "hardware": _HARDWARE}
 
 
+def default_robot(launch: str) -> str:
+    """The robot of a launch where nobody names one."""
+    return _ROBOT_OF.get(launch, "arm7")
+
+
 def arguments(launch: str) -> tuple[Argument, ...]:
     """All arguments of one of LAUNCHES; `description` shows a robot and controls nothing."""
     if launch == "description":
         return (*_MODEL, replace(_TIME, default="false"))
-    changed = {"robot": _ROBOT_OF.get(launch, "arm7")}
-    if launch == "hil":
-        changed["mode"] = "free"
-    if launch == "hardware":
-        changed["use_sim_time"] = "false"
+    changed = {"hil": {"mode": "free"}, "hardware": {"use_sim_time": "false"}}.get(launch, {})
     own = (*_MODEL, *_CONTROLLER, _TIME, *_OWN.get(launch, _SIMULATOR))
     return tuple(replace(argument, default=changed.get(argument.name, argument.default)) for argument in own)

@@ -1,7 +1,8 @@
 """From a plan to launch actions: the only module here that imports launch and launch_ros.
 
 Lifecycle nodes are configured when they run and activated when they are configured. When a required process ends, a
-task fails, or a transition of a lifecycle node fails, everything is shut down in order.
+task fails, or a transition that was asked for here fails, everything is shut down in order; unless the process ended
+well, launch says why and has the exit code 1.
 """
 from __future__ import annotations
 
@@ -31,17 +32,17 @@ from launch_ros.events.lifecycle import ChangeState
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.ros_adapters import get_ros_node
 from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import GetState
+from rclpy.task import Future
 
 from opspace_ctrl.bringup.arguments import Argument, arguments
 from opspace_ctrl.bringup.plan import plan
 from opspace_ctrl.bringup.processes import OPTIONAL, TASK, Process
+from opspace_ctrl.errors import BringupError
 
 __all__ = ["launch_description"]
 
-# (state before, state after) of transitions that did not come off; None is any state.
-FAILURES = (("configuring", "unconfigured"), ("activating", "inactive"), ("errorprocessing", None))
-
-HEARING = 0.5  # [s] between two looks at whether a node's transitions are heard
+ASKING = 0.25  # [s] between two questions to a node that has not answered yet
 
 
 def launch_description(launch: str) -> LaunchDescription:
@@ -60,9 +61,13 @@ def _start(context: LaunchContext, launch: str) -> list[Action]:
     """The actions of the plan that the arguments ask for."""
     given = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in arguments(launch)}
     scratch = Path(tempfile.mkdtemp(prefix="opspace_"))
+    try:
+        processes = {process.name: process for process in plan(launch, given, scratch)}
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
     clean = OnShutdown(on_shutdown=lambda event, context: shutil.rmtree(scratch, ignore_errors=True))
     actions: list[Action] = [RegisterEventHandler(clean)]
-    processes = {process.name: process for process in plan(launch, given, scratch)}
     started = {name: _action(process, given["namespace"]) for name, process in processes.items()}
     begin = {name: [started[name], *_transitions(process, started[name])] for name, process in processes.items()}
     for name, process in processes.items():
@@ -76,10 +81,12 @@ def _start(context: LaunchContext, launch: str) -> list[Action]:
 
 def _action(process: Process, namespace: str) -> ExecuteProcess:
     """The action that starts a process."""
-    options: dict[str, Any] = {"output": "screen"}
+    options: dict[str, Any] = {"output": "screen", "additional_env": dict(process.environment)}
+    if process.grace:
+        options["sigterm_timeout"] = str(process.grace)
     if not process.package:
         return ExecuteProcess(cmd=[process.executable, *process.arguments], name=process.name, **options)
-    if process.role != TASK:  # a spawner finds a name of its own
+    if not process.keeps_name:
         options["name"] = process.name
     if process.log_level:
         options["ros_arguments"] = ["--log-level", process.log_level]
@@ -101,24 +108,46 @@ def _transitions(process: Process, node: Action) -> list[Action]:
     """Configure a lifecycle node, activate it when it is configured, and give up when it fails."""
     if not process.is_lifecycle:
         return []
-    handlers = [OnStateTransition(target_lifecycle_node=node, start_state=before, goal_state=after,
-                                  entities=[Shutdown(reason=f"{process.name} failed while {before}")])
-                for before, after in FAILURES]
-    if process.activate:
-        handlers.append(OnStateTransition(
-            target_lifecycle_node=node, start_state="configuring", goal_state="inactive",
-            entities=[_change(node, Transition.TRANSITION_ACTIVATE)]))
-    return [*(RegisterEventHandler(handler) for handler in handlers),
-            OpaqueFunction(function=_configure, args=[node, False])]
+
+    def when(before: str, after: str | None, action: Action) -> Action:
+        return RegisterEventHandler(OnStateTransition(target_lifecycle_node=node, start_state=before, goal_state=after,
+                                                      entities=[action]))
+
+    actions = [when("configuring", "unconfigured", _failure(f"{process.name} could not be configured")),
+               when("errorprocessing", None, _failure(f"{process.name} failed in a transition"))]
+    if process.activate:  # whoever activates it by hand may try again
+        actions += [when("configuring", "inactive", _change(node, Transition.TRANSITION_ACTIVATE)),
+                    when("activating", "inactive", _failure(f"{process.name} could not be activated"))]
+    return [*actions, OpaqueFunction(function=_configure, args=[node])]
 
 
-def _configure(context: LaunchContext, node: LifecycleNode, was_heard: bool) -> list[Action]:
-    """Configure a node when its transitions are heard: one that fails at once would go unnoticed before."""
-    is_heard = get_ros_node(context).count_publishers(f"{node.node_name}/transition_event") > 0
-    if was_heard and is_heard:  # for a whole period, so that the other end knows us as well
-        return [_change(node, Transition.TRANSITION_CONFIGURE)]
-    again = OpaqueFunction(function=_configure, args=[node, is_heard])
-    return [TimerAction(period=HEARING, actions=[again])]
+def _configure(context: LaunchContext, node: LifecycleNode) -> list[Action]:
+    """Configure a node when it has answered a question.
+
+    A node that answers knows whoever asked, and those who have listened to its transitions since before that. Before it
+    does, its transitions may go unheard, and one that fails at once makes no others.
+    """
+    client = get_ros_node(context).create_client(GetState, f"{node.node_name}/get_state")
+    answers: list[Future] = []
+
+    def ask(context: LaunchContext) -> list[Action]:
+        if context.is_shutdown:
+            return []
+        if any(answer.done() for answer in answers):
+            return [_change(node, Transition.TRANSITION_CONFIGURE)]
+        if client.service_is_ready():
+            answers.append(client.call_async(GetState.Request()))
+        return [TimerAction(period=ASKING, actions=[OpaqueFunction(function=ask)])]
+
+    return ask(context)
+
+
+def _failure(reason: str) -> OpaqueFunction:
+    """Shut everything down with this reason; an exception is what gives launch another exit code than 0."""
+    def fail(context: LaunchContext) -> None:
+        if not context.is_shutdown:
+            raise BringupError(reason)
+    return OpaqueFunction(function=fail)
 
 
 def _change(node: Action, transition: int) -> EmitEvent:
@@ -132,5 +161,6 @@ def _when_ended(process: Process, action: Action, then: list[Action]) -> OnProce
             return []
         if process.role == TASK and event.returncode == 0:
             return then
-        return [Shutdown(reason=f"{process.name} has ended with exit code {event.returncode}")]
+        reason = f"{process.name} has ended with exit code {event.returncode}"
+        return [Shutdown(reason=reason) if event.returncode == 0 else _failure(reason)]
     return OnProcessExit(target_action=action, on_exit=decide)

@@ -73,8 +73,9 @@ def _simulator(request: Request) -> Process:
                   # robot_state_publisher publishes the description where it runs
                   "publish_robot_description": not request.is_true("rviz")}
     if request.launch == "hil":
-        faults = str(Path(request["faults"]).expanduser().resolve()) if request["faults"] else ""
-        parameters |= {"faults": faults, "seed": request.whole_number("seed"), "log": request["log"]}
+        parameters |= {"faults": str(request.file("faults")) if request["faults"] else "",
+                       "seed": request.whole_number("seed"),
+                       "log": str(Path(request["log"]).expanduser().resolve()) if request["log"] else ""}
     return Process("opspace_ctrl", SIMULATOR, SIMULATOR, (request.params_file, parameters), is_lifecycle=True,
                    activate=True, log_level=request["log_level"])
 

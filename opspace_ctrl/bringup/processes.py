@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,9 @@ class Process:
         role: REQUIRED, OPTIONAL or TASK.
         after: name of a task that must have ended well before.
         log_level: of the node; empty: its own.
+        keeps_name: the executable names its nodes itself; a name from outside would become that of all of them.
+        environment: variables that it gets besides ours.
+        grace: how long it may take to end when it is interrupted [s]; 0: as long as launch grants everybody.
     """
 
     package: str
@@ -41,3 +44,6 @@ class Process:
     role: str = REQUIRED
     after: str = ""
     log_level: str = ""
+    keeps_name: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+    grace: float = 0.0

@@ -7,12 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from opspace_ctrl.bringup.arguments import LAUNCHES, arguments
+from opspace_ctrl.bringup.arguments import LAUNCHES, arguments, default_robot
 from opspace_ctrl.bringup.defaults import default_params_file
 from opspace_ctrl.errors import BringupError, listed, quoted
 from opspace_ctrl.model import Model, load_robot, load_urdf
 from opspace_ctrl.model.source import ROBOTS, read_source, robot_text
-from opspace_ctrl.parameter_file import node_parameters
+from opspace_ctrl.parameter_file import node_parameters, section_for
 
 __all__ = ["CONTROLLER", "SIMULATOR", "Request"]
 
@@ -51,20 +51,46 @@ class Request:
         """A boolean argument."""
         return self[name] == "true"
 
-    def whole_number(self, name: str) -> int:
+    def whole_number(self, name: str, minimum: int = 0) -> int:
         """An argument that is a number without a fraction."""
         try:
-            return int(self[name])
+            number = int(self[name])
         except ValueError:
             raise BringupError(f"{self.launch}: {name}:={self[name]} is not a whole number") from None
+        if number < minimum:
+            raise BringupError(f"{self.launch}: {name}:={number} is less than {minimum}")
+        return number
+
+    def file(self, name: str) -> Path:
+        """The full path of an argument that is an existing file."""
+        path = Path(self[name]).expanduser().resolve()
+        if not path.is_file():
+            raise BringupError(f"{name}:={self[name]} is no file")
+        return path
+
+    @cached_property
+    def _named_robot(self) -> str:
+        """As it was named: by the argument, else by the parameter file, else the launch's own."""
+        return self["robot"] or self._said("robot") or default_robot(self.launch)
+
+    @cached_property
+    def _base(self) -> str:
+        return self["base"] or self._said("base")
+
+    def _said(self, name: str) -> str:
+        """What a parameter file that was given says for the controller."""
+        is_given = self.launch != "description" and self["params_file"]
+        return str(self.parameters(CONTROLLER).get(name) or "") if is_given else ""
 
     @cached_property
     def robot(self) -> str:
         """The parameter `robot` of our nodes: a shipped name or the full path of a URDF or xacro file."""
-        name = self["robot"]
+        name = self._named_robot
+        path = Path(name).expanduser().resolve()
+        if self["xacro_args"] and path.suffix != ".xacro":
+            raise BringupError(f"xacro_args:={self['xacro_args']} is for .xacro files; robot:={name} is none")
         if name in ROBOTS:
             return name
-        path = Path(name).expanduser().resolve()
         if not path.is_file():
             raise BringupError(f"robot:={name} is neither a file nor a shipped robot ({', '.join(ROBOTS)})")
         if not self["xacro_args"]:
@@ -81,24 +107,50 @@ class Request:
     @cached_property
     def model(self) -> Model:
         """The robot, held as asked for."""
-        options = {"base": self["base"]} if self["base"] else {}
+        return self._loaded({})
+
+    def model_of(self, node: str) -> Model:
+        """The robot with the joints locked that a node's parameters lock."""
+        parameters = self.parameters(node)
+        names = parameters.get("locked_joints") or []
+        positions = parameters.get("locked_positions") or [0.0] * len(names)
+        if len(positions) != len(names):
+            raise BringupError(f"{self.params_file}: {node}: locked_positions has {len(positions)} numbers for "
+                               f"{len(names)} locked_joints")
+        return self._loaded(dict(zip(names, positions))) if names else self.model
+
+    def _loaded(self, locked: Mapping[str, float]) -> Model:
+        options: dict[str, Any] = {"locked": locked} if locked else {}
+        if self._base:
+            options["base"] = self._base
         return load_robot(self.robot, **options) if self.robot in ROBOTS else load_urdf(self.description, **options)
 
     @property
     def folder(self) -> Path | None:
         """Where the robot's file lies."""
-        return None if self["robot"] in ROBOTS else Path(self["robot"]).expanduser().resolve().parent
+        return None if self._named_robot in ROBOTS else Path(self._named_robot).expanduser().resolve().parent
 
     @cached_property
     def params_file(self) -> Path:
         """The parameter file of controller and simulator."""
-        path = Path(self["params_file"]).expanduser() if self["params_file"] else default_params_file(self["robot"])
+        if self["params_file"]:
+            path = self.file("params_file")
+            self._check_sections(path)
+            return path
+        path = default_params_file(self._named_robot)
         if path is None:
-            raise BringupError(f"robot:={self['robot']} is not a shipped robot, so params_file:=FILE.yaml must say "
+            raise BringupError(f"robot:={self._named_robot} is not a shipped robot, so params_file:=FILE.yaml must say "
                                "what its tasks are")
-        if not path.is_file():
-            raise BringupError(f"params_file:={path} is no file")
         return path.resolve()
+
+    def _check_sections(self, path: Path) -> None:
+        """Refuse a file whose sections are for another namespace: ROS would start our nodes without them."""
+        namespace = self["namespace"].strip("/")
+        for node in (CONTROLLER, SIMULATOR):
+            name = f"/{namespace}/{node}" if namespace else f"/{node}"
+            if section_for(path, name) is False:
+                raise BringupError(f"params_file:={path} has a section for {node}, but not for {name}; "
+                                   f"/**/{node} is for any namespace")
 
     def parameters(self, node: str) -> dict[str, Any]:
         """What the parameter file says for a node of ours."""
@@ -107,7 +159,7 @@ class Request:
     @property
     def joints(self) -> list[str]:
         """The joints in the order of effort_controller/commands."""
-        return list(self.parameters(CONTROLLER).get("joints") or self.model.joint_names)
+        return list(self.parameters(CONTROLLER).get("joints") or self.model_of(CONTROLLER).joint_names)
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -10,7 +10,14 @@ Every module is imported to print `opspace --help`, so what takes long to import
 from __future__ import annotations
 
 from opspace_ctrl.errors import OpspaceError
+from opspace_ctrl.writable import why_not_writable
 
 
 class CommandError(OpspaceError):
     """A command cannot do what it was asked for: a missing extra, a file that cannot be written."""
+
+
+def ensure_writable(path: str) -> None:
+    """Raise CommandError, before any work is done, if a result could not be written there."""
+    if reason := why_not_writable(path):
+        raise CommandError(f"cannot write {path!r}: {reason}")

@@ -1,9 +1,10 @@
 """Pictures without a screen: a new figure, and a file of it."""
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opspace_ctrl.commands import CommandError
+from opspace_ctrl.commands import CommandError, ensure_writable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,6 +17,14 @@ def new_figure(width: float, height: float) -> Figure:
     except ImportError:
         raise CommandError("--plot needs matplotlib: pip install 'opspace_ctrl[plot]'") from None
     return Figure(figsize=(width, height), dpi=150, layout="constrained")
+
+
+def ensure_drawable(path: str) -> None:
+    """Raise CommandError, before any work is done, if no picture could be written there."""
+    valid = new_figure(1, 1).canvas.get_supported_filetypes()
+    ensure_writable(path)
+    if Path(path).suffix.lower().lstrip(".") not in valid:
+        raise CommandError(f"cannot write {path!r}: its ending must be one of {', '.join(sorted(valid))}")
 
 
 def save(figure: Figure, path: str) -> None:

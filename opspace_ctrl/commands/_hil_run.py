@@ -6,7 +6,7 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -18,7 +18,7 @@ from opspace_ctrl.commands import CommandError
 from opspace_ctrl.commands._interrupt import Interruption
 from opspace_ctrl.commands._processes import Process, Processes, local_graph
 
-__all__ = ["Outcome", "run_hardware"]
+__all__ = ["Outcome", "controller_words", "ensure_ros", "run_hardware"]
 
 POLL = 0.1  # [s]
 END = 10.0  # [s] for the simulator to write the rest of its log
@@ -42,31 +42,35 @@ class Outcome:
     tracking: dict[str, np.ndarray] = field(default_factory=dict)
 
 
-def run_hardware(values: Mapping[str, Any], controller: str, seconds: float, patience: float, folder: Path,
+def run_hardware(values: Mapping[str, Any], controller: Sequence[str], seconds: float, patience: float, folder: Path,
                  stop: Interruption, tell: Callable[[str, float], None]) -> Outcome:
     """Start the processes, follow them for so many seconds of the schedule, end them.
 
     Args:
         values: The simulator's parameters.
-        controller: A command line, or "" if somebody else starts one.
+        controller: A program and its arguments, or nothing if somebody else starts one.
         patience: How long the run may stand still [s].
         folder: For the parameters and the outputs of the processes.
         stop: Ends it early.
         tell: Called with what happens and how far the run has come [s].
 
     Raises:
-        CommandError: ROS 2 is missing, or the simulator cannot be started or fails.
+        CommandError: The simulator or the controller cannot be started, or the simulator fails.
     """
     environment = local_graph() if controller else dict(os.environ)
-    command = _command(controller) if controller else []
+    with _Environment(environment), Processes(folder) as processes:
+        argv = [sys.executable, "-m", "opspace_ctrl.nodes.simulator", "--ros-args", "--params-file",
+                str(_parameter_file(values, folder))]
+        simulator = processes.start("simulator", argv, environment)
+        peer = processes.start("controller", controller, environment) if controller else None
+        return _follow(simulator, peer, Path(values["log"]), seconds, patience, stop, tell)
+
+
+def ensure_ros() -> None:
+    """Raise CommandError if ROS 2 is missing."""
     try:
-        with _Environment(environment), Processes(folder) as processes:
-            argv = [sys.executable, "-m", "opspace_ctrl.nodes.simulator", "--ros-args", "--params-file",
-                    str(_parameter_file(values, folder))]
-            simulator = processes.start("simulator", argv, environment)
-            peer = processes.start("controller", command, environment) if command else None
-            return _follow(simulator, peer, Path(values["log"]), seconds, patience, stop, tell)
-    except ModuleNotFoundError as error:
+        import rclpy  # noqa: F401
+    except ImportError as error:
         raise CommandError(f"opspace hil needs ROS 2 ({error}): source it, or pip install 'opspace_ctrl[ros-kilted]'"
                            ) from None
 
@@ -102,8 +106,14 @@ def _follow(simulator: Process, controller: Process | None, log: Path, seconds: 
     return outcome
 
 
-def _command(line: str) -> list[str]:
-    """The controller's command line as a program and its arguments."""
+def controller_words(line: str) -> list[str]:
+    """A controller's command line as a program and its arguments; nothing if it is empty.
+
+    Raises:
+        CommandError: It cannot be split, or there is no such program.
+    """
+    if not line:
+        return []
     try:
         words = shlex.split(line)
     except ValueError as error:

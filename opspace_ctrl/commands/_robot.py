@@ -35,10 +35,15 @@ def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Mo
     options = {"base": args.base} if args.base else {}
     if locked:
         options["locked"] = locked
+    if args.xacro and not args.robot.endswith(".xacro"):
+        raise CommandError(f"--xacro is for .xacro files; {args.robot!r} is none")
     if args.robot in ROBOTS:
         return load_robot(args.robot, **options)
-    if not Path(args.robot).exists():
+    if not args.robot or not Path(args.robot).exists():
         raise CommandError(f"{args.robot!r} is neither a file nor a shipped robot ({', '.join(ROBOTS)})")
+    if Path(args.robot).is_dir():
+        raise CommandError(f"{args.robot!r} is a folder; valid are a URDF or .xacro file and the shipped robots "
+                           f"({', '.join(ROBOTS)})")
     xacro_arguments = _xacro_arguments(args.xacro)
     try:
         return load_urdf(Path(args.robot), xacro_args=xacro_arguments, **options)

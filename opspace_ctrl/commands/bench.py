@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opspace_ctrl.commands import CommandError
+from opspace_ctrl.commands import CommandError, ensure_writable
 
 if TYPE_CHECKING:
     from opspace_ctrl.bench.report import Plan
@@ -43,7 +43,12 @@ def run(args: argparse.Namespace) -> int:
     """Measure (or read), print, write, draw. Slow is no error; results that disagree are."""
     from opspace_ctrl.commands._bench_tables import tables
     from opspace_ctrl.commands._console import console
+    from opspace_ctrl.commands._figure import ensure_drawable
 
+    if args.plot:
+        ensure_drawable(args.plot)
+    if args.json:
+        ensure_writable(args.json)
     report = _read(args.earlier) if args.earlier else _measure(args)
     out = console()
     for part in tables(report, out.width, args.markdown):

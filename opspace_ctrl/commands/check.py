@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opspace_ctrl.commands import _robot
+from opspace_ctrl.commands import CommandError, _robot
 
 if TYPE_CHECKING:
     from opspace_ctrl.commands._findings import Findings
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 FAILED = 1
 CONTROLLER = "opspace_controller"
+SHIPPED = ("arm7", "asimo", "free_flyer", "panda", "g1")  # controllers' files in config/
 EFFORT_CONTROLLERS = ("forward_command_controller/ForwardCommandController",
                       "effort_controllers/JointGroupEffortController")
 
@@ -22,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """ROBOT, CONFIG and what to compare them with."""
     _robot.add_robot_arguments(parser)
     parser.add_argument("config", metavar="CONFIG", help="a ROS 2 parameter file with a section for the controller, or "
-                        "the name of a shipped one (arm7, asimo, free_flyer, panda, g1)")
+                        f"the name of a shipped one ({', '.join(SHIPPED)})")
     parser.add_argument("--controllers", metavar="YAML", help="the ros2_control controllers file of the robot")
     parser.add_argument("--effort-controller", metavar="NAME", default="effort_controller",
                         help="name of the effort controller in it (default: effort_controller)")
@@ -39,6 +41,8 @@ def run(args: argparse.Namespace) -> int:
     from opspace_ctrl.errors import OpspaceError
 
     out, findings = console(), Findings()
+    if not args.rate > 0.0:
+        raise CommandError(f"--rate {args.rate:g}: a positive number is valid")
     path = config_path(args.config)
     try:
         look(args, path, findings)
@@ -48,16 +52,23 @@ def run(args: argparse.Namespace) -> int:
     if findings.torques:
         out.print(findings.torque_table())
     failed, doubtful = findings.count("FAIL"), findings.count("warning")
-    out.print(f"{path}: {f'{failed} failed' if failed else 'good'}, {doubtful} warnings")
+    warnings_found = f"{doubtful} warning{'' if doubtful == 1 else 's'}"
+    out.print(f"{path}: {f'{failed} failed' if failed else 'good'}, {warnings_found}", soft_wrap=True)
     return FAILED if failed else 0
 
 
 def config_path(config: str) -> Path:
-    """The file itself, or a shipped one of that name."""
+    """The file itself, or a shipped one of that name.
+
+    Raises:
+        CommandError: there is neither.
+    """
     from opspace_ctrl.data import shipped_path
 
-    if not Path(config).exists() and "/" not in config and "." not in config:
+    if not Path(config).exists() and config in SHIPPED:
         return Path(shipped_path("config", f"{config}.yaml"))
+    if not Path(config).is_file():
+        raise CommandError(f"{config!r} is neither a file nor the name of a shipped one ({', '.join(SHIPPED)})")
     return Path(config)
 
 
@@ -75,7 +86,7 @@ def look(args: argparse.Namespace, path: Path, findings: Findings) -> None:
                   f"method {settings.method}")
     findings.subject = "robot"
     args.base = args.base or settings.values["base"] or None
-    model = _robot.load(args, locked=settings.locked)
+    model = _loaded(args, settings, findings)
     _compare_robot(args, settings, model, findings)
     _compare_joints(args, settings, model, findings)
     _look_at_limits(model, findings)
@@ -84,11 +95,39 @@ def look(args: argparse.Namespace, path: Path, findings: Findings) -> None:
     _first_tick.look(path, model, settings, findings)
 
 
+def _loaded(args: argparse.Namespace, settings: ControllerSettings, findings: Findings) -> Model:
+    """The robot; what is doubtful in its file is a finding."""
+    from opspace_ctrl.errors import InertiaWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            return _robot.load(args, locked=settings.locked)
+        finally:
+            for warning in caught:
+                subject = "inertias" if issubclass(warning.category, InertiaWarning) else "robot"
+                findings.warn(subject, str(warning.message))
+
+
 def _compare_robot(args: argparse.Namespace, settings: ControllerSettings, model: Model, findings: Findings) -> None:
+    """The robot that the controller's node would load is the one that is checked."""
+    from opspace_ctrl.model.source import ROBOTS
+
     named = settings.values["robot"]
     base = "floating" if model.is_base_coordinate.any() else "fixed"
     findings.good("robot", f"{model.name}: {len(model.joint_names)} joints, {base} base, {model.total_mass:.4g} kg")
-    if named and named != args.robot:
+    if not named or named in ROBOTS:
+        is_other = bool(named) and named != args.robot
+    elif not Path(named).is_file():
+        findings.fail("robot", f"CONFIG's robot {named!r} is neither a file (seen from this folder) nor a shipped "
+                      f"robot ({', '.join(ROBOTS)}): the controller would not start")
+        return
+    else:
+        is_other = args.robot in ROBOTS or not Path(named).samefile(args.robot)
+        if not Path(named).is_absolute():
+            findings.warn("robot", f"CONFIG's robot {named!r} is a relative path: it is found only if the controller "
+                          "is started in this folder")
+    if is_other:
         findings.warn("robot", f"CONFIG names {named!r}, checked was {args.robot!r}")
 
 

@@ -2,10 +2,14 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import shutil
+import sys
 from typing import TYPE_CHECKING
 
 from opspace_ctrl.commands._interrupt import INTERRUPTED, Interruption
+from opspace_ctrl.data import shipped_path
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,9 +36,13 @@ def _shown(args: argparse.Namespace, stop: Interruption) -> None:
     from opspace_ctrl.commands._console import console
     from opspace_ctrl.commands._demo.scenario import SCENARIOS
     from opspace_ctrl.commands._demo.view import LiveView, summary
+    from opspace_ctrl.commands._figure import ensure_drawable
 
+    if args.plot:
+        ensure_drawable(args.plot)
     out, scenario = console(), SCENARIOS[args.robot]
-    follow, delay_name, how = _way(args.no_ros)
+    has_ros = _has_ros()
+    follow, delay_name, how = _way(has_ros, args.no_ros)
     out.print(f"{scenario.robot}: {scenario.story};\nit is pushed in the middle, and the method changes: "
               f"{', '.join(scenario.methods)}")
     out.print(how)
@@ -48,33 +56,42 @@ def _shown(args: argparse.Namespace, stop: Interruption) -> None:
         from opspace_ctrl.commands._demo.picture import draw
         draw(record, delay_name, args.plot)
         out.print(f"drawn: {args.plot}")
-    _say_what_next(out, scenario.robot)
+    _say_what_next(out, scenario.robot, has_ros)
 
 
-def _way(no_ros: bool):
+def _has_ros() -> bool:
+    try:
+        import rclpy  # noqa: F401
+    except ImportError:  # also one that is made for another Python
+        return False
+    return True
+
+
+def _way(has_ros: bool, no_ros: bool):
     """How to run it: the function, what its delays are, and a line that says so."""
-    if not no_ros:
-        try:
-            import rclpy  # noqa: F401
-        except ImportError:
-            why = "no ROS 2 here (neither sourced nor its wheels installed): "
-        else:
-            from opspace_ctrl.commands._demo import graph
-            return graph.follow, graph.DELAY, "controller and simulator are two ROS 2 nodes on this machine alone"
-    else:
-        why = ""
+    if has_ros and not no_ros:
+        from opspace_ctrl.commands._demo import graph
+        return graph.follow, graph.DELAY, "controller and simulator are two ROS 2 nodes on this machine alone"
     from opspace_ctrl.commands._demo import direct
+    why = "" if no_ros else "no ROS 2 here (neither sourced nor its wheels installed): "
     return direct.follow, direct.DELAY, f"{why}controller and simulator run in this process, without ROS"
 
 
-def _say_what_next(out: Console, robot: str) -> None:
-    """Three commands to try."""
-    opspace = "opspace" if shutil.which("opspace") else ".venv/bin/opspace"
-    other = "asimo" if robot != "asimo" else "free_flyer"
-    lines = ((f"demo {other}", "another robot"),
-             (f"hil {robot} --seconds 5 --report build/hil", "a controller tested against faults"),
-             ("bench", "the methods timed beside Pinocchio and MuJoCo"))
-    width = max(len(command) for command, _ in lines)
+def _say_what_next(out: Console, robot: str, has_ros: bool) -> None:
+    """Three commands to try, which work as they are printed in this folder."""
+    here = "" if shutil.which("opspace") else f"{os.path.relpath(os.path.join(sys.prefix, 'bin'))}/"
+    lines = {"another robot": f"demo {'asimo' if robot != 'asimo' else 'free_flyer'}",
+             "the methods timed, beside Pinocchio and MuJoCo where they are installed": f"bench {robot}"}
+    if has_ros:
+        lines["a controller tested in lock-step, with a report and plots"] = _hil_line(robot, here)
+    else:
+        lines["what a controller would send first"] = f"check {robot} {robot}"
     out.print("next:")
-    for command, what in lines:
-        out.print(f"  {opspace} {command:{width}}   {what}")
+    for what, line in lines.items():
+        out.print(f"  {what}:\n    {here}opspace {line}", soft_wrap=True)
+
+
+def _hil_line(robot: str, here: str) -> str:
+    file = shlex.quote(str(shipped_path("config", f"{robot}.yaml")))
+    controller = f"{here}opspace_controller --ros-args --params-file {file} -p autostart:=true -p state_timeout:=60.0"
+    return f"hil {robot} --mode lockstep --seconds 5 --report hil_report --controller {shlex.quote(controller)}"

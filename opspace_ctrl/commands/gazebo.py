@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opspace_ctrl.commands import CommandError, _robot
+from opspace_ctrl.errors import listed
 
 if TYPE_CHECKING:
     from opspace_ctrl.model import Model
@@ -36,54 +39,99 @@ def run(args: argparse.Namespace) -> int:
     """Write the files and say what they are and how to start them."""
     from opspace_ctrl.commands._console import console
     from opspace_ctrl.gazebo import world_settings, write_files
+    from opspace_ctrl.parameters import checked
+    from opspace_ctrl.sim.settings import SIMULATOR_TABLE, locked_joints
 
-    model = _robot.load(args)
-    options: dict[str, Any] = {"gazebo": args.gazebo, "world": args.world, "ros2_control": args.ros2_control}
+    simulator, controller = _file_parameters(args)
+    model = _robot.load(args, locked_joints(checked(SIMULATOR_TABLE, simulator)))
+    options: dict[str, Any] = {"gazebo": args.gazebo, "world": args.world, "ros2_control": args.ros2_control,
+                               "joints": controller.get("joints", [])}
     if args.no_ground:
         options["ground"] = False
     if Path(args.robot).exists():
         options["folder"] = Path(args.robot).parent
     folder = Path(args.out)
-    paths, notes = write_files(model, world_settings(model, _parameters(args, model), **options), folder)
+    settings = world_settings(model, simulator | _asked_for(args, simulator, model), **options)
+    paths, notes = write_files(model, settings, folder)
     out = console()
-    for path in paths:
-        out.print(f"written: {path}")
-    for note in notes:
-        out.print(f"note: {note}")
-    server = "ign gazebo" if args.gazebo == "fortress" else "gz sim"
-    out.print(f"start it alone: {server} -s {folder / 'world.sdf'}; with everything: "
-              f"ros2 launch opspace_ctrl gazebo.launch.py robot:={args.robot}")
+    told = [*(f"written: {path}" for path in paths), *(f"note: {note}" for note in notes)]
+    for line in [*told, *_how_to_start(args, folder)]:
+        out.print(line, soft_wrap=True)  # a command must stay one line
     return 0
 
 
-def _parameters(args: argparse.Namespace, model: Model) -> dict[str, Any]:
-    """The simulator's parameters of the file, and over them what the options say."""
+def _how_to_start(args: argparse.Namespace, folder: Path) -> list[str]:
+    """The commands that start what was written, whatever the folder they are pasted in."""
+    from opspace_ctrl.bringup.gazebo import server_words
+    from opspace_ctrl.model.source import ROBOTS
+
+    is_shipped, folder = args.robot in ROBOTS, folder.resolve()
+    server = server_words(folder / "world.sdf", args.gazebo, args.ros2_control, gui=False)
+    given = {"robot": args.robot if is_shipped else Path(args.robot).resolve(), "files": folder}
+    if args.base:
+        given["base"] = args.base
+    if args.xacro:
+        given["xacro_args"] = " ".join(args.xacro)
+    if args.gazebo != "harmonic":
+        given["gazebo"] = args.gazebo
+    if args.ros2_control:
+        given["ros2_control"] = "true"
+    if args.params:
+        given["params_file"] = Path(args.params).resolve()
+    launch = shlex.join(["ros2", "launch", "opspace_ctrl", "gazebo.launch.py",
+                         *(f"{name}:={value}" for name, value in given.items())])
+    state = "running" if args.ros2_control else "paused until the bridge or you start it"
+    return [f"the world alone, {state}:", f"  {shlex.join(server)}",
+            "with bridges and controller:" if is_shipped or args.params else
+            "with bridges and controller, where FILE.yaml is the controller's parameter file:",
+            f"  {launch}" + ("" if is_shipped or args.params else " params_file:=FILE.yaml")]
+
+
+def _file_parameters(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the parameter file says to the simulator and, if it does, to the controller."""
     from opspace_ctrl.bringup.defaults import default_params_file
+    from opspace_ctrl.errors import ParameterFileError
     from opspace_ctrl.parameter_file import node_parameters
 
     path = args.params or default_params_file(args.robot)
-    parameters = node_parameters(path, NODE) if path else {}
+    if not path:
+        return {}, {}
+    simulator, controller = node_parameters(path, NODE), {}
+    with suppress(ParameterFileError):  # a file for the simulator alone
+        controller = node_parameters(path, "opspace_controller")
+    return simulator, controller
+
+
+def _asked_for(args: argparse.Namespace, simulator: dict[str, Any], model: Model) -> dict[str, Any]:
+    """The simulator's parameters that the options give."""
+    parameters: dict[str, Any] = {}
     if args.step is not None:
         parameters["step"] = args.step
     if args.position:
-        parameters["initial_positions"] = _positions(args.position, parameters.get("initial_positions"), model)
+        parameters["initial_positions"] = _positions(args.position, simulator.get("initial_positions"), model)
     if args.pose is not None:
-        parameters["initial_pose"] = _pose(args.pose)
+        parameters["initial_pose"] = _pose(args.pose, model)
     return parameters
 
 
 def _positions(pairs: list[str], others: list[float] | None, model: Model) -> list[float]:
-    """All joint positions (k,): those of the pairs, else the others, else zero."""
-    positions = dict(zip(model.joint_names, others or [0.0] * len(model.joint_names)))
+    """All joint positions (k,): those of the pairs, else the others, else zero or the nearest limit."""
+    nearest_to_zero = [min(max(lower, 0.0), upper) for lower, upper in model.position_limits]
+    positions = dict(zip(model.joint_names, others or nearest_to_zero))
     for pair in pairs:
-        name, _, value = pair.partition(":=")
+        name, separator, value = pair.partition(":=")
+        if not separator:
+            raise CommandError(f"--position {pair!r}: JOINT:=VALUE is expected, such as joint1:=0.5")
         if name not in positions:
-            raise CommandError(f"--position {pair!r}: no joint {name!r}; joints: {', '.join(positions)}")
+            raise CommandError(f"--position {pair!r}: {model.name} has no joint {name!r}; its joints: "
+                               f"{listed(positions)}")
         positions[name] = _number(value, f"--position {pair!r}")
     return list(positions.values())
 
 
-def _pose(text: str) -> list[float]:
+def _pose(text: str, model: Model) -> list[float]:
+    if not model.is_base_coordinate.any():
+        raise CommandError(f"--pose {text!r}: the base of {model.name} is fixed; with --base floating it has a pose")
     numbers = [_number(word, f"--pose {text!r}") for word in text.split(",")]
     if len(numbers) not in (3, 7):
         raise CommandError(f"--pose {text!r}: 3 or 7 numbers are expected, x,y,z or x,y,z,qx,qy,qz,qw")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,10 @@ LIMITS = {
     "max_refused": ("N", "commands refused: wrong size, not finite, over the limits"),
     "max_watchdog": ("N", "times that the watchdog had to act"),
 }
+
+# Parameters of the simulator that options of ours decide.
+OWN_OPTIONS = {"robot": "ROBOT", "base": "--base", "mode": "--mode", "faults": "--faults", "seed": "--seed",
+               "log": "--report", "autostart": "opspace hil itself"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,23 +59,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the test; 0 if all limits were kept, 1 if not, 130 after SIGINT or SIGTERM."""
     with Interruption(keep=getattr(args, "owns_process", False)) as stop:
-        print(f"opspace hil: {args.robot} for {args.seconds:g} s, report in {args.report}", flush=True)
         code = _tested(args, stop)
         return INTERRUPTED if stop.requested else code
 
 
 def _tested(args: argparse.Namespace, stop: Interruption) -> int:
     from opspace_ctrl.commands._console import console
-    from opspace_ctrl.commands._hil_run import run_hardware
+    from opspace_ctrl.commands._hil_run import controller_words, ensure_ros, run_hardware
 
     folder, out = Path(args.report).absolute(), console()
-    values = _simulator_values(args, folder)
+    ensure_ros()
+    controller = controller_words(args.controller)
     _check_record(args)
+    values = _simulator_values(args, folder)
     if stop.requested:
         return INTERRUPTED
+    print(f"opspace hil: {args.robot} for {args.seconds:g} s, report in {args.report}", flush=True)
+    if not controller:
+        domain = os.environ.get("ROS_DOMAIN_ID", "0")
+        print(f"no --controller: start one that sends effort_controller/commands in ROS domain {domain}; it is waited "
+              f"for, {args.patience:g} s at most", flush=True)
     _forget_older_run(folder)
     with _Progress(out, args.seconds) as tell:
-        outcome = run_hardware(values, args.controller, args.seconds, args.patience, folder, stop, tell)
+        outcome = run_hardware(values, controller, args.seconds, args.patience, folder, stop, tell)
     return _reported(args, folder, outcome, stop, out)
 
 
@@ -131,6 +142,8 @@ def _set_values(pairs: list[str]) -> dict[str, Any]:
         name, separator, text = pair.partition(":=")
         if not (name and separator):
             raise CommandError(f"--set {pair!r}: NAME:=VALUE is expected")
+        if name in OWN_OPTIONS:
+            raise CommandError(f"--set {pair!r}: {name} is chosen by {OWN_OPTIONS[name]}")
         try:
             values[name] = yaml.safe_load(text)
         except yaml.YAMLError:

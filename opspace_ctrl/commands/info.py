@@ -30,8 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the tables; draw the picture."""
     from opspace_ctrl.commands._console import console
+    from opspace_ctrl.commands._figure import ensure_drawable
     from opspace_ctrl.commands._patterns import sparsity
 
+    if args.plot:
+        ensure_drawable(args.plot)
     model = _robot.load(args)
     frames = _robot.task_frames(args, model)
     patterns = sparsity(model, frames)

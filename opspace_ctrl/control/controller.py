@@ -67,7 +67,7 @@ class Controller:
 
     # ---- running ----
 
-    def prepare(self, progress: Callable[[str], None] | None = None) -> None:
+    def prepare(self, progress: Callable[[str], object] | None = None) -> None:
         """Compile every method that the robot and the tasks can use; `progress` is called with each name before."""
         for name in self.methods():
             if progress is not None:

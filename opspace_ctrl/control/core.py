@@ -34,7 +34,7 @@ _JOINT_VIEWS = {
     "position_margin": at.POSITION_MARGIN, "velocity_margin": at.SPEED_MARGIN, "limit_stiffness": at.REPULSION,
     "limit_damping": at.REPULSION_DAMPING, "viscous": at.VISCOUS, "coulomb": at.COULOMB,
     "coulomb_speed": at.COULOMB_SPEED, "posture_stiffness": at.POSTURE_STIFFNESS,
-    "posture_damping": at.POSTURE_DAMPING}
+    "posture_damping": at.POSTURE_DAMPING, "posture_error": at.POSTURE_ERROR}
 _RESULTS = {
     "tau": (at.TAU, "k"), "held": (at.HELD, "k"), "pose": (at.POSE, "t"), "target": (at.TARGET, "t"),
     "velocity": (at.VELOCITY, "t"), "target_velocity": (at.TARGET_VELOCITY, "t"),
@@ -74,6 +74,7 @@ class Core:
         minimum_force     (c,)    0    normal force below which the contact is reported as lifting [N]
         posture_stiffness (k,)    0    [1/s^2]; 0: the null space is only damped
         posture_damping   (k,)    2    [1/s]
+        posture_error     (k,)    inf  errors of the posture are clipped to these [rad or m]
         effort_limits, velocity_limits (k,), position_limits (k, 2): of the model; inf where none
         rate_limits       (k,)    1000 [Nm/s]
         position_margin   (k,)    0    where the repulsion begins, before the limit [rad or m]; 0: none

@@ -20,17 +20,12 @@ from .stack import LIMIT_ROW
 @kernel
 def _activation(w, i):
     """Activation of the limited joint in stack row i."""
-    return floats(w, at.ACTIVATION)[_joint(w, i)]
-
-
-@kernel
-def _joint(w, i):
-    return ints(w, at.LIMITED_JOINT)[LIMIT_ROW - ints(w, at.STACK_ROW)[i]]
+    return floats(w, at.ACTIVATION)[ints(w, at.LIMITED_JOINT)[LIMIT_ROW - ints(w, at.STACK_ROW)[i]]]
 
 
 @kernel
 def _force(w, l):
-    """F_k = Q_k (r_k - s_k); given; or for a joint limit only inward."""
+    """F_k = Q_k (r_k - s_k), or given."""
     level, F, r, s = ints(w, at.STACK_LEVEL), floats(w, at.FORCE), floats(w, at.RIGHT), floats(w, at.SPENT)
     Q, start, end, kind = floats(w, at.DAMPED_INVERSE), level[l, at.S_START], level[l, at.S_END], level[l, at.S_KIND]
     for i in range(start, end):
@@ -41,10 +36,6 @@ def _force(w, l):
         for j in range(start, end):
             found += Q[i, j] * (r[j] - s[j])
         F[i] = found
-    if kind == at.LIMIT_KIND:
-        side = floats(w, at.SIDE)[_joint(w, start)]
-        if side * F[start] < 0.0:
-            F[start] = 0.0
 
 
 @kernel

@@ -1,9 +1,9 @@
-"""Joint space: what is compensated, the posture, and the rows of joints near their limits."""
+"""Joint space: what is compensated, the posture, and the columns of the base."""
 from __future__ import annotations
 
 import math
 
-from ..dynamics import crba, ltl, rnea
+from ..dynamics import crba, rnea
 from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, ints
 from ..dynamics.spatial import cross, dot, get3, load3, load_inertia, momentum, store3
@@ -50,7 +50,11 @@ def _add_gravity(w, share, out):
 
 @kernel
 def posture(w):
-    """A = what the posture asks for with the base at rest, HA_POSTURE = H A: Kp (q_d - q) + Kd (v_d - v) + a_d."""
+    """A = what the posture asks for with the base at rest, HA_POSTURE = H A: Kp (q_d - q) + Kd (v_d - v) + a_d.
+
+    q_d - q is clipped: an arm that a task has taken far from its posture would else be thrown back by it as soon as the
+    task gives up a direction, and out again by the task.
+    """
     joint, limit, wanted = ints(w, at.JOINT), floats(w, at.LIMIT), floats(w, at.POSTURE)
     q, v, a = floats(w, dyn.Q), floats(w, dyn.V), floats(w, dyn.A)
     for i in range(count(w, dyn.NV)):
@@ -60,7 +64,8 @@ def posture(w):
         if joint[j, at.J_Q] < 0:
             kp = 0.0
         if kp > 0.0:
-            a[i] = (wanted[2, j] + kp * (wanted[0, j] - q[joint[j, at.J_Q]])
+            most = limit[at.POSTURE_ERROR, j]
+            a[i] = (wanted[2, j] + kp * min(max(wanted[0, j] - q[joint[j, at.J_Q]], -most), most)
                     + limit[at.POSTURE_DAMPING, j] * (wanted[1, j] - v[i]))
         else:
             a[i] = -limit[at.POSTURE_DAMPING, j] * v[i]
@@ -83,71 +88,6 @@ def _inertia_times(w, out):
         store3(force, 3, b, f)
     rnea.joint_forces(w, out)
     rnea.add_armature(w, out)
-
-
-@kernel
-def _smooth(x):
-    """0 below 0, 1 above 1, with no step in value or slope."""
-    x = min(max(x, 0.0), 1.0)
-    return x * x * (3.0 - 2.0 * x)
-
-
-@kernel
-def find_limited(w):
-    """ACTIVATION, REPULSE and SIDE of every joint, and the list of those with an activation; returns how many.
-
-    A joint that is, or at its speed in kd / kp seconds will be, a depth d inside its margin, is pushed back by -kp d:
-    it comes to rest at the margin's edge. From half a margin on the push has taken over fully, and it is bounded.
-    """
-    joint, limit, q, v = ints(w, at.JOINT), floats(w, at.LIMIT), floats(w, dyn.Q), floats(w, dyn.V)
-    activation, repulse, side = floats(w, at.ACTIVATION), floats(w, at.REPULSE), floats(w, at.SIDE)
-    listed, found = ints(w, at.LIMITED_JOINT), 0
-    for j in range(count(w, at.JOINTS)):
-        activation[j] = 0.0
-        margin, near, push, sign, rate = limit[at.POSITION_MARGIN, j], 0.0, 0.0, 0.0, v[joint[j, at.J_V]]
-        if margin > 0.0 and joint[j, at.J_Q] >= 0:
-            x = q[joint[j, at.J_Q]] + rate * limit[at.REPULSION_DAMPING, j] / max(limit[at.REPULSION, j], 1.0)
-            above, below = x - (limit[at.UPPER, j] - margin), (limit[at.LOWER, j] + margin) - x
-            depth = max(above, below)
-            if depth > 0.0:
-                sign = -1.0 if above >= below else 1.0
-                near = _smooth(2.0 * depth / margin)
-                push = sign * limit[at.REPULSION, j] * min(depth, 2.0 * margin)
-        slack = limit[at.SPEED_MARGIN, j]
-        excess = abs(rate) - (limit[at.SPEED, j] - slack)
-        if slack > 0.0 and excess > 0.0:
-            fast, brake = _smooth(excess / slack), -math.copysign(min(excess, 2.0 * slack), rate)
-            push = (near * push + fast * limit[at.REPULSION_DAMPING, j] * brake) / (near + fast)
-            sign = math.copysign(1.0, brake) if near == 0.0 or sign * brake > 0.0 else 0.0
-            near = 1.0 - (1.0 - near) * (1.0 - fast)
-        if near > 0.0:
-            activation[j], repulse[j], side[j] = near, push, sign
-            listed[found] = j
-            found += 1
-    return found
-
-
-@kernel
-def joint_responses(w, number):
-    """H_INV: H^-1 e_j of the listed joints. H is factored here if the method has not left it so."""
-    if floats(w, osim.STATUS)[osim.H_IS] != osim.LTDL:
-        crba.mass_matrix(w)
-        ltl.ltdl(w)
-        floats(w, osim.STATUS)[osim.H_IS] = osim.LTDL
-    L, dinv, path, depth = floats(w, dyn.H), floats(w, dyn.DINV), ints(w, dyn.PATH_E), ints(w, dyn.DEPTH_E)
-    listed, joint, parent, nv = ints(w, at.LIMITED_JOINT), ints(w, at.JOINT), ints(w, dyn.LAMBDA_E), count(w, dyn.NV)
-    for place in range(number):
-        x, k = row_of(w, at.H_INV, place), joint[listed[place], at.J_V]
-        for i in range(nv):
-            x[i] = 0.0
-        x[k] = 1.0
-        while k >= 0:  # L_d^-T e_j reaches the ancestors of j only
-            for c in range(depth[k]):
-                x[path[k, c]] -= L[k, c] * x[k]
-            k = parent[k]
-        for i in range(nv):
-            x[i] *= dinv[i]
-        ltl.solve_unit(w, x)
 
 
 @kernel

@@ -22,6 +22,7 @@ ELIMINATE = _slot()
 EIGENVALUE_PATH = _slot()
 SUPPLY = _slot()
 SOLVE = _slot()
+LIMIT_JOINTS = _slot()
 FINISH = _slot()
 
 # ---- counts ----
@@ -77,7 +78,7 @@ SOLE_CENTRE = _slot()
 MINIMUM_FORCE = _slot()
 LIMIT = _slot()  # (rows below, k), model order
 (EFFORT, SPEED, LOWER, UPPER, RATE, POSITION_MARGIN, SPEED_MARGIN, REPULSION, REPULSION_DAMPING, VISCOUS, COULOMB,
- COULOMB_SPEED, POSTURE_STIFFNESS, POSTURE_DAMPING) = range(14)
+ COULOMB_SPEED, POSTURE_STIFFNESS, POSTURE_DAMPING, POSTURE_ERROR) = range(15)
 RAW_FORCE = _slot()  # flat (rows of tasks), the user's order
 RAW_TAU0 = _slot()  # flat (k), the order of the command
 
@@ -104,10 +105,12 @@ H_SELECTED = _slot()  # flat (nv): the part of the bias that is compensated
 JB = _slot()  # by lane (m, 8): base columns of J, row by row
 HB = _slot()  # by lane (nv, 8): base columns of H
 HA_POSTURE = _slot()  # flat (nv): H times the acceleration that the posture asks for (dynamics A), base at rest
-ACTIVATION = _slot()  # flat (k): of the joint limits
-REPULSE = _slot()  # flat (k): acceleration that a joint limit asks for
-SIDE = _slot()  # flat (k): +1 where the force may only be positive, -1 negative, 0 either
-LIMITED_JOINT = _slot()  # flat (k), integers: the joints with an activation, first LIMITED_COUNT of them
+ACTIVATION = _slot()  # flat (k): weight of the rows of the joint limits
+REPULSE = _slot()  # flat (k): the acceleration that a joint may not exceed on the side of its limit
+SIDE = _slot()  # flat (k): where that limit is, +1 or -1
+ZONE = _slot()  # flat (k): 0 far from the limit, 1 near it
+EXCESS_SPAN = _slot()  # flat (k): excess of acceleration at which the row is fully in
+LIMITED_JOINT = _slot()  # flat (k), integers: joints near a limit; first those with an activation
 H_INV = _slot()  # (k, nv): H^-1 e_j of these joints
 
 # ---- the stack ----
@@ -131,9 +134,10 @@ EIGENVALUES = _slot()
 OFF_DIAGONAL = _slot()
 FULL = _slot()  # flat (m): row forces in the order of the operational space
 NUMBERS = _slot()  # flat, integers: names below
-N_LEVELS, N_ROWS, N_CONTACT_ROWS, N_PASSIVE, N_LIMITED, N_RANK, N_SET, N_START, N_SIZE, N_REPORT = range(10)
-#   levels and rows of the stack; its rows of contacts; passive rows; joints near limits; rank of the contacts' base
-#   columns; the row of SETS, and the level, that is worked on
+(N_LEVELS, N_ROWS, N_CONTACT_ROWS, N_PASSIVE, N_LIMITED, N_RANK, N_SET, N_START, N_SIZE, N_REPORT, N_CANDIDATES,
+ N_GROWN) = range(12)
+#   levels and rows of the stack; its rows of contacts; passive rows; joints held by limits; rank of the contacts' base
+#   columns; the row of SETS, and the level, that is worked on; joints near limits; those that came in or grew
 
 # ---- the base and its contacts ----
 G = _slot()  # by lane (contact rows, 8): base columns of the contacts that carry, in the order of PERMUTATION
@@ -158,6 +162,7 @@ UNILATERAL, CONE, CENTRE, TORSION = range(4)
 CONTACT_WEIGHT = _slot()
 TASK_WEIGHT = _slot()
 SATURATED = _slot()
+CHANGE = _slot()  # flat (k): of the torques in this tick
 TAU = _slot()  # flat (k), the order of the command
 HELD = _slot()  # flat (k), likewise: level 0 alone, when asked for
 STATE = _slot()  # flat: what one tick leaves to the next, and its parts to each other; names below

@@ -6,6 +6,10 @@ import math
 from ..dynamics.layout import count, floats, ints
 from ..jit import kernel
 from . import layout as at
+from .joints import row_of
+
+SWEEPS = 2  # over the joints near limits, which drive each other
+SLOWER = 4  # times that the other joints may be slowed down to a half
 
 
 @kernel
@@ -48,11 +52,16 @@ def scale_levels(w, ramp):
 
 @kernel
 def command(w, dt):
-    """TAU from the scaled levels: no faster than the rate limits (all joints alike), then clipped; never not finite."""
+    """TAU from the scaled levels: no faster than the rate limits, then clipped; never not finite.
+
+    Joints change alike, so that the direction of the change survives, except those that a limit holds: they change as
+    fast as they may.
+    """
     torque, scale, limit = floats(w, at.LEVEL_TORQUE), floats(w, at.SCALE), floats(w, at.LIMIT)
     joint, tau, report, k, last = (ints(w, at.JOINT), floats(w, at.TAU), floats(w, at.REPORT_SLOT),
                                     count(w, at.JOINTS), count(w, at.LEVELS) + 2)
-    wanted, saturated, share = floats(w, at.GENERALISED), floats(w, at.SATURATED), 1.0
+    wanted, saturated, held = floats(w, at.GENERALISED), floats(w, at.SATURATED), floats(w, at.ACTIVATION)
+    share, least = 1.0, 1.0
     for j in range(k):
         found = 0.0
         for level in range(last + 1):
@@ -68,9 +77,56 @@ def command(w, dt):
         wanted[j] = found
         if dt >= 0.0:
             change, allowed = abs(found - tau[joint[j, at.J_COMMAND]]), limit[at.RATE, j] * dt
-            share = min(share, allowed / change) if change > allowed else share
-    report[at.RATE_LIMITED] = share
+            if change > allowed:
+                least = min(least, allowed / change)
+                share = min(share, allowed / change) if held[j] == 0.0 else share
+    report[at.RATE_LIMITED] = least
+    if least < 1.0:
+        _follow(w, dt, share)
     for j in range(k):
-        c = joint[j, at.J_COMMAND]
-        changed = tau[c] + share * (wanted[j] - tau[c]) if share < 1.0 else wanted[j]
-        tau[c] = min(max(changed, -limit[at.EFFORT, j]), limit[at.EFFORT, j])
+        c, most = joint[j, at.J_COMMAND], limit[at.EFFORT, j]
+        tau[c] = min(max(tau[c] + floats(w, at.CHANGE)[j] if least < 1.0 else wanted[j], -most), most)
+
+
+@kernel
+def _follow(w, dt, share):
+    """CHANGE within the rate limits. Joints near their limits come first: see `_brake`; it may slow down the others."""
+    joint, limit, held, k = ints(w, at.JOINT), floats(w, at.LIMIT), floats(w, at.ACTIVATION), count(w, at.JOINTS)
+    wanted, tau, change = floats(w, at.GENERALISED), floats(w, at.TAU), floats(w, at.CHANGE)
+    for _ in range(SLOWER):
+        for j in range(k):
+            step, allowed = wanted[j] - tau[joint[j, at.J_COMMAND]], limit[at.RATE, j] * dt
+            change[j] = min(max(step, -allowed), allowed) if held[j] > 0.0 else share * step
+        if count(w, at.BASE) > 0 or not _brake(w, dt):
+            return
+        share *= 0.5
+
+
+@kernel
+def _brake(w, dt):
+    """CHANGE of the joints near their limits, so that under the torque as it will be they keep their bounds.
+
+    Returns:
+        Whether a joint cannot, since what the others change drives it.
+    """
+    joint, listed, limit = ints(w, at.JOINT), ints(w, at.LIMITED_JOINT), floats(w, at.LIMIT)
+    change, tau, h = floats(w, at.CHANGE), floats(w, at.TAU), floats(w, at.H_SELECTED)
+    side, bound, driven = floats(w, at.SIDE), floats(w, at.REPULSE), False
+    for _ in range(SWEEPS):
+        driven = False
+        for place in range(ints(w, at.NUMBERS)[at.N_CANDIDATES]):
+            j, response = listed[place], row_of(w, at.H_INV, place)
+            found, by_others = 0.0, 0.0
+            for i in range(count(w, at.JOINTS)):
+                x = response[joint[i, at.J_V]]
+                found += x * (tau[joint[i, at.J_COMMAND]] + change[i] - h[joint[i, at.J_V]])
+                by_others += x * change[i] if i != j else 0.0
+            excess, allowed = side[j] * (found - bound[j]), limit[at.RATE, j] * dt
+            if excess > 0.0:
+                own = response[joint[j, at.J_V]]
+                more = change[j] - floats(w, at.ZONE)[j] * side[j] * excess / own
+                more = min(max(more, -allowed), allowed)
+                left = excess + side[j] * own * (more - change[j])
+                change[j] = more
+                driven = driven or min(left, side[j] * by_others) > 1e-3 * abs(own) * allowed
+    return driven

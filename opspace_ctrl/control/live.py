@@ -22,6 +22,7 @@ def write_live(core: Core, model: Model, settings: ControllerSettings, posture: 
     _write_contacts(core, settings)
     _write_limits(core, model, settings)
     core.posture_stiffness[:], core.posture_damping[:] = posture.gains()
+    core.posture_error[:] = settings.posture.error_clip
     _write_options(core, settings)
     _write_payload(core, settings)
 

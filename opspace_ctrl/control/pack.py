@@ -40,7 +40,10 @@ def pack_control(work: Workspace, model: Model, structure: Structure, supports: 
     """
     base = int(model.is_base_coordinate.sum())
     if base not in (0, 6) or not model.is_base_coordinate[:base].all():
-        raise ConfigurationError(f"{model.name}: a controller carries one floating base or none, not {base // 6}")
+        reason = f"it has {base // 6}" if base > 6 else "its floating robot is not the first of the forest"
+        raise ConfigurationError(f"{model.name}: a controller carries one floating base or none, and that before all "
+                                 f"fixed ones, but {reason}; valid are base='fixed', one floating robot with fixed "
+                                 "ones after it, or a controller for each robot")
     levels, tasks, contacts = structure.levels(), len(structure.tasks), len(structure.contacts)
     for slot, value in ((at.TASKS, tasks), (at.CONTACTS, contacts), (at.JOINTS, model.nv - base), (at.BASE, base),
                         (at.LEVELS, len(levels))):
@@ -98,12 +101,12 @@ def _live(work: Workspace, model: Model, structure: Structure) -> None:
             (at.CONTACT_ON, (c,), 1.0), (at.CONTACT_DAMPING, (c,), 0.0), (at.MU, (c,), 0.5),
             (at.HALF_LENGTHS, (c, 2), np.inf), (at.SOLE_CENTRE, (c, 2), 0.0), (at.MINIMUM_FORCE, (c,), 0.0)):
         work.put(slot, np.full(shape, value))
-    limit = np.zeros((14, max(k, 1)))
+    limit = np.zeros((15, max(k, 1)))
     limit[at.EFFORT, :k], limit[at.SPEED, :k] = model.effort_limits, model.velocity_limits
     limit[at.LOWER, :k], limit[at.UPPER, :k] = model.position_limits[:, 0], model.position_limits[:, 1]
     limit[at.RATE], limit[at.REPULSION], limit[at.REPULSION_DAMPING] = RATE_LIMIT, 400.0, 40.0
     limit[at.VISCOUS, :k], limit[at.COULOMB, :k] = model.damping[base:], model.friction[base:]
-    limit[at.COULOMB_SPEED], limit[at.POSTURE_DAMPING] = 0.01, 2.0
+    limit[at.COULOMB_SPEED], limit[at.POSTURE_DAMPING], limit[at.POSTURE_ERROR] = 0.01, 2.0, np.inf
     work.put(at.LIMIT, limit)
     work.zeros(at.RAW_FORCE, max(sum(len(task.task().selection()) for task in structure.tasks), 1))
     work.zeros(at.RAW_TAU0, max(k, 1))
@@ -129,7 +132,8 @@ def _results(work: Workspace, model: Model, structure: Structure) -> None:
         work.zeros(slot, m + 8)
     for slot in (at.H_SELECTED, at.HA_POSTURE, at.GENERALISED):
         work.zeros(slot, nv + 8)
-    for slot in (at.ACTIVATION, at.REPULSE, at.SIDE, at.SATURATED, at.TAU, at.HELD):
+    for slot in (at.ACTIVATION, at.REPULSE, at.SIDE, at.ZONE, at.EXCESS_SPAN, at.CHANGE, at.SATURATED, at.TAU,
+                 at.HELD):
         work.zeros(slot, k)
     work.put(at.TYPICAL, np.full(reported, OF_LIMITS))
     for slot in (at.SCALE, at.LEVEL_RANK, at.LEVEL_DAMPED):
@@ -141,5 +145,5 @@ def _results(work: Workspace, model: Model, structure: Structure) -> None:
     work.put(at.LIMITED_JOINT, np.zeros(k), int)
     work.put(at.STACK_LEVEL, np.zeros((reported + k, 4)), int)
     work.put(at.STACK_ROW, np.zeros(stack), int)
-    work.put(at.NUMBERS, np.zeros(10), int)
+    work.put(at.NUMBERS, np.zeros(12), int)
     work.put(at.PERMUTATION, np.zeros(6), int)

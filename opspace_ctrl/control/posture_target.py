@@ -13,6 +13,7 @@ from .target import vector
 
 __all__ = ["PostureTarget"]
 
+STRETCHES = np.array([1.0, 1.2, 1.5, 2.0, 3.0])  # of the least time: a joint in motion may need more to keep its speed
 SLOWING = 0.2  # [s] in which a posture that was given a velocity comes to rest
 
 
@@ -88,8 +89,9 @@ class PostureTarget:
         most = np.minimum(self.settings.speed, self._model.velocity_limits)
         speed[places] = np.clip(speeds, -most[places], most[places])
         zero = np.zeros(self._k)
-        T = max(0.1, segments.PEAK_SPEED * float(np.max(np.abs(goal - now[0]) / most, initial=0.0)))
-        there = segments.quintic(now[0], now[1], now[2], goal, speed, zero, T)
+        shortest = max(0.1, segments.PEAK_SPEED * float(np.max(np.abs(goal - now[0]) / most, initial=0.0)))
+        T, there = min(((T, segments.quintic(now[0], now[1], now[2], goal, speed, zero, T))
+                        for T in shortest * STRETCHES), key=lambda way: max(1.0, _excess(way[1], way[0], most)))
         rest = segments.brake(goal, speed, zero, SLOWING)
         self.program = np.stack([self._row(time, time + T, there), self._row(time + T, time + T + SLOWING, rest)])
 
@@ -117,6 +119,11 @@ class PostureTarget:
     @staticmethod
     def _row(start: float, end: float, coefficients: np.ndarray) -> np.ndarray:
         return np.concatenate([[start, end], coefficients.ravel()])
+
+
+def _excess(coefficients: np.ndarray, duration: float, most: np.ndarray) -> float:
+    """How many times joints (k, 6) exceed their largest speeds (k,)."""
+    return segments.excess_of(coefficients[:, None] / most[:, None, None], np.full(len(most), duration), 1.0, 1.0)[0]
 
 
 def _places(model: Model) -> list[int]:

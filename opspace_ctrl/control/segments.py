@@ -25,7 +25,7 @@ from ..model.rotations import (
     skew,
 )
 
-__all__ = ["COLUMNS", "Motion", "at_rest", "hold", "minimum_jerk", "quintic", "rotation_end", "row", "sample",
+__all__ = ["COLUMNS", "Motion", "at_rest", "excess", "hold", "minimum_jerk", "quintic", "rotation_end", "row", "sample",
            "state_at", "twist"]
 
 # Columns of a row.
@@ -39,6 +39,7 @@ SHORTEST = 1e-3  # [s] no segment is shorter
 FADING = 0.02  # [s] in which an acceleration beyond its limit fades
 LONGEST_STOP = 2.0  # [s] even where a trajectory was faster than the limits
 TOLERATED = 1.25  # times a limit that a target in mid-motion may cause
+KEPT = 1.001  # times a limit that counts as within it
 _SAMPLES = np.linspace(0.0, 1.0, 17)
 
 
@@ -179,14 +180,14 @@ def minimum_jerk(now: Motion, position: np.ndarray, turn: np.ndarray, time: floa
     for stretch in (1.0, 1.2, 1.5, 2.0, 3.0):
         linear = quintic(now.position, now.velocity, now.acceleration, position, zero, zero, stretch * T)
         angular = quintic(zero, now.rate, now.rate_change, turn, zero, zero, stretch * T)
-        excess = max(_excess(linear, stretch * T, limits.speed, limits.acceleration),
-                     _excess(angular, stretch * T, limits.angular_speed, limits.angular_acceleration))
-        if excess < best[0]:
-            best = excess, stretch * T, (linear, angular)
-        if excess <= 1.001:
+        most = max(*excess_of(linear, stretch * T, limits.speed, limits.acceleration),
+                   *excess_of(angular, stretch * T, limits.angular_speed, limits.angular_acceleration))
+        if most < best[0]:
+            best = most, stretch * T, (linear, angular)
+        if most <= KEPT:
             break
-    excess, T, polynomials = best
-    if polynomials is not None and excess <= TOLERATED:
+    most, T, polynomials = best
+    if polynomials is not None and most <= TOLERATED:
         return row(time, time + T, polynomials[0], now.quaternion, polynomials[1])[None]
     stop = hold(now, time, limits)
     rest = state_at(stop, np.inf)
@@ -213,14 +214,25 @@ def _settling(velocity: np.ndarray, acceleration: np.ndarray, limit: float) -> f
     return min(LONGEST_STOP, time)
 
 
-def _excess(coefficients: np.ndarray, duration: float, speed: float, acceleration: float) -> float:
-    """How many times a segment exceeds its limits of speed and acceleration."""
-    s = duration * _SAMPLES
-    first = coefficients[:, 1:] * np.arange(1, 6)
-    velocity, change = first @ np.vander(s, 5, increasing=True).T, (first[:, 1:] * np.arange(1, 5)) @ np.vander(
-        s, 4, increasing=True).T
-    return float(max(np.sqrt((velocity**2).sum(axis=0).max()) / speed,
-                     np.sqrt((change**2).sum(axis=0).max()) / acceleration))
+def excess_of(coefficients: np.ndarray, durations, speed: float, acceleration: float) -> tuple[float, float]:
+    """How many times segments (..., 3, 6) of some durations (...) exceed limits of speed and of acceleration."""
+    s = np.asarray(durations)[..., None] * _SAMPLES
+    first = coefficients[..., 1:] * np.arange(1, 6)
+    second = first[..., 1:] * np.arange(1, 5)
+    found = []
+    for polynomial, limit in ((first, speed), (second, acceleration)):
+        powers = s[..., None, :] ** np.arange(polynomial.shape[-1])[:, None]
+        found.append(float(np.sqrt(np.square(polynomial @ powers).sum(axis=-2).max())) / limit)
+    return found[0], found[1]
+
+
+def excess(program: np.ndarray, limits) -> tuple[float, float]:
+    """How many times a program exceeds its limits of speed and of acceleration, linear or angular."""
+    durations, shape = program[:, END] - program[:, START], (len(program), 3, 6)
+    linear = excess_of(program[:, POSITION].reshape(shape), durations, limits.speed, limits.acceleration)
+    angular = excess_of(program[:, ROTATION].reshape(shape), durations, limits.angular_speed,
+                        limits.angular_acceleration)
+    return max(linear[0], angular[0]), max(linear[1], angular[1])
 
 
 def _linear(start: np.ndarray, slope: np.ndarray) -> np.ndarray:

@@ -65,7 +65,6 @@ class TaskSettings:
 @dataclass(frozen=True)
 class ContactSettings:
     """One contact; the sole is a rectangle of `half_lengths` about `centre` in the frame [m]."""
-
     spec: ContactSpec
     enabled: bool
     friction: float
@@ -84,6 +83,7 @@ class PostureSettings:
     positions: tuple[float, ...]
     stiffness: tuple[float, ...]
     damping: tuple[float, ...]
+    error_clip: float
     speed: float
     null_damping: float
 
@@ -164,8 +164,8 @@ class ControllerSettings:
     @property
     def locked(self) -> dict[str, float]:
         """Joints to freeze when the robot is loaded, and where."""
-        names, positions = self.values["locked_joints"], self.values["locked_positions"]
-        return dict(zip(names, positions or [0.0] * len(names)))
+        names = self.values["locked_joints"]
+        return dict(zip(names, self.values["locked_positions"] or [0.0] * len(names)))
 
     @property
     def structure(self) -> Structure:
@@ -289,7 +289,7 @@ def _posture(p: Mapping[str, Any]) -> PostureSettings:
             raise SettingsError(f"posture.{name} has {len(given)} numbers for {len(joints)} posture.joints")
     damping = damping or [2.0 * k**0.5 for k in stiffness]
     return PostureSettings(p["posture.enabled"], tuple(joints), tuple(p["posture.positions"]), tuple(stiffness),
-                           tuple(damping), p["posture.speed"], p["null_damping"])
+                           tuple(damping), p["posture.error_clip"], p["posture.speed"], p["null_damping"])
 
 
 def _compensation(p: Mapping[str, Any]) -> Compensation:

@@ -35,9 +35,9 @@ _ROBOT = (
     Parameter("mode", "tasks", "tasks: the hierarchy of tasks; raw: F and tau0 come from topics; gravity: compensation "
               "only, for the first power-on.", choices=("tasks", "raw", "gravity"), read_only=True),
     Parameter("tasks", [], "Names of the tasks; each has its own parameters <name>.*.", kind="string_array",
-              read_only=True),
+              read_only=True, names_others=True),
     Parameter("contacts", [], "Names of the support contacts, which come before every task; each has its own "
-              "parameters <name>.*.", kind="string_array", read_only=True),
+              "parameters <name>.*.", kind="string_array", read_only=True, names_others=True),
 )
 
 _COMPENSATION = (
@@ -60,9 +60,9 @@ _LIMITS = (
               minimum=0.001, maximum=60.0),
     Parameter("torque_rate_limit", 1000.0, "Largest change of any joint's effort [Nm/s].", minimum=1.0, maximum=1e7),
     Parameter("effort_scale", 1.0, "Share of the URDF's effort limits that is used.", minimum=0.01, maximum=1.0),
-    Parameter("limits.margin", 0.05, "Distance from a position limit where a joint is pushed back, before all tasks; "
-              "0: never [rad or m].", minimum=0.0, maximum=1.0),
-    Parameter("limits.speed_margin", 0.1, "Likewise for velocity limits, as a share of them; 0: never.", minimum=0.0,
+    Parameter("limits.margin", 0.05, "Distance from a position limit at which a joint comes to rest, before all tasks; "
+              "0: it is not kept [rad or m].", minimum=0.0, maximum=1.0),
+    Parameter("limits.speed_margin", 0.1, "Likewise for velocity limits, as a share of them; 0: not kept.", minimum=0.0,
               maximum=1.0),
     Parameter("limits.stiffness", 400.0, "Acceleration per intrusion into a position margin [1/s^2].", minimum=1.0,
               maximum=1e5),
@@ -85,6 +85,8 @@ _POSTURE = (
               maximum=1e5),
     Parameter("posture.damping", [], "Likewise [1/s]; empty: critical, 2 sqrt(stiffness).", kind="double_array",
               minimum=0.0, maximum=1e4),
+    Parameter("posture.error_clip", 0.2, "Errors of the posture count as no larger than this, so that a robot that a "
+              "task has taken far away is not thrown back [rad or m].", minimum=1e-4, maximum=10.0),
     Parameter("posture.speed", 0.5, "Speed at which a new posture is approached [rad/s].", minimum=1e-3, maximum=100.0),
     Parameter("null_damping", 5.0, "Damping of the null space where no posture is kept [1/s].", minimum=0.0,
               maximum=1e3),
@@ -200,11 +202,12 @@ def _force(t: str) -> tuple[Parameter, ...]:
 def _motion(t: str) -> tuple[Parameter, ...]:
     return (
         Parameter(f"{t}.time", 0.0, "Least time of a motion to a new target pose [s].", minimum=0.0, maximum=3600.0),
-        Parameter(f"{t}.speed", 0.5, "Largest speed of such a motion [m/s].", minimum=1e-4, maximum=100.0),
-        Parameter(f"{t}.angular_speed", 1.5, "Largest angular speed [rad/s].", minimum=1e-3, maximum=100.0),
-        Parameter(f"{t}.acceleration", 2.0, "Largest acceleration [m/s^2].", minimum=1e-3, maximum=1e4),
-        Parameter(f"{t}.angular_acceleration", 8.0, "Largest angular acceleration [rad/s^2].", minimum=1e-2,
-                  maximum=1e4),
+        Parameter(f"{t}.speed", 0.5, "Largest speed of it, and of twists and trajectories: they are slowed down [m/s].",
+                  minimum=1e-4, maximum=100.0),
+        Parameter(f"{t}.angular_speed", 1.5, "Largest angular speed, likewise [rad/s].", minimum=1e-3, maximum=100.0),
+        Parameter(f"{t}.acceleration", 2.0, "Largest acceleration, likewise [m/s^2].", minimum=1e-3, maximum=1e4),
+        Parameter(f"{t}.angular_acceleration", 8.0, "Largest angular acceleration, likewise [rad/s^2].",
+                  minimum=1e-2, maximum=1e4),
         Parameter(f"{t}.jump", 0.0, "A target pose further than this from the reference is moved nearer; 0: any "
                   "distance [m].", minimum=0.0, maximum=1e4),
         Parameter(f"{t}.jump_angle", 0.0, "Likewise for the angle; 0: any [rad].", minimum=0.0, maximum=3.2),

@@ -119,6 +119,8 @@ class Target:
     def trajectory(self, times, positions, quaternions, time: float, twists=None) -> None:
         """Move through way points at `times` (n,) [s] after `time`; positions (n, 3), quaternions (n, 4) or None.
 
+        What is faster than the task's limits is followed slower, and `clipped`.
+
         Raises:
             TargetError: What `vector`, `unit_quaternion` and `waypoints.through` refuse.
         """
@@ -132,11 +134,11 @@ class Target:
         if twists is not None:
             twists = vector(f"{self.name}: twists of the trajectory", twists, n, 6)
         try:
-            program = waypoints.through(now, times, positions, quaternions, time, twists)
+            program, slowed = waypoints.through(now, times, positions, quaternions, time, self.settings.limits, twists)
         except TargetError as error:
             raise TargetError(f"{self.name}: {error}") from error
-        self.clipped = False
         self._take(program, time)
+        self.clipped = slowed
 
     def _take(self, program: np.ndarray, time: float) -> None:
         if not np.isfinite(program).all():

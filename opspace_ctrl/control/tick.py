@@ -14,7 +14,8 @@ from ..osim.jacobian import bias_acceleration
 from ..osim.tick import inertia_inv
 from ..vector import floats_of, vector
 from . import layout as at
-from .joints import base_columns, find_limited, joint_responses, posture, select_bias
+from .joint_limits import find_candidates, limit_joints
+from .joints import base_columns, posture, select_bias
 from .law import ask, find_errors, hold_contacts, measure, take_raw_force
 from .limits import command, progress, scale_levels
 from .reference import sample_posture, sample_tasks
@@ -24,6 +25,7 @@ from .torque import solve
 BEFORE, AFTER, NOW = 0, 1, 2  # rows of SETS
 LONGEST_STEP = 0.1  # [s] that an integral grows in one tick
 FAR = 1e70  # [s] no time is
+SOLUTIONS = 6  # at most: without joint limits, with the one that this exceeds most, and so on
 
 
 @stage(at.TAKE_STATE)
@@ -57,14 +59,11 @@ def operational_space(w):
     if count(w, at.BASE) > 0:
         base_columns(w)
     number = ints(w, at.NUMBERS)
-    number[at.N_LIMITED] = find_limited(w) if option[at.MODE] != at.GRAVITY_MODE else 0
-    if number[at.N_LIMITED] > 0:
-        joint_responses(w, number[at.N_LIMITED])
-    floats(w, at.REPORT_SLOT)[at.JOINTS_LIMITED] = number[at.N_LIMITED]
+    number[at.N_CANDIDATES] = find_candidates(w) if option[at.MODE] != at.GRAVITY_MODE else 0
 
 
 @kernel
-def reset_results(w):
+def reset_levels(w):
     """Zeros where the levels are added up."""
     levels, report = count(w, at.LEVELS) + 3, floats(w, at.REPORT_SLOT)
     clear(floats(w, at.LEVEL_TORQUE), levels, count(w, at.JOINTS))
@@ -72,8 +71,7 @@ def reset_results(w):
     rank, damped = floats(w, at.LEVEL_RANK), floats(w, at.LEVEL_DAMPED)
     for level in range(levels):
         rank[level], damped[level] = 0.0, 0.0
-    for i in range(at.REPORT):
-        report[i] = 0.0
+    report[at.BASE_RESIDUAL] = 0.0
 
 
 @kernel
@@ -138,7 +136,9 @@ def solve_sets(w, done, alone):
 @kernel
 def compute(w, q, v, time, dt, alone):
     """The levels' torques at a state; how far the fade is."""
-    reset_results(w)
+    number, report = ints(w, at.NUMBERS), floats(w, at.REPORT_SLOT)
+    for i in range(at.REPORT):
+        report[i] = 0.0
     take_configuration(w, q)
     copy(floats_of(v), floats(w, dyn.V), count(w, dyn.NV))
     floats(w, at.STATE)[at.TIME], floats(w, at.STATE)[at.STEP] = time, dt
@@ -146,7 +146,16 @@ def compute(w, q, v, time, dt, alone):
     operational_space(w)
     wishes(w)
     done = 1.0 if alone else fade(w, time)
-    solve_sets(w, done, alone)
+    number[at.N_LIMITED] = 0
+    for solution in range(SOLUTIONS):
+        reset_levels(w)
+        solve_sets(w, done, alone)
+        if number[at.N_CANDIDATES] == 0 or solution == SOLUTIONS - 1:
+            break
+        limit_joints(w)
+        if number[at.N_GROWN] == 0:
+            break
+    report[at.JOINTS_LIMITED] = number[at.N_LIMITED]
     return done
 
 

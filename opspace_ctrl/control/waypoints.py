@@ -2,7 +2,8 @@
 
 Positions follow the quintic spline through the points, which has the least jerk (integral of its square) of all curves
 through them, or, where twists are given, quintics with these velocities. Orientations turn from point to point along
-the geodesic (SLERP), with rates and accelerations made continuous at the points.
+the geodesic (SLERP), with rates and accelerations made continuous at the points. A trajectory that is faster than the
+limits of its task is followed slower.
 """
 from __future__ import annotations
 
@@ -17,19 +18,28 @@ from .segments import Motion
 __all__ = ["through"]
 
 MOST = 10_000  # way points
+TRIES = 5  # at stretching the times
 NEAR, NEAR_ANGLE = 1e-2, 5e-2  # [m], [rad] a way point at time 0 lies this close to the present reference
 
 
-def through(now: Motion, times: np.ndarray, positions: np.ndarray, quaternions: np.ndarray, time: float,
-            twists: np.ndarray | None = None) -> np.ndarray:
+def through(now: Motion, times: np.ndarray, positions: np.ndarray, quaternions: np.ndarray, time: float, limits,
+            twists: np.ndarray | None = None) -> tuple[np.ndarray, bool]:
     """A program (n, COLUMNS) from the present reference through n way points, at rest at the last.
+
+    Where it would exceed the limits of the task, it follows the same way slower: all times are stretched by one factor
+    (and twists lowered by it). A reference in motion may exceed them by `segments.TOLERATED`, as with a target pose;
+    where stretching does not help, it comes to rest first.
 
     Args:
         now: Where the reference is.
         times: (n,) [s] after `time`, rising.
         positions, quaternions: (n, 3) [m] and (n, 4) xyzw of norm 1.
         time: When it starts.
+        limits: `MotionLimits` of the task.
         twists: (n, 6) velocity in each point, linear first, world axes; the last one counts as zero.
+
+    Returns:
+        The program, and whether it had to be slowed down.
 
     Raises:
         TargetError: Times that do not rise, or a first point at time 0 that is not where the reference is.
@@ -41,6 +51,32 @@ def through(now: Motion, times: np.ndarray, positions: np.ndarray, quaternions: 
         twists = None if twists is None else twists[1:]
         if not len(times):
             raise TargetError("a trajectory needs a way point after time 0")
+    program, stretch, kept = _stretched(now, times, positions, quaternions, time, limits, twists)
+    if kept:
+        return program, stretch > 1.0
+    stop = segments.hold(now, time, limits)
+    rest, end = segments.state_at(stop, np.inf), float(stop[-1, segments.END])
+    return np.vstack([stop, _stretched(rest, times, positions, quaternions, end, limits, twists)[0]]), True
+
+
+def _stretched(now: Motion, times, positions, quaternions, time: float, limits, twists):
+    """The program, by what its times were stretched to keep the limits, and whether it keeps them."""
+    is_moving = any(part.any() for part in (now.velocity, now.rate, now.acceleration, now.rate_change))
+    best, stretch = (np.inf, np.empty(0), 1.0), 1.0
+    for _ in range(TRIES):  # from rest, the first try says what the second needs
+        program = _rows(now, stretch * times, positions, quaternions, time,
+                        None if twists is None else twists / stretch)
+        speed, acceleration = segments.excess(program, limits)
+        if max(speed, acceleration) < best[0]:
+            best = max(speed, acceleration), program, stretch
+        if best[0] <= segments.KEPT:
+            break
+        stretch *= max(speed, acceleration**0.5, 1.001)
+    return best[1], best[2], best[0] <= (segments.TOLERATED if is_moving else np.inf)
+
+
+def _rows(now: Motion, times, positions, quaternions, time: float, twists) -> np.ndarray:
+    """The program through way points at these times."""
     knots = np.concatenate([[0.0], times])
     linear = _positions(now, knots, np.vstack([now.position, positions]), None if twists is None else twists[:, :3])
     starts, angular = _rotations(now, knots, quaternions, None if twists is None else twists[:, 3:])

@@ -42,14 +42,16 @@ def _entry(generation: Generation, ros: str, gazebo: str, ros_type: str, gazebo_
 
 def bridge_node_parameters(model: Model, robot: RobotSdf, settings: WorldSettings, floating: bool) -> dict[str, Any]:
     """The parameters of opspace_gazebo_bridge that depend on the robot and the world."""
-    limits = model.effort_limits
+    joints = settings.commanded(model)
+    rows = [model.joint_names.index(joint) for joint in joints]
+    # ROS 2 parameter files know no infinity in an array of numbers
+    limits = np.minimum(model.effort_limits, np.finfo(float).max)
     return {
         "model": robot.name,
-        "joints": list(robot.joints),
-        "gazebo_joints": list(robot.joints.values()),
-        "offsets": [float(offset) for offset in robot.offsets],
-        # ROS 2 parameter files know no infinity in an array of numbers
-        "effort_limits": [float(limit) for limit in np.minimum(limits, np.finfo(float).max)],
+        "joints": joints,
+        "gazebo_joints": [robot.joints[joint] for joint in joints],
+        "offsets": robot.offsets[rows].tolist(),
+        "effort_limits": limits[rows].tolist(),
         "floating": floating,
         "base_frame": robot.base_link,
         "step": settings.step,

@@ -15,9 +15,12 @@ from opspace_ctrl.gazebo.world import add_force_systems, add_odometry, world_sdf
 from opspace_ctrl.gazebo.xml import SDF_VERSION, add, document, xml_text
 from opspace_ctrl.model import Model
 
-__all__ = ["CONTROLLERS_FILE", "gazebo_files"]
+__all__ = ["BRIDGE_FILE", "CONTROLLERS_FILE", "MARK", "TOPICS_FILE", "URDF_FILE", "WORLD_FILE", "gazebo_files"]
 
-CONTROLLERS_FILE = "controllers.yaml"
+WORLD_FILE, URDF_FILE, TOPICS_FILE = "world.sdf", "robot.urdf", "ros_gz_bridge.yaml"
+# One of these, by whether ros2_control is asked for.
+BRIDGE_FILE, CONTROLLERS_FILE = "bridge_node.yaml", "controllers.yaml"
+MARK = "# written by `opspace gazebo`; the next run into this folder replaces it\n"  # first line of YAML files
 
 
 def gazebo_files(model: Model, settings: WorldSettings, folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -45,17 +48,17 @@ def gazebo_files(model: Model, settings: WorldSettings, folder: Path) -> tuple[d
     if settings.ros2_control:  # it sets the start itself, and its joint zeros are the URDF's
         placed[joints:] = 0.0
     robot = robot_sdf(model, placed, settings.folder)
-    files = {"robot.urdf": str(model.source)}
+    files = {URDF_FILE: str(model.source)}
     if floating:
         add_odometry(robot, settings)
     if settings.ros2_control:
         files |= _with_ros2_control(model, robot, settings, start[joints:], folder)
     else:
         add_force_systems(robot, settings.generation)
-        files["bridge_node.yaml"] = bridge.parameter_file(
-            bridge.bridge_node_parameters(model, robot, settings, floating))
-    files["ros_gz_bridge.yaml"] = bridge.topic_file(bridge.bridged_topics(robot, settings, floating))
-    files["world.sdf"] = document(world_sdf(model, robot, settings))
+        parameters = bridge.bridge_node_parameters(model, robot, settings, floating)
+        files[BRIDGE_FILE] = MARK + bridge.parameter_file(parameters)
+    files[TOPICS_FILE] = MARK + bridge.topic_file(bridge.bridged_topics(robot, settings, floating))
+    files[WORLD_FILE] = document(world_sdf(model, robot, settings))
     files["model.sdf"] = document(robot.element)
     files["model.config"] = _model_config(robot.name)
     return files, robot.notes
@@ -69,11 +72,12 @@ def _with_ros2_control(model: Model, robot: RobotSdf, settings: WorldSettings, p
         raise GazeboError(f"gz_ros2_control wants Gazebo's own joint names; SDF cannot name {listed(renamed)}")
     generation = settings.generation
     parameters = (folder / CONTROLLERS_FILE).resolve()
-    ros2_control.add_system(robot.element, generation.control_library, generation.control_system, str(parameters))
+    ros2_control.add_system(robot.element, generation.control_library, generation.control_system, str(parameters),
+                            settings.namespace)
     start = {joint: float(position) for joint, position in zip(robot.joints, positions)}
-    written = ros2_control.controllers(list(robot.joints), round(1.0 / settings.step))
-    return {CONTROLLERS_FILE: yaml.safe_dump(written, sort_keys=False, width=120),
-            "robot.urdf": ros2_control.urdf_with_hardware(str(model.source), generation.hardware, start)}
+    written = ros2_control.controllers(settings.commanded(model), round(1.0 / settings.step))
+    return {CONTROLLERS_FILE: MARK + yaml.safe_dump(written, sort_keys=False, width=120),
+            URDF_FILE: ros2_control.urdf_with_hardware(str(model.source), generation.hardware, start)}
 
 
 def _model_config(name: str) -> str:

@@ -15,6 +15,7 @@ class Generation:
         library: file of a system plugin, with a place for the system's name.
         systems: C++ namespace of the systems.
         messages: package of the message types.
+        plugin_path: variable with the folders of other systems, beside Gazebo's own.
         control_library, control_system, hardware: of gz_ros2_control.
     """
 
@@ -22,6 +23,7 @@ class Generation:
     library: str
     systems: str
     messages: str
+    plugin_path: str
     control_library: str
     control_system: str
     hardware: str
@@ -34,8 +36,9 @@ class Generation:
 
 GENERATIONS = {generation.name: generation for generation in (
     Generation("fortress", "ignition-gazebo-{}-system", "ignition::gazebo::systems", "ignition.msgs",
-               "ign_ros2_control-system", "ign_ros2_control::IgnitionROS2ControlPlugin",
-               "ign_ros2_control/IgnitionSystem"),
-    Generation("harmonic", "gz-sim-{}-system", "gz::sim::systems", "gz.msgs", "gz_ros2_control-system",
-               "gz_ros2_control::GazeboSimROS2ControlPlugin", "gz_ros2_control/GazeboSimSystem"),
+               "IGN_GAZEBO_SYSTEM_PLUGIN_PATH", "ign_ros2_control-system",
+               "ign_ros2_control::IgnitionROS2ControlPlugin", "ign_ros2_control/IgnitionSystem"),
+    Generation("harmonic", "gz-sim-{}-system", "gz::sim::systems", "gz.msgs", "GZ_SIM_SYSTEM_PLUGIN_PATH",
+               "gz_ros2_control-system", "gz_ros2_control::GazeboSimROS2ControlPlugin",
+               "gz_ros2_control/GazeboSimSystem"),
 )}

@@ -28,6 +28,8 @@ class WorldSettings:
         ground: whether there is a ground plane; None: where there is gravity.
         normal, height, friction: the plane's normal, its height along it [m], and its coefficient of friction.
         ros2_control: gz_ros2_control instead of one force topic a joint.
+        namespace: of gz_ros2_control's nodes.
+        joints: in the order of effort_controller/commands; empty: the model's. A joint that is left out gets no force.
         folder: where the meshes of relative paths and of packages beside the robot are looked for.
     """
 
@@ -41,6 +43,8 @@ class WorldSettings:
     height: float = 0.0
     friction: float = 0.8
     ros2_control: bool = False
+    namespace: str = ""
+    joints: Sequence[str] = ()
     folder: Path | None = None
 
     def __post_init__(self) -> None:
@@ -65,6 +69,21 @@ class WorldSettings:
             ConfigurationError: it is no configuration of the model.
         """
         return model.neutral() if self.start is None else model.check_configuration(self.start)
+
+    def commanded(self, model: Model) -> list[str]:
+        """The joints in the order of effort_controller/commands.
+
+        Raises:
+            GazeboError: one of them is none of the model's, or is there twice.
+        """
+        joints = list(self.joints or model.joint_names)
+        unknown = [name for name in joints if name not in model.joint_names]
+        if unknown:
+            raise GazeboError(f"joints: no joint {quoted(unknown[0])} in {model.name}; there are "
+                              f"{listed(model.joint_names)}")
+        if len(set(joints)) < len(joints):
+            raise GazeboError(f"joints: {listed(joints)} has a joint twice")
+        return joints
 
     def has_ground(self, model: Model) -> bool:
         """Whether there is a ground plane."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from opspace_ctrl.errors import GazeboError, quoted
-from opspace_ctrl.gazebo.files import gazebo_files
+from opspace_ctrl.gazebo.files import BRIDGE_FILE, CONTROLLERS_FILE, MARK, gazebo_files
 from opspace_ctrl.gazebo.settings import WorldSettings
 from opspace_ctrl.model import Model
 from opspace_ctrl.sim.initial import start_configuration
@@ -34,7 +34,7 @@ def world_settings(model: Model, parameters: Mapping[str, Any], **options: Any) 
 
 
 def write_files(model: Model, settings: WorldSettings, folder: Path) -> tuple[list[Path], tuple[str, ...]]:
-    """Write what `gazebo_files` makes into a folder, which is made if need be.
+    """Write what `gazebo_files` makes into a folder, which is made if need be; no older file of ours stays beside it.
 
     Returns:
         The paths, and sentences on what Gazebo cannot have as the model says.
@@ -43,10 +43,20 @@ def write_files(model: Model, settings: WorldSettings, folder: Path) -> tuple[li
         GazeboError: a file cannot be written, or the robot cannot be expressed.
     """
     files, notes = gazebo_files(model, settings, folder)
+    if folder.exists() and not folder.is_dir():
+        raise GazeboError(f"cannot write into {quoted(str(folder))}: it is a file, not a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
+        for name in {BRIDGE_FILE, CONTROLLERS_FILE} - set(files):
+            _remove_ours(folder / name)
     except OSError as error:
         raise GazeboError(f"cannot write into {quoted(str(folder))}: {error.strerror or error}") from None
     return [folder / name for name in files], notes
+
+
+def _remove_ours(path: Path) -> None:
+    """Remove a file that an earlier run has written; one that somebody else has written stays."""
+    if path.is_file() and path.read_bytes().startswith(MARK.encode()):
+        path.unlink()

@@ -24,29 +24,30 @@ from opspace_ctrl.errors import (
 from opspace_ctrl.model.joints import URDF_TYPES
 
 # {attribute: (how many numbers it holds, 0 for a name; whether it is required)}
-_Attributes = dict[str, tuple[int, bool]]
+Attributes = dict[str, tuple[int, bool]]
 # {child element: its attributes, its children}
-_Children = dict[str, tuple[_Attributes, "_Children"]]
+Children = dict[str, tuple[Attributes, "Children"]]
 
-_ORIGIN: _Attributes = {"xyz": (3, False), "rpy": (3, False)}
-_LINK: _Children = {
+_ORIGIN: Attributes = {"xyz": (3, False), "rpy": (3, False)}
+LINK_PARTS: Children = {
     "inertial": ({}, {
         "origin": (_ORIGIN, {}),
         "mass": ({"value": (1, True)}, {}),
         "inertia": (dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), (1, True)), {}),
     }),
 }
-_FIXED_JOINT: _Children = {
+_FIXED_JOINT: Children = {
     "origin": (_ORIGIN, {}),
     "parent": ({"link": (0, True)}, {}),
     "child": ({"link": (0, True)}, {}),
 }
-_MOVING_PARTS: _Children = {
+_MOVING_PARTS: Children = {
     "axis": ({"xyz": (3, True)}, {}),
     "limit": ({"lower": (1, False), "upper": (1, False), "effort": (1, True), "velocity": (1, True)}, {}),
     "dynamics": ({"damping": (1, False), "friction": (1, False)}, {}),
     "mimic": ({"joint": (0, True), "multiplier": (1, False), "offset": (1, False)}, {}),
 }
+JOINT_PARTS: Children = _FIXED_JOINT | _MOVING_PARTS
 _REQUIRED = {"joint": ("parent", "child"), "inertial": ("mass",)}
 _ERRORS = {"inertial": InertiaError, "limit": LimitError, "mimic": MimicError}
 
@@ -74,7 +75,7 @@ def reduce_urdf(root: Element) -> Element:
             raise UrdfSyntaxError(f"<{child.tag[:40]}> needs xacro: give the path of a .xacro file")
         if child.tag == "link":
             where = f"link {quoted(_name(child, 'a <link>'))}"
-            _reduce(child, robot, {"name": (0, True)}, _LINK, where, UrdfSyntaxError)
+            _reduce(child, robot, {"name": (0, True)}, LINK_PARTS, where, UrdfSyntaxError)
             _check_finite(child, where)
         elif child.tag == "joint":
             where = f"joint {quoted(_name(child, 'a <joint>'))}"
@@ -84,12 +85,12 @@ def reduce_urdf(root: Element) -> Element:
     return robot
 
 
-def _parts_of_joint(joint: Element, where: str) -> _Children:
+def _parts_of_joint(joint: Element, where: str) -> Children:
     """The children of a joint that matter; exporters leave any axis, limit and mimic in a fixed one."""
     kind = joint.get("type", "").strip()
     if kind not in URDF_TYPES:
         raise JointError(f"{where} has the unknown type {quoted(kind)}; valid: {listed(URDF_TYPES)}")
-    return _FIXED_JOINT if kind == "fixed" else _FIXED_JOINT | _MOVING_PARTS
+    return _FIXED_JOINT if kind == "fixed" else JOINT_PARTS
 
 
 def _name(element: Element, what: str) -> str:
@@ -99,7 +100,7 @@ def _name(element: Element, what: str) -> str:
     return name
 
 
-def _reduce(element: Element, into: Element, attributes: _Attributes, children: _Children, where: str,
+def _reduce(element: Element, into: Element, attributes: Attributes, children: Children, where: str,
             error: type[OpspaceError]) -> None:
     """Copy `element` below `into`: the listed attributes, and the first child of each listed kind."""
     copy = SubElement(into, element.tag, _checked(element, attributes, where, error))
@@ -109,10 +110,11 @@ def _reduce(element: Element, into: Element, attributes: _Attributes, children: 
             child_error = _ERRORS.get(tag, error)
             _reduce(child, copy, child_attributes, grandchildren, f"{where}, <{tag}>", child_error)
         elif tag in _REQUIRED.get(element.tag, ()):
-            raise error(f"{where} has no <{tag}>")
+            there = dict.fromkeys(f"<{part.tag[:40]}>" for part in element)
+            raise error(f"{where} has no <{tag}>; it has {listed(there)}")
 
 
-def _checked(element: Element, attributes: _Attributes, where: str,
+def _checked(element: Element, attributes: Attributes, where: str,
              error: type[OpspaceError]) -> dict[str, str]:
     values = {}
     for key, (count, required) in attributes.items():

@@ -15,6 +15,7 @@ from opspace_ctrl.model.mimic import couple
 from opspace_ctrl.model.model import Model
 from opspace_ctrl.model.singular import check_regular
 from opspace_ctrl.model.source import ROBOTS, read_source, robot_text
+from opspace_ctrl.model.spelling import warn_of_unknown_parts
 from opspace_ctrl.model.tree import Body, Frame, floating_base, grow
 from opspace_ctrl.model.urdf import parse_urdf
 from opspace_ctrl.model.validate import find_root, judge_inertias, unique_across
@@ -60,6 +61,8 @@ def load_urdf(
         raise ConfigurationError(f"gravity = {g.tolist()} is beyond {MAX_GRAVITY:g} m/s^2")
     texts = [read_source(source, xacro_args) for source in sources]
     robots = [parse_urdf(text, prefix) for text, prefix in zip(texts, prefixes)]
+    for robot in robots:
+        warn_of_unknown_parts(robot)  # first, for they may be why the rest fails
     roots = [find_root(robot) for robot in robots]
     unique_across(robots)
     for robot in robots:

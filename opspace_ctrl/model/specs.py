@@ -58,8 +58,9 @@ class JointSpec:
 
 @dataclass(frozen=True)
 class RobotSpec:
-    """One robot, links and joints in document order."""
+    """One robot, links and joints in document order, and what its file has that nobody knows, in words."""
 
     name: str
     links: tuple[LinkSpec, ...]
     joints: tuple[JointSpec, ...]
+    unknown_parts: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from opspace_ctrl.model.elements import reduce_urdf
 from opspace_ctrl.model.joints import URDF_TYPES, JointType
 from opspace_ctrl.model.rotations import from_rpy
 from opspace_ctrl.model.specs import JointSpec, LinkSpec, MimicSpec, RobotSpec
+from opspace_ctrl.model.spelling import unknown_parts
 from opspace_ctrl.model.xml_safety import parse_xml
 
 
@@ -27,7 +28,8 @@ def parse_urdf(text: str, prefix: str = "") -> RobotSpec:
     """
     from urdf_parser_py.urdf import URDF  # here, because it takes longer to import than to parse a robot
 
-    reduced = tostring(reduce_urdf(parse_xml(text)), encoding="unicode")
+    root = parse_xml(text)
+    reduced = tostring(reduce_urdf(root), encoding="unicode")
     try:
         robot = URDF.from_xml_string(reduced)
     except Exception as error:  # the parser raises ParseError, AssertionError, TypeError ... alike
@@ -36,6 +38,7 @@ def parse_urdf(text: str, prefix: str = "") -> RobotSpec:
         name=prefix + robot.name,
         links=tuple(_link(link, prefix) for link in robot.links),
         joints=tuple(_joint(joint, prefix) for joint in robot.joints),
+        unknown_parts=unknown_parts(root),
     )
 
 

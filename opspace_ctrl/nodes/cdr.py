@@ -53,7 +53,8 @@ class JointStateReader:
     """Reads joint states; remembers the names of the last message."""
 
     def __init__(self) -> None:
-        self._bytes, self._names = b"", []
+        self._bytes = b""
+        self._names: list[str] = []
 
     def __call__(self, data: bytes) -> State:
         """The state in a serialised message.

@@ -19,7 +19,8 @@ from opspace_ctrl.parameters import Parameter, checked, checked_value
 
 __all__ = ["NODE_OPTIONS", "Declared", "descriptor"]
 
-NODE_OPTIONS = {"automatically_declare_parameters_from_overrides": True, "allow_undeclared_parameters": True}
+NODE_OPTIONS: dict[str, Any] = {"automatically_declare_parameters_from_overrides": True,
+                                "allow_undeclared_parameters": True}
 
 TYPES = {"bool": RosParameter.Type.BOOL, "integer": RosParameter.Type.INTEGER, "double": RosParameter.Type.DOUBLE,
          "string": RosParameter.Type.STRING, "double_array": RosParameter.Type.DOUBLE_ARRAY,
@@ -87,9 +88,11 @@ class Declared:
         """An integer is a valid double; anything else is left for `_veto` to refuse."""
         def converted(change: RosParameter) -> RosParameter:
             parameter = self.table.get(change.name)
+            if parameter is None:
+                return change
             try:
                 return RosParameter(change.name, TYPES[parameter.kind], checked_value(parameter, change.value))
-            except (AttributeError, OpspaceError):
+            except OpspaceError:
                 return change
         return [converted(change) for change in changes]
 
@@ -125,9 +128,9 @@ def descriptor(parameter: Parameter, final: bool = True) -> ParameterDescriptor:
         low, high = _ends(parameter, LARGEST)
         result.floating_point_range = [FloatingPointRange(from_value=float(low), to_value=float(high))]
     else:
-        low, high = parameter.minimum, parameter.maximum
-        result.additional_constraints = f"each from {low if low is not None else '-inf'} to " \
-                                        f"{high if high is not None else 'inf'}"
+        least, most = parameter.minimum, parameter.maximum
+        result.additional_constraints = f"each from {least if least is not None else '-inf'} to " \
+                                        f"{most if most is not None else 'inf'}"
     return result
 
 

@@ -28,7 +28,8 @@ class ErrorWatch:
 
     def __enter__(self) -> ErrorWatch:
         self._context = rclpy.Context()
-        rclpy.init(context=self._context, domain_id=self._domain, signal_handler_options=SignalHandlerOptions.NO)
+        rclpy.init(args=[], context=self._context, domain_id=self._domain,  # ours are not ROS's: --set NAME:=VALUE
+                   signal_handler_options=SignalHandlerOptions.NO)
         self._node = rclpy.create_node("opspace_hil", context=self._context, start_parameter_services=False)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)

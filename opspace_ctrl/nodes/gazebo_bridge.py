@@ -202,7 +202,7 @@ class GazeboBridge(Node):
 
     def _publish(self, now: float) -> None:
         """Send the last state, unless nothing could be done about it yet: then it is tried again."""
-        if not self._is_ready():
+        if not self._is_ready() or self._last is None:
             return
         joints, odometry = self._last
         if odometry is not None:

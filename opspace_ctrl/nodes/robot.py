@@ -1,15 +1,17 @@
 """The robot that a node's parameters name, or that the topic robot_description tells."""
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from opspace_ctrl.errors import SourceError
+from opspace_ctrl.errors import SourceError, quoted
 from opspace_ctrl.model import Model, load_robot, load_urdf
 from opspace_ctrl.model.source import ROBOTS
 from opspace_ctrl.nodes import qos
@@ -22,7 +24,7 @@ PATIENCE = 10.0  # [s] that the topic is waited for
 LOOK = 0.1  # [s] between two looks at whether to stop
 
 
-def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str], None]) -> Model:
+def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str], object]) -> Model:
     """The robot of a shipped name, a path, or URDF text.
 
     Args:
@@ -34,7 +36,11 @@ def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str
     Raises:
         OpspaceError: It cannot be read, or is no robot.
     """
-    options: dict[str, object] = {"base": base} if base else {}
+    is_text = robot.lstrip().startswith("<")
+    if not (is_text or robot in ROBOTS or os.path.isfile(robot)):
+        raise SourceError(f"robot {quoted(robot)} is neither a shipped robot ({', '.join(ROBOTS)}) nor a file; "
+                          f"relative paths count from {quoted(str(Path.cwd()))}")
+    options: dict[str, Any] = {"base": base} if base else {}
     if locked:
         options["locked"] = dict(locked)
     with warnings.catch_warnings(record=True) as caught:
@@ -42,7 +48,7 @@ def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str
         if robot in ROBOTS:
             model = load_robot(robot, **options)
         else:
-            model = load_urdf(robot if robot.lstrip().startswith("<") else Path(robot), **options)
+            model = load_urdf(robot if is_text else Path(robot), **options)
     for warning in caught:
         warn(str(warning.message))
     return model

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import dedent
 from types import FrameType
-from typing import Protocol
+from typing import Any, Protocol
 
 __all__ = ["DONE", "FAILED", "INVALID", "RunnableNode", "Stop", "publish_last", "run", "run_lifecycle"]
 
@@ -122,7 +122,8 @@ def run_lifecycle(make_node: Callable[[Stop], RunnableNode], arguments: Sequence
     """
     def make(stop: Stop) -> RunnableNode:
         from rclpy.lifecycle import TransitionCallbackReturn
-        success, node = TransitionCallbackReturn.SUCCESS, make_node(stop)
+        success = TransitionCallbackReturn.SUCCESS
+        node: Any = make_node(stop)
         if node.get_parameter("autostart").value and not (
                 node.trigger_configure() == success and node.trigger_activate() == success):
             node.finished, node.exit_code = True, INVALID
@@ -138,7 +139,7 @@ def _serve(make_node: Callable[[Stop], RunnableNode], stop: Stop) -> int:
 
     try:
         with stop.interruptible():
-            node = make_node(stop)
+            node: Any = make_node(stop)
     except OpspaceError as error:
         get_logger("opspace_ctrl").fatal(str(error))
         return INVALID

@@ -37,7 +37,7 @@ class Session:
         memory: what became of locking it.
     """
 
-    def __init__(self, node, model: Model, settings: ControllerSettings, progress: Callable[[str], None]):
+    def __init__(self, node, model: Model, settings: ControllerSettings, progress: Callable[[str], object]):
         """Progress: called with the name of each method before it is compiled.
 
         Raises:
@@ -63,9 +63,10 @@ class Session:
                                 values["thread_priority"], is_simulated, self._outputs.publish_residual)
         frames = Frames(model, self._configuration, self._world_name)
         self._targets = Targets(node, self.controller, frames, self.loop.lock, self._now)
-        if floating and values["publish_tf"] and has_tf2():
+        odometry = self._intake.odometry
+        if odometry is not None and values["publish_tf"] and has_tf2():
             transform = BaseTransform(node, self._root)
-            self._outputs.also = lambda: transform.publish(self._intake.odometry, self._world_name())
+            self._outputs.also = lambda: transform.publish(odometry, self._world_name())
         self._status = ControllerStatus(node, self.controller, self.loop, self.safety, self._intake, self._targets,
                                         self._commands, self.memory, self._each_second)
         self.loop.start()

@@ -202,6 +202,7 @@ class SimulationLoop:
             return left
         if self.plant.schedule_time >= 0.0:  # before the first command nothing is late
             self.plant.timed_out()
+        assert self._newest is not None  # the answer that is awaited is to a state that has left
         self._topics.publish_clock(self._stamping.last)
         self._topics.publish(self._newest, self._stamping.stamp(self._newest.stamp))
         self._sent_at = now

@@ -22,7 +22,7 @@ from opspace_ctrl.nodes.simulation_loop import SimulationLoop
 from opspace_ctrl.nodes.simulator_status import SimulatorStatus
 from opspace_ctrl.sim.faults import Schedule, load_faults
 from opspace_ctrl.sim.plant import Plant
-from opspace_ctrl.sim.settings import SIMULATOR_TABLE, simulator_settings
+from opspace_ctrl.sim.settings import SIMULATOR_TABLE, locked_joints, simulator_settings
 from opspace_ctrl.sim.simulator import make_simulator
 
 __all__ = ["SimulatorNode", "main"]
@@ -110,7 +110,7 @@ class SimulatorNode(LifecycleNode):
         if not values["robot"]:
             raise ConfigurationError(f"robot is empty; valid: a shipped robot ({', '.join(ROBOTS)}) or the path of a "
                                      "URDF or xacro file")
-        model = load(values["robot"], values["base"], _locked(values), self.get_logger().warning)
+        model = load(values["robot"], values["base"], locked_joints(values), self.get_logger().warning)
         joint_order(model, values["joints"])
         simulator = make_simulator(model, simulator_settings(values))
         simulator.step(simulator.hold())  # compiles
@@ -176,14 +176,6 @@ class SimulatorNode(LifecycleNode):
             return response
         response.success, response.message = True, text
         return response
-
-
-def _locked(values: dict[str, Any]) -> dict[str, float]:
-    """Joints to freeze when the robot is loaded, and where."""
-    names, positions = values["locked_joints"], values["locked_positions"]
-    if len(positions) not in (0, len(names)):
-        raise ConfigurationError(f"locked_positions has {len(positions)} numbers for {len(names)} locked_joints")
-    return dict(zip(names, positions or [0.0] * len(names)))
 
 
 def _apply(plant: Plant, values: dict[str, Any], is_fault: bool, schedule: Schedule | None) -> None:

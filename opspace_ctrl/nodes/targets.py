@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
@@ -41,7 +42,7 @@ class Targets:
         """Now: the controller's time [s] and the stamp [ns] of the newest tick; None while targets are not taken."""
         self._node, self._controller, self._frames, self._lock, self._now = node, controller, frames, lock, now
         self.refused, self.reason, self.several = 0, "", ""
-        self._subscriptions = []
+        self._subscriptions: list[Any] = []
         for task in controller.settings.tasks:
             name, reference = task.spec.name, task.spec.relative_to or ""
             self._listen(PoseStamped, f"~/{name}/target_pose", self._pose, name, reference)

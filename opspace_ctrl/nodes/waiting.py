@@ -130,7 +130,7 @@ class _WaitSetWaiter(Waiter):
         self._handles[inlet] = self._subscriptions[inlet].handle
 
     def _make_set(self) -> None:
-        self._set = _rclpy.WaitSet(len(self._handles), 1, 0, 0, 0, 0, self._node.context.handle)
+        self._set = _rclpy.WaitSet(len(self._handles), 1, 0, 0, 0, 0, self._node.context.handle)  # type: ignore[arg-type]
 
     def wait(self, timeout: float) -> None:
         wait_set = self._set

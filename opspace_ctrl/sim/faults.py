@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ..errors import FaultError, OpspaceError, UnknownJointError, listed, quoted
 from ..model import Model
+from ..parameter_file import yaml_problem
 from .fault_kinds import KINDS, SIDES, Kind, Value
 
 __all__ = ["Fault", "Schedule", "load_faults", "parse_faults"]
@@ -106,7 +107,7 @@ def load_faults(source: str | Path) -> Schedule:
     except (OSError, UnicodeDecodeError) as error:
         raise FaultError(f"cannot read the schedule of faults {quoted(str(source))}: {error}") from None
     try:
-        return parse_faults(_yaml(text, str(source)))
+        return parse_faults(_yaml(text, "the schedule"))
     except FaultError as error:
         raise FaultError(f"{source}: {error}") from None
 
@@ -118,7 +119,7 @@ def _yaml(text: str, what: str):
     try:
         return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise FaultError(f"{what} is not YAML: {' '.join(str(error).split())[:200]}") from None
+        raise FaultError(f"{what} is not YAML: {yaml_problem(error)[:200]}") from None
 
 
 def parse_faults(document) -> Schedule:

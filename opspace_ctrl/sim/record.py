@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import LogError, quoted
+from ..writable import why_not_writable
 from .log import Run
 from .message_definitions import schema_text
 from .report import on_schedule
@@ -53,8 +54,8 @@ def write_bag(run: Run, path: str | Path, tracking: Mapping[str, np.ndarray] | N
 def check_recording(path: str | Path) -> None:
     """Raise LogError if a bag could not be written there."""
     _writer_class()
-    if not Path(path).absolute().parent.is_dir():
-        raise LogError(f"cannot write the bag {quoted(str(path))}: its folder does not exist")
+    if reason := why_not_writable(path):
+        raise LogError(f"cannot write the bag {quoted(str(path))}: {reason}")
 
 
 def _writer_class() -> Any:

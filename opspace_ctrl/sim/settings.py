@@ -9,7 +9,7 @@ from ..dynamics.forward import forward_methods
 from ..errors import ConfigurationError, quoted
 from ..parameters import Parameter, checked, checked_value
 
-__all__ = ["ENGINES", "INTEGRATORS", "SIMULATOR_TABLE", "SimulatorSettings", "simulator_settings"]
+__all__ = ["ENGINES", "INTEGRATORS", "SIMULATOR_TABLE", "SimulatorSettings", "locked_joints", "simulator_settings"]
 
 ENGINES = ("native", "dart")
 INTEGRATORS = ("semi_implicit", "explicit", "rkmk4")
@@ -143,3 +143,15 @@ def simulator_settings(values: Mapping[str, Any]) -> SimulatorSettings:
     """
     known = checked(SIMULATOR_TABLE, values)
     return SimulatorSettings(**{name: known[parameter.name] for name, parameter in _BY_FIELD.items()})
+
+
+def locked_joints(values: Mapping[str, Any]) -> dict[str, float]:
+    """Joints to freeze when the robot is loaded, and where, by the parameters `locked_joints` and `locked_positions`.
+
+    Raises:
+        ConfigurationError: Their numbers differ.
+    """
+    names, positions = values.get("locked_joints", []), values.get("locked_positions", [])
+    if len(positions) not in (0, len(names)):
+        raise ConfigurationError(f"locked_positions has {len(positions)} numbers for {len(names)} locked_joints")
+    return dict(zip(names, positions or [0.0] * len(names)))

@@ -32,7 +32,7 @@ class Client:
         self._domain = int(environment["ROS_DOMAIN_ID"])
 
     def __enter__(self) -> Client:
-        self._context.init(domain_id=self._domain)
+        self._context.init(args=[], domain_id=self._domain)
         self._node = rclpy.create_node("opspace_demo", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
