@@ -1,8 +1,6 @@
 """From an immutable `Model` to a workspace: the expanded connectivity graph, and constants in the order of `layout`."""
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from ..model import JointType, Model
@@ -69,7 +67,9 @@ def pack(model: Model) -> Workspace:
     _frames(work, model, nodes)
     _state(work, model, nodes)
     work.allocate()
-    work.has_mimic, work.new_vector = bool(model.is_mimic.any()), partial(np.empty, model.nv)
+    work.has_mimic = bool(model.is_mimic.any())
+    for slot in (at.SPARE, at.SPARE_TOO):
+        work.keep(slot, np.empty(model.nv))
     if not work.has_mimic:
         work.same(at.H, at.HN)
     work[at.R][[0, 4, 8], nodes.n] = work[at.POSE][nodes.n, [0, 5, 10]] = 1.0  # the world's orientation
