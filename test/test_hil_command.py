@@ -125,12 +125,25 @@ def test_graphs_side_by_side_have_domains_of_their_own():
     assert local_graph({"ROS_DOMAIN_ID": "7"})["ROS_DOMAIN_ID"] == "7"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_is_noted_and_wakes_whoever_waits(number):
-    before = signal.getsignal(number)
-    with Interruption() as stop:
-        assert not stop.wait(0.0) and not stop.requested
-        threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
-        assert stop.wait(PATIENCE) and stop.requested
-        os.kill(os.getpid(), number)  # a second one changes nothing
-    assert signal.getsignal(number) is before
+    before = signal.signal(number, signal.SIG_DFL)  # the tests themselves may run under nohup
+    try:
+        with Interruption() as stop:
+            assert not stop.wait(0.0) and not stop.requested
+            threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
+            assert stop.wait(PATIENCE) and stop.requested
+            os.kill(os.getpid(), number)  # a second one changes nothing
+        assert signal.getsignal(number) is signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
+
+
+def test_nohup_is_left_in_force():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Interruption() as stop:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not stop.requested and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM, noted instead of raised: a command that has started processes ends them in order."""
+"""SIGINT, SIGTERM, SIGHUP, noted instead of raised: a command that has started processes ends them in order."""
 from __future__ import annotations
 
 import signal
@@ -8,11 +8,11 @@ from types import FrameType, TracebackType
 __all__ = ["INTERRUPTED", "Interruption"]
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the last: the terminal was closed
 
 
 class Interruption:
-    """A context in which both signals only set `requested`; whoever waits, waits with `wait` and looks.
+    """A context in which the signals only set `requested`; whoever waits, waits with `wait` and looks.
 
     Nothing is raised, so that no signal can come between a process's start and the note of its id. As the first thing
     of a command it also covers the imports that follow.
@@ -38,7 +38,9 @@ class Interruption:
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
+            is_detached = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN  # by nohup, whose word counts
+            self._before = {number: signal.signal(number, self._note) for number in SIGNALS
+                            if not (number is signal.SIGHUP and is_detached)}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
