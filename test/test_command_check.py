@@ -119,6 +119,18 @@ def test_doubts_are_warnings(capsys, tmp_path):
         assert words in out
 
 
+def test_a_pose_on_too_few_joints_is_told_with_what_to_do(capsys, tmp_path):
+    few = {**ARM, "locked_joints": ["joint6", "joint7"]}
+    for rows, is_told in (("pose", True), ("position", False)):
+        code, out = check(capsys, "arm7", written(tmp_path, {**few, "tool.rows": rows}))
+        assert code == 0 and ("tool: a pose has 6 rows, the robot 5 coordinates" in out) is is_told
+
+
+def test_a_start_of_the_wrong_size_is_not_called_good_first(capsys, tmp_path):
+    code, out = check(capsys, "arm7", written(tmp_path, ARM, {"initial_positions": [0.0] * 3}))
+    assert code == 1 and "initial_positions has 3 numbers" in out and "joints as in" not in out
+
+
 def test_missing_files_and_sections_fail(capsys, tmp_path):
     for absent in (str(tmp_path / "absent.yaml"), "absent", str(tmp_path)):
         assert main(["check", "arm7", absent]) == 2

@@ -51,11 +51,11 @@ def start_of(path: Path, model: Model, settings: ControllerSettings, findings: F
         values["initial_positions"] = values["initial_positions"][:len(model.position_limits)]
     if not values["initial_positions"] and settings.posture.positions and not settings.posture.joints:
         values["initial_positions"] = list(settings.posture.positions)
+    q = start_configuration(model, simulator_settings(values))
     if values["initial_positions"]:
         findings.good("start", "joints as in initial_positions" if given else "joints as in posture.positions")
     else:
         findings.warn("start", "CONFIG gives no initial_positions: checked at zero, or the nearest limit")
-    q = start_configuration(model, simulator_settings(values))
     outside = Guard(model, max(settings.safety.position_margin, 1e-9)).outside(q)
     if outside:
         findings.fail("start", f"entries {outside} of q are outside their limits")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 FAILED = 1
 CONTROLLER = "opspace_controller"
+POSE_ROWS = 6
 SHIPPED = ("arm7", "asimo", "free_flyer", "panda", "g1")  # controllers' files in config/
 EFFORT_CONTROLLERS = ("forward_command_controller/ForwardCommandController",
                       "effort_controllers/JointGroupEffortController")
@@ -90,6 +91,7 @@ def look(args: argparse.Namespace, path: Path, findings: Findings) -> None:
     _compare_robot(args, settings, model, findings)
     _compare_joints(args, settings, model, findings)
     _look_at_limits(model, findings)
+    _look_at_rows(settings, model, findings)
     _look_at_gains(settings, args.rate, findings)
     findings.subject = "controller"
     _first_tick.look(path, model, settings, findings)
@@ -181,6 +183,14 @@ def _look_at_limits(model: Model, findings: Findings) -> None:
             findings.warn("limits", f"no {what} limit: {', '.join(free)}")
         if not free and not zero:
             findings.good("limits", f"all joints have {what} limits")
+
+
+def _look_at_rows(settings: ControllerSettings, model: Model, findings: Findings) -> None:
+    """A pose on fewer than six joints is singular everywhere, which the first tick alone cannot tell from a bad start."""
+    for task in settings.tasks:
+        if task.spec.rows == "pose" and model.nv < POSE_ROWS:
+            findings.warn("tasks", f"{task.spec.name}: a pose has {POSE_ROWS} rows, the robot {model.nv} coordinates: it "
+                          "cannot reach every one; `rows: position` or `rows: orientation` asks for less")
 
 
 def _look_at_gains(settings: ControllerSettings, rate: float, findings: Findings) -> None:

@@ -40,7 +40,7 @@ class ControllerStatus:
         self._node, self._controller, self._loop, self._safety = node, controller, loop, safety
         self._intake, self._targets, self._commands = intake, targets, commands
         self._memory, self._each_second = memory, each_second
-        self._said, self._refused, self._ticks = "", 0, (0, monotonic_ns())
+        self._said, self._was_closed, self._refused, self._ticks = "", False, 0, (0, monotonic_ns())
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.profile(10))
         # by the steady clock: simulated time may stand
         self._timer = node.create_timer(PERIOD, self._on_timer, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -76,7 +76,9 @@ class ControllerStatus:
         level, text = next(((level, text) for applies, level, text in cases if applies), ("ok", "active"))
         if text != self._said and level != "ok":
             self._node.get_logger().warning(text)
-        self._said = text
+        if self._was_closed and loop.is_active and not safety.closed:
+            self._node.get_logger().info("all gates are open")
+        self._said, self._was_closed = text, bool(safety.closed)
         odometry = () if intake.odometry is None else (("odom_age", intake.odometry_age),
                                                        ("unpaired", intake.unpaired))
         return self._status("gates", level, text, (
