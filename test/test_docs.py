@@ -89,6 +89,15 @@ def test_launch_and_run_lines_name_what_the_package_installs():
     assert launched >= 6
 
 
+def test_target_poses_shown_are_ones_that_the_controller_takes():
+    from opspace_ctrl.control.target import unit_quaternion
+    shown = [shlex.split(line)[-1] for _, line in CONSOLE if re.match("ros2 topic pub .*/target_pose ", line)]
+    assert shown
+    for text in shown:  # what a message leaves out is 0, and 1 for w
+        turn = {"x": 0.0, "y": 0.0, "z": 0.0, "w": 1.0, **yaml.safe_load(text)["pose"]["orientation"]}
+        unit_quaternion(text, list(turn.values()))
+
+
 @pytest.mark.parametrize("block", blocks("yaml"), ids=str)
 def test_parameter_files_shown_are_valid(block, tmp_path):
     from opspace_ctrl.control.settings import controller_settings

@@ -186,11 +186,11 @@ def _look_at_limits(model: Model, findings: Findings) -> None:
 
 
 def _look_at_rows(settings: ControllerSettings, model: Model, findings: Findings) -> None:
-    """A pose on fewer than six joints is singular everywhere, which the first tick alone cannot tell from a bad start."""
+    """A pose on fewer than six joints is singular everywhere; the first tick cannot tell that from a bad start."""
     for task in settings.tasks:
         if task.spec.rows == "pose" and model.nv < POSE_ROWS:
-            findings.warn("tasks", f"{task.spec.name}: a pose has {POSE_ROWS} rows, the robot {model.nv} coordinates: it "
-                          "cannot reach every one; `rows: position` or `rows: orientation` asks for less")
+            findings.warn("tasks", f"{task.spec.name}: a pose has {POSE_ROWS} rows, the robot {model.nv} coordinates: "
+                          "it cannot reach every one; `rows: position` or `rows: orientation` asks for less")
 
 
 def _look_at_gains(settings: ControllerSettings, rate: float, findings: Findings) -> None:
