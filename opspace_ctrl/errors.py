@@ -4,6 +4,8 @@ The message of each names the offending element and what would be valid.
 """
 from __future__ import annotations
 
+import os
+
 
 class OpspaceError(Exception):
     """Parent of all errors of opspace_ctrl."""
@@ -143,9 +145,9 @@ class UrdfWarning(UserWarning):
 
 
 def quoted(value: object) -> str:
-    """The repr of a value from outside, shortened so that a message stays one readable line."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:60]}...{text[-10:]}"
+    """The repr of a value from outside, shortened so that a message stays one readable line; paths are left long."""
+    text, longest = (repr(os.fspath(value)), 400) if isinstance(value, os.PathLike) else (repr(value), 80)
+    return text if len(text) <= longest else f"{text[:60]}...{text[-10:]}"
 
 
 def listed(names) -> str:

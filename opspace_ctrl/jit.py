@@ -20,6 +20,10 @@ from pathlib import Path
 from numba import njit, types
 from numba.core.caching import FunctionCache
 
+from .compiler import Part, Whole
+from .fastcall import CALL, FastFunction, adapter
+from .passes import loops_as_written
+
 try:
     import fcntl
 except ImportError:  # no such locks on this platform
@@ -144,10 +148,19 @@ def kernel(func):
     """Compile `func` on its first call, keep the machine code on disk.
 
     Inside another kernel it is compiled as a part of that, with no way in from outside and nothing of its own on disk:
-    of 200 kernels 20 are called from Python or by address, and what only those need takes a sixth of the compilation.
+    of 200 kernels 20 are called from Python or by address, and what only those need takes a third of the compilation.
     """
-    dispatcher, part = njit(**OPTIONS)(func), njit(**OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(func)
+    dispatcher, part = njit(**OPTIONS, pipeline_class=Whole)(func), _part(func)
     dispatcher.get_call_template, dispatcher.get_overload = part.get_call_template, part.get_overload
+    return _kept(dispatcher, func)
+
+
+def _part(func):
+    return njit(**OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=Part)(func)
+
+
+def _kept(dispatcher, func):
+    """The dispatcher, with its machine code kept on disk under the name of `func`."""
     if cache_directory() is not None:
         dispatcher._cache = _Cache(func)
     return dispatcher
@@ -160,7 +173,7 @@ def entry(signature):
     `prepare()` is called on it (or on its first `call`), not on import.
     """
     def decorate(func):
-        return _Entry(kernel(func), signature)
+        return _Entry(func, signature)
     return decorate
 
 
@@ -171,20 +184,26 @@ class _Entry:
         call: What Python calls: compiles first, then is the compiled function itself.
     """
 
-    def __init__(self, dispatcher, signature):
-        self.dispatcher, self._signature = dispatcher, signature
-        self.__doc__ = dispatcher.__doc__
-        self.__name__ = dispatcher.__name__
+    def __init__(self, func, signature):
+        call = adapter(_part(func), signature)
+        call.__name__, call.__module__ = func.__name__, func.__module__
+        call.__qualname__ = f"{func.__qualname__}.entry"  # a symbol in the machine code, so unique
+        self.dispatcher = _kept(njit(**OPTIONS, no_cpython_wrapper=True, pipeline_class=Whole)(call), func)
+        self.__doc__, self.__name__ = func.__doc__, func.__name__
         self.call = self._compile_and_call
-        self._is_ready = False
+        self._made = None
 
     def prepare(self):
         """Compile (or load from the cache); returns what to call in a hot loop."""
-        if not self._is_ready:
-            _compile(self.dispatcher, self._signature)
-            (overload,) = self.dispatcher.overloads.values()
-            self.call, self._is_ready = overload.entry_point, True
+        if self._made is None:
+            self._made = FastFunction(address_of(self.dispatcher, CALL), self.__name__)
+            self.call = self._made.free()
         return self.call
+
+    def bound(self, work):
+        """`prepare`, for one workspace: what to call in a hot loop, without the address of the workspace."""
+        self.prepare()
+        return self._made.bound(work.head)
 
     def _compile_and_call(self, *args):
         return self.prepare()(*args)
@@ -196,7 +215,7 @@ def _compile(dispatcher, signature) -> None:
         dispatcher.compile(signature)
         return
     _announce(f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}")
-    with _one_at_a_time(dispatcher):  # whoever had to wait finds it in the cache
+    with _one_at_a_time(dispatcher), loops_as_written():  # whoever had to wait finds it in the cache
         dispatcher.compile(signature)
 
 
@@ -242,7 +261,6 @@ def _announce(name: str) -> None:
 
 def address_of(dispatcher, signature=_METHOD) -> int:
     """Machine address of a compiled kernel as a C function, for `lanes.call`."""
-    dispatcher = getattr(dispatcher, "dispatcher", dispatcher)
     _compile(dispatcher, signature)
     (result,) = dispatcher.overloads.values()
     return result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)

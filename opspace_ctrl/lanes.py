@@ -127,6 +127,28 @@ def total(typingctx, x):
 
 
 @intrinsic
+def pair(typingctx, a, b):
+    """`a` in the first four lanes, `b` in the last four."""
+    def codegen(context, builder, sig, args):
+        return _shuffled(builder, _splat(builder, args[0]), _splat(builder, args[1]), [0] * 4 + [WIDTH] * 4)
+    return lanes(types.float64, types.float64), codegen
+
+
+def _rearranged(order):
+    def picker(typingctx, x):
+        def codegen(context, builder, sig, args):
+            return _shuffled(builder, args[0], constant(0.0), order)
+        return lanes(lanes), codegen
+    return picker
+
+
+first_half = intrinsic(_rearranged([0, 1, 2, 3, 0, 1, 2, 3]))  # the first four lanes twice
+last_half = intrinsic(_rearranged([4, 5, 6, 7, 4, 5, 6, 7]))  # the last four lanes twice
+halves_swapped = intrinsic(_rearranged([4, 5, 6, 7, 0, 1, 2, 3]))
+last_half_alone = intrinsic(_rearranged([8, 8, 8, 8, 4, 5, 6, 7]))  # zeros before the last four lanes
+
+
+@intrinsic
 def from_lane(typingctx, x, k):
     """`x` with the lanes before `k` set to zero."""
     def codegen(context, builder, sig, args):
@@ -206,28 +228,22 @@ def store(typingctx, rows, i, j, x):
 
 
 @intrinsic
-def transpose(typingctx, rows, i, j, out, k, l):
-    """Write the transpose of the 8 x 8 numbers at (i, j) of `rows` to (k, l) of `out`."""
+def columns(typingctx, rows, i, j):
+    """The columns of the 8 x 8 numbers of `rows` from (i, j) on, a register each."""
     def codegen(context, builder, sig, args):
-        rows, i, j, out, k, l = args
-
-        def place(rows_type, rows, row, column, r):
-            row = builder.add(row, ir.Constant(INT, r))
-            return builder.bitcast(_pointer(context, builder, rows_type, rows, (row, column)), VECTOR.as_pointer())
-
-        lines = [builder.load(place(sig.args[0], rows, i, j, r)) for r in range(WIDTH)]
-        for line in lines:
-            line.align = 8
-        for half in (1, 2, 4):  # exchange ever larger squares across the diagonal
+        lines = []
+        for r in range(WIDTH):
+            row = builder.add(args[1], ir.Constant(INT, r))
+            lines.append(builder.load(_vector_pointer(context, builder, sig, (args[0], row, args[2]))))
+            lines[-1].align = 8
+        for half in (4, 2, 1):  # exchange ever smaller squares across the diagonal
             lower = [c if not c & half else WIDTH + (c ^ half) for c in range(WIDTH)]
             upper = [c ^ half if not c & half else WIDTH + c for c in range(WIDTH)]
             for r in (r for r in range(WIDTH) if not r & half):
                 a, b = lines[r], lines[r | half]
                 lines[r], lines[r | half] = (_shuffled(builder, a, b, lower), _shuffled(builder, a, b, upper))
-        for r, line in enumerate(lines):
-            builder.store(line, place(sig.args[3], out, k, l, r)).align = 8
-        return context.get_dummy_value()
-    return types.void(rows, types.int64, types.int64, out, types.int64, types.int64), codegen
+        return context.make_tuple(builder, sig.return_type, lines)
+    return types.UniTuple(lanes, WIDTH)(rows, types.int64, types.int64), codegen
 
 
 def _shuffled(builder, a, b, lanes_of_both):

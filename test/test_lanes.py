@@ -10,10 +10,16 @@ from opspace_ctrl.jit import address_of, entry, kernel
 from opspace_ctrl.lanes import (
     WIDTH,
     call,
+    columns,
+    first_half,
     floats_at,
     from_lane,
+    halves_swapped,
     ints_at,
+    last_half,
+    last_half_alone,
     load,
+    pair,
     splat,
     store,
     total,
@@ -47,6 +53,44 @@ def test_arithmetic_is_lane_by_lane_with_scalars_on_either_side():
     arithmetic(X.ctypes.data, Y.ctypes.data, out.ctypes.data)
     expected = [X + Y, X - Y, X * Y, X / Y, -X, 2 * X, 2 * X, 1 - X, X - 1, 1 / X, np.full(8, 3.5)]
     np.testing.assert_allclose(out, expected, rtol=2e-16)
+
+
+@kernel
+def halves(x, out):
+    """One result a row."""
+    a, rows = load(floats_at(x, 8), 0, 0), floats_at(out, 8)
+    store(rows, 0, 0, pair(2.5, -1.0))
+    store(rows, 1, 0, first_half(a))
+    store(rows, 2, 0, last_half(a))
+    store(rows, 3, 0, halves_swapped(a))
+    store(rows, 4, 0, last_half_alone(a))
+
+
+def test_halves_are_picked_and_put_together():
+    out, first, last = np.zeros((5, 8)), X[:4], X[4:]
+    halves(X.ctypes.data, out.ctypes.data)
+    expected = [[2.5] * 4 + [-1.0] * 4, [*first, *first], [*last, *last], [*last, *first], [*[0.0] * 4, *last]]
+    np.testing.assert_array_equal(out, expected)
+
+
+@kernel
+def columns_as_rows(address, stride, i, j, out):
+    """The columns from (i, j) on, a row each."""
+    found, rows = columns(floats_at(address, stride), i, j), floats_at(out, 8)
+    store(rows, 0, 0, found[0])
+    store(rows, 1, 0, found[1])
+    store(rows, 2, 0, found[2])
+    store(rows, 3, 0, found[3])
+    store(rows, 4, 0, found[4])
+    store(rows, 5, 0, found[5])
+    store(rows, 6, 0, found[6])
+    store(rows, 7, 0, found[7])
+
+
+def test_columns_are_the_transpose_of_a_square_anywhere_in_a_matrix():
+    matrix, out = np.arange(200.0).reshape(10, 20), np.zeros((8, 8))
+    columns_as_rows(matrix.ctypes.data, 20, 1, 5, out.ctypes.data)
+    np.testing.assert_array_equal(out, matrix[1:9, 5:13].T)
 
 
 @kernel

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -37,7 +36,7 @@ def our_contestants(built: dict[str, OperationalSpace], states: Sequence[State])
                         for name, space in built.items()},
         "forward": {name: Contestant(_forward(model, name), motions, _alone)
                     for name in forward_methods(model)},
-        "inverse": {"rnea": Contestant(partial(inverse_dynamics, model), motions, _alone)},
+        "inverse": {"rnea": Contestant(inverse_dynamics, [(model, *motion) for motion in motions], _alone)},
     }
 
 

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba.core.runtime import _nrt_python, rtsys
+from numba.types import float64, int64
 
+from ..jit import entry
 from ..osim import OperationalSpace
 from .states import State
 from .timing import quiet, time_warm_block
@@ -39,8 +41,8 @@ def allocations(space: OperationalSpace, state: State, ticks: int = 1000) -> dic
         call_bytes, call_compiled: What the call itself takes, for a while.
     """
     q, v, force, tau0 = state
-    empty, raw, address = np.empty(0), space._control, space._address
-    call = _held(lambda: raw(empty, v, force, tau0, True, address), ticks)
+    empty, raw = np.empty(0), space._control
+    call = _held(lambda: raw(empty, v, force, tau0, True), ticks)
     tick = _held(lambda: space.control(q, v, force, tau0), ticks)
     return {"ticks": ticks, "kept_bytes": tick.kept, "transient_bytes": tick.most - call.most,
             "compiled": tick.compiled - call.compiled, "call_bytes": call.most,
@@ -78,18 +80,38 @@ def tail(space: OperationalSpace, states: list[State], calls: int) -> dict[str, 
     """Median, 99.9th percentile and maximum of the tick [us], of all calls and of the undisturbed ones.
 
     Undisturbed: without the chunks in which this core served an interrupt or this thread was switched off it,
-    as far as the system tells. What a hypervisor takes is not told, and stays.
+    as far as the system tells. What a hypervisor takes is not told, and stays; so the same is measured, in turns, of a
+    loop that takes as long and touches no memory: `machine_...`, undisturbed. Its tail is the machine's own.
     """
     inputs = [states[k % len(states)] for k in range(CHUNK)]
-    chunks, disturbed = [], []
+    contestants = (space.control, inputs), (spin.prepare(), [(_turns_like(space.control, inputs),)] * CHUNK)
+    chunks: tuple[list, list] = ([], [])
+    disturbed: tuple[list, list] = ([], [])
     with quiet():
-        while len(chunks) * CHUNK < calls:
-            before = _disturbances()
-            chunks.append(time_warm_block(space.control, inputs))
-            disturbed.append(_disturbances() > before)
-    times = np.array(chunks) / 1e3
-    calm = times[~np.array(disturbed)] if not all(disturbed) else times
-    return {**_percentiles(times, ""), **_percentiles(calm, "undisturbed_")}
+        while len(chunks[0]) * CHUNK < calls:
+            for (call, given), times, flags in zip(contestants, chunks, disturbed):
+                before = _disturbances()
+                times.append(time_warm_block(call, given))
+                flags.append(_disturbances() > before)
+    tick, machine = (np.array(times) / 1e3 for times in chunks)
+    calm, idle = (times[~np.array(flags)] if not all(flags) else times
+                  for times, flags in zip((tick, machine), disturbed))
+    return {**_percentiles(tick, ""), **_percentiles(calm, "undisturbed_"), **_percentiles(idle, "machine_")}
+
+
+@entry(float64(int64))
+def spin(turns):
+    """Takes time in a register, and touches no memory."""
+    x = 1.0
+    for _ in range(turns):
+        x = 0.5 * x + 0.5
+    return x
+
+
+def _turns_like(call: Callable, inputs: list[State], turns: int = 1000) -> int:
+    """How many turns `spin` has to make to take as long as a call."""
+    wanted, taken = min(time_warm_block(call, inputs)), min(time_warm_block(spin.prepare(), [(turns,)] * CHUNK))
+    return max(1, round(turns * wanted / taken))
 
 
 def _percentiles(us: np.ndarray, prefix: str) -> dict[str, float]:

@@ -111,6 +111,7 @@ def tick_verdicts(robot: str, memory: Mapping, late: Mapping, singular: Mapping)
     figures = (("tick: allocated beyond the call", held, "B", 0.0),
                ("tick: p99.9 / median, undisturbed", calm, "x", TAIL),
                ("tick: p99.9 / median, all calls", late["p999"] / late["median"], "x", None),
+               ("tick: the same of a loop without memory", late["machine_p999"] / late["machine_median"], "x", None),
                ("tick: share of the singularity test", singular["test_share"], "%", TEST_SHARE),
                ("tick: singular / regular", singular["singular_ratio"], "x", SINGULAR))
     return [Verdict(robot, claim, float(value), unit, "<=", target) for claim, value, unit, target in figures]

@@ -120,7 +120,7 @@ class Core:
                                        + [structure.tasks[i].task() for i in order] or [_some_task(model)], method)
         self._work = work = self._space._work
         pack_control(work, model, structure, self._space._supports)
-        self._address, self._tick = work.address, tick.tick.prepare()
+        self._tick = tick.tick.bound(work)
         self._programs: list[np.ndarray] = [np.empty(0)] * (len(structure.tasks) + 1)
         t, c, k = len(structure.tasks), len(structure.contacts), len(command_order(model, structure.joints))
         for name, slot in _TASK_VIEWS.items():
@@ -235,7 +235,7 @@ class Core:
         Raises:
             ConfigurationError: Wrong size or non-finite; `tau` and all that the next tick depends on stay.
         """
-        if self._tick(q, v, time, False, self._address) != OK:
+        if self._tick(q, v, time, False) != OK:
             self._again(q, v, time, False)
         return self.tau
 
@@ -244,21 +244,21 @@ class Core:
 
         It overwrites the results of the last tick but nothing that the next one depends on.
         """
-        if self._tick(q, v, 0.0, True, self._address) != OK:
+        if self._tick(q, v, 0.0, True) != OK:
             self._again(q, v, 0.0, True)
         return self.held
 
     def measure(self, q, v) -> None:
         """Only `pose` and `velocity` of the tasks."""
-        if tick.look.call(q, v, self._address) != OK:
+        if tick.look.call(q, v, self._work.address) != OK:
             checked = self.model.check_configuration(q), self.model.check_velocity(v)
-            if tick.look.call(*checked, self._address) != OK:
+            if tick.look.call(*checked, self._work.address) != OK:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
 
     def _again(self, q, v, time, holding: bool) -> None:
         """Once more with what was refused converted and checked in words."""
         checked = self.model.check_configuration(q), self.model.check_velocity(v)
-        if self._tick(*checked, float(time), holding, self._address) != OK:
+        if self._tick(*checked, float(time), holding) != OK:
             raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}, or the time {time} is not finite")
 
     @property

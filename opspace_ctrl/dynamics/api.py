@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
@@ -22,6 +22,7 @@ __all__ = ["bias_forces", "center_of_mass", "center_of_mass_bias", "center_of_ma
            "inverse_dynamics", "joint_losses", "kinetic_energy", "mass_matrix", "potential_energy", "workspace"]
 
 Wrenches = Mapping[str, np.ndarray]
+_RNEA = entries.inverse_dynamics
 
 
 class _Workspaces(threading.local):
@@ -46,15 +47,39 @@ def workspace(model: Model) -> Workspace:
     return work
 
 
+def bound(model: Model, entry) -> Callable:
+    """A compiled entry without its last argument, a workspace of `model` that all threads use.
+
+    A call holds the interpreter's lock from end to end, so none sees what another has left in there.
+    """
+    if Workspace not in model._compiled:
+        model._compiled.setdefault(Workspace, pack(model))  # of two threads the first counts
+    return entry.bound(model._compiled[Workspace])
+
+
 def run(model: Model, entry, inputs: tuple, names: str, *rest) -> Workspace:
     """Call a compiled entry on the inputs; what it refuses is converted and checked in words."""
     work = workspace(model)
     if entry.call(*inputs, *rest, work.address) != OK:
-        checked = [model.check_configuration(inputs[0])]
-        checked += [model.check_velocity(x, name) for x, name in zip(inputs[1:], names.split())]
-        if entry.call(*checked, *rest, work.address) != OK:
+        if entry.call(*checked(model, inputs, names), *rest, work.address) != OK:
             raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
     return work
+
+
+def checked(model: Model, inputs: tuple, names: str) -> list[np.ndarray]:
+    """q and further vectors (nv,), converted to arrays; errors name them."""
+    found = [model.check_configuration(inputs[0])]
+    return found + [model.check_velocity(x, name) for x, name in zip(inputs[1:], names.split())]
+
+
+def result_of(model: Model, work: Workspace, entry, inputs: tuple, names: str) -> np.ndarray:
+    """The vector that a compiled entry returns for the inputs, or for the same converted and checked in words."""
+    found = entry.call(*inputs, work.address)
+    if found is None:
+        found = entry.call(*checked(model, inputs, names), work.address)
+        if found is None:
+            raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
+    return found
 
 
 @contextmanager
@@ -77,13 +102,9 @@ def external_wrenches(model: Model, work: Workspace, q, wrenches: Wrenches):
 
 
 def dynamics_of(model: Model, work: Workspace, entry, q, v, x, name: str, external: Wrenches | None) -> np.ndarray:
-    """Inverse or forward dynamics of x; the first lines are all that happens in a simulator's loop."""
-    out = work.new_vector()
-    if not external and entry.call(q, v, x, out, work.address) == OK:
-        return out
+    """Inverse or forward dynamics of x, by all means: with wrenches, or with arguments to be converted or refused."""
     with external_wrenches(model, work, q, external or {}):
-        run(model, entry, (q, v, x), f"v {name}", out)
-    return out
+        return result_of(model, work, entry, (q, v, x), f"v {name}")
 
 
 def mass_matrix(model: Model, q) -> np.ndarray:
@@ -93,9 +114,7 @@ def mass_matrix(model: Model, q) -> np.ndarray:
 
 def bias_forces(model: Model, q, v) -> np.ndarray:
     """h (nv,): Coriolis, centrifugal and gravity forces, C of [Featherstone2010] (1)."""
-    out = np.empty(model.nv)
-    run(model, entries.bias_forces, (q, v), "v", out)
-    return out
+    return result_of(model, workspace(model), entries.bias_forces, (q, v), "v")
 
 
 def gravity_forces(model: Model, q) -> np.ndarray:
@@ -110,7 +129,15 @@ def inverse_dynamics(model: Model, q, v, a, external: Wrenches | None = None, da
     Args:
         damping, friction: Also what the joints' viscous damping and Coulomb friction take.
     """
-    tau = dynamics_of(model, workspace(model), entries.inverse_dynamics, q, v, a, "a", external)
+    if not (external or damping or friction):  # these lines are all that happens in a loop
+        try:
+            function = model._compiled[_RNEA]
+        except KeyError:  # the first time
+            function = model._compiled[_RNEA] = bound(model, _RNEA)
+        tau = function(q, v, a)
+        if tau is not None:
+            return tau
+    tau = dynamics_of(model, workspace(model), _RNEA, q, v, a, "a", external)
     if damping or friction:
         tau += joint_losses(model, model.check_velocity(v), damping, friction)
     return tau

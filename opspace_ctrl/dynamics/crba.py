@@ -5,26 +5,46 @@ from ..jit import kernel
 from ..lanes import WIDTH, load, splat, store
 from . import layout as at
 from .layout import clear, count, floats, ints, stage
-from .spatial import load3, load_inertia, momentum, store3
+from .spatial import add, get3, load3, load_inertia, momentum, set3, store3
 
 
 @kernel
 def composite_inertias(w):
     """I_c of every subtree, tip to base, and F = I_c S of every node."""
-    n, parent = count(w, at.NODES), ints(w, at.PARENT)
-    IW, IC, S, FC = floats(w, at.IW), floats(w, at.IC), floats(w, at.S), floats(w, at.FC)
+    n, IW, IC, S, FC = count(w, at.NODES), floats(w, at.IW), floats(w, at.IC), floats(w, at.S), floats(w, at.FC)
     for b in range(0, n + 1, WIDTH):
-        for k in range(10):
-            store(IC, k, b, load(IW, k, b))
-    for b in range(n - 1, -1, -1):
-        p = parent[b]
-        for k in range(10):
-            IC[k, p] += IC[k, b]
+        store(IC, 0, b, load(IW, 0, b))
+        store3(IC, 1, b, load3(IW, 1, b))
+        store3(IC, 4, b, load3(IW, 4, b))
+        store3(IC, 7, b, load3(IW, 7, b))
+    _sum_inwards(n, ints(w, at.PARENT), IC)
     for b in range(0, n, WIDTH):
         m, mc, i = load_inertia(IC, b)
         couple, f = momentum(m, mc, i, load3(S, 0, b), load3(S, 3, b))
         store3(FC, 0, b, couple)
         store3(FC, 3, b, f)
+
+
+@kernel
+def _sum_inwards(n, parent, IC):
+    """Add to every node's inertia those of its descendants; along a limb they stay in registers."""
+    none = (0.0, 0.0, 0.0)
+    m, mc, x, y = 0.0, none, none, none
+    for b in range(n - 1, -1, -1):
+        p = parent[b]
+        m, mc, x, y = m + IC[0, b], add(mc, get3(IC, 1, b)), add(x, get3(IC, 4, b)), add(y, get3(IC, 7, b))
+        _set_inertia(IC, b, m, mc, x, y)
+        if p != b - 1:
+            _set_inertia(IC, p, m + IC[0, p], add(mc, get3(IC, 1, p)), add(x, get3(IC, 4, p)), add(y, get3(IC, 7, p)))
+            m, mc, x, y = 0.0, none, none, none
+
+
+@kernel
+def _set_inertia(IC, b, m, mc, x, y):
+    IC[0, b] = m
+    set3(IC, 1, b, mc)
+    set3(IC, 4, b, x)
+    set3(IC, 7, b, y)
 
 
 @kernel
@@ -37,8 +57,8 @@ def subspaces_by_depth(w):
     for r in range(count(w, at.RUNS)):
         leaf, depth, node = run[r, 0], run[r, 1], run[r, 2]
         for d in range(0, run[r, 3], WIDTH):
-            for k in range(6):
-                store(SP, 6 * leaf + k, depth + d, load(S, k, node + d))
+            store3(SP, 6 * leaf, depth + d, load3(S, 0, node + d))
+            store3(SP, 6 * leaf + 3, depth + d, load3(S, 3, node + d))
 
 
 @kernel

@@ -3,12 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import ConfigurationError, MethodError
+from ..errors import MethodError
 from ..model import Model
 from . import forward_entries
-from .api import Wrenches, external_wrenches
+from .api import Wrenches, checked, dynamics_of
 from .pack import pack
-from .state import OK, TOO_LARGE
 
 __all__ = ["TwoSweep"]
 
@@ -40,10 +39,7 @@ class TwoSweep:
         Raises:
             ConfigurationError: Wrong size or non-finite; such a step changes nothing.
         """
-        model, out = self.model, np.empty(self.model.nv)
-        q, v, tau = model.check_configuration(q), model.check_velocity(v), model.check_velocity(tau, "tau")
-        with external_wrenches(model, self._work, q, external or {}):
-            if self._entry.call(q, v, tau, out, self._work.address) != OK:
-                raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
+        q, v, tau = checked(self.model, (q, v, tau), "v tau")
+        found = dynamics_of(self.model, self._work, self._entry, q, v, tau, "tau", external)
         self._entry = forward_entries.two_sweep_delayed
-        return out
+        return found

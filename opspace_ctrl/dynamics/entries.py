@@ -8,12 +8,14 @@ from ..vector import floats_of, vector
 from . import aba, coriolis, crba, energy, frames, kinematics, ltl, rnea
 from . import layout as at
 from .layout import count, floats
+from .result import result
 from .state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
 
 _Q = int64(vector, int64)
 _QV = int64(vector, vector, int64)
 _QVX = int64(vector, vector, vector, int64)
-_QVX_OUT = int64(vector, vector, vector, vector, int64)
+_QV_RESULT = int64(vector, vector, result, int64)
+_QVX_RESULT = int64(vector, vector, vector, result, int64)
 _FRAME_OUT = void(int64, vector, int64)
 _OUT = void(vector, int64)
 
@@ -60,7 +62,7 @@ def mass_matrix(q, w):
     return OK
 
 
-@entry(_QVX)
+@entry(_QV_RESULT)
 def bias_forces(q, v, out, w):
     """h(q, v)."""
     if not move(w, q, v):
@@ -69,7 +71,7 @@ def bias_forces(q, v, out, w):
     return OK
 
 
-@entry(_QVX_OUT)
+@entry(_QVX_RESULT)
 def inverse_dynamics(q, v, a, out, w):
     """tau = H a + h - sum J^T f for the wrenches in EXTERNAL."""
     nv = count(w, at.NV)
@@ -78,7 +80,9 @@ def inverse_dynamics(q, v, a, out, w):
     copy(floats_of(v), floats(w, at.V), count(w, at.NV))
     copy(floats_of(a), floats(w, at.A), nv)
     rnea.joint_rates(w)
-    rnea.velocities(w, True)
+    rnea.rate_derivatives(w)
+    rnea.velocities(w)
+    rnea.accelerations(w, True)
     rnea.body_forces(w)
     rnea.subtract_external(w)
     rnea.joint_forces(w, floats_of(out))
@@ -86,7 +90,7 @@ def inverse_dynamics(q, v, a, out, w):
     return OK
 
 
-@entry(_QVX_OUT)
+@entry(_QVX_RESULT)
 def forward_aba(q, v, tau, out, w):
     """Accelerations by the articulated-body algorithm."""
     if not (is_usable(w, tau, count(w, at.NV)) and move(w, q, v)):
@@ -96,7 +100,7 @@ def forward_aba(q, v, tau, out, w):
     return OK
 
 
-@entry(_QVX_OUT)
+@entry(_QVX_RESULT)
 def forward_crba(q, v, tau, out, w):
     """Accelerations through H and its LTDL factors: H qdd = tau + sum J^T f - h."""
     nv = count(w, at.NV)

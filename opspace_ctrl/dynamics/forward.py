@@ -10,7 +10,7 @@ from ..errors import MethodError
 from ..model import Model
 from . import dual, entries, forward_entries
 from . import layout as at
-from .api import Wrenches, dynamics_of, joint_losses, workspace
+from .api import Wrenches, bound, dynamics_of, joint_losses, workspace
 from .layout import Workspace
 
 __all__ = ["forward_dynamics", "forward_methods", "link_accelerations"]
@@ -75,18 +75,32 @@ def forward_methods(model: Model | None = None) -> tuple[str, ...]:
 
 
 def _method(model: Model, name: str) -> _Method:
-    """The method of that name, its memory laid out; MethodError if there is none or it cannot carry the model."""
+    """The method of that name; MethodError if there is none or it cannot carry the model."""
     method = _METHODS.get(name) if isinstance(name, str) else None
-    if method is None or (not method.carries_mimic and workspace(model).has_mimic):
+    if method is None or (not method.carries_mimic and model.is_mimic.any()):
         why = "is not a forward-dynamics method" if method is None else "cannot carry mimic joints"
         raise MethodError(f"{name!r} {why}; {model.name} can use {', '.join(forward_methods(model))}")
-    if method.floating_only and at.DUAL not in workspace(model):
-        lacking = method.missing(model)
-        if lacking:
-            raise MethodError(f"{name!r} cannot carry {' or '.join(lacking)}; {model.name} can use "
-                              f"{', '.join(forward_methods(model))}")
-        dual.lay_out(workspace(model))
+    lacking = method.missing(model)
+    if lacking:
+        raise MethodError(f"{name!r} cannot carry {' or '.join(lacking)}; {model.name} can use "
+                          f"{', '.join(forward_methods(model))}")
     return method
+
+
+def _by_all_means(model: Model, method: _Method, q, v, tau, external: Wrenches | None) -> np.ndarray:
+    """Forward dynamics in this thread's own workspace."""
+    work = workspace(model)
+    if method.floating_only and at.DUAL not in work:
+        dual.lay_out(work)
+    return dynamics_of(model, work, method.entry, q, v, tau, "tau", external)
+
+
+def _bound(model: Model, method: _Method) -> Callable:
+    """The compiled method for a loop."""
+    function = bound(model, method.entry)
+    if method.floating_only and at.DUAL not in model._compiled[Workspace]:
+        dual.lay_out(model._compiled[Workspace])
+    return function
 
 
 def forward_dynamics(model: Model, q, v, tau, external: Wrenches | None = None, method: str = "aba",
@@ -101,15 +115,18 @@ def forward_dynamics(model: Model, q, v, tau, external: Wrenches | None = None, 
     Raises:
         MethodError: The method is unknown, or cannot carry the robot's mimic joints or its fixed base.
     """
-    work = workspace(model)
     try:
-        entry = work.forward[method]
+        function = model._compiled[method]
     except (KeyError, TypeError):  # not used here before, or no name at all
-        entry = work.forward[method] = _method(model, method).entry
+        function = model._compiled[method] = _bound(model, _method(model, method))
+    if not (external or damping or friction):  # all that happens in a simulator's loop
+        found = function(q, v, tau)
+        if found is not None:
+            return found
     if damping or friction:
         v = model.check_velocity(v)
         tau = model.check_velocity(tau, "tau") - joint_losses(model, v, damping, friction)
-    return dynamics_of(model, work, entry, q, v, tau, "tau", external)
+    return _by_all_means(model, _METHODS[method], q, v, tau, external)
 
 
 def link_accelerations(model: Model, q, v, tau, external: Wrenches | None = None, method: str = "algorithm2",
@@ -129,7 +146,7 @@ def link_accelerations(model: Model, q, v, tau, external: Wrenches | None = None
         raise MethodError(f"{method!r} finds no link accelerations; {model.name} can use {', '.join(able) or 'none'}")
     indices = [model.frame_index(frame) for frame in (model.body_names if frames is None else frames)]
     work, motion, out = workspace(model), np.empty(12), np.empty((len(indices), 6))
-    dynamics_of(model, work, chosen.entry, q, v, tau, "tau", external)
+    _by_all_means(model, chosen, q, v, tau, external)
     chosen.links(work)
     for row, index in zip(out, indices):
         entries.frame_motion.call(index, motion, work.address)

@@ -15,9 +15,10 @@ from . import layout as at
 from . import two_sweep as merged
 from .entries import move, place
 from .layout import count, floats
+from .result import result
 from .state import OK, REFUSED, copy, is_usable
 
-_FORWARD = int64(vector, vector, vector, vector, int64)
+_FORWARD = int64(vector, vector, vector, result, int64)
 
 
 @kernel

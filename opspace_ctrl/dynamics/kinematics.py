@@ -4,11 +4,11 @@ from __future__ import annotations
 import math
 
 from ..jit import kernel
-from ..lanes import WIDTH, load, store
+from ..lanes import WIDTH, columns, first_half, halves_swapped, last_half, last_half_alone, load, pair, store
 from ..trigonometry import cos8, sin8
 from . import layout as at
 from .layout import FIRST, MEMBER, SINGLE, count, floats, ints, stage
-from .spatial import add, cross, dot, get3, load3, rotate, row_times, scale, set3, store3
+from .spatial import add, cross, dot, load3, rotate, row_times, scale, store3
 
 FLOATING = 3  # model.JointType.FLOATING: kernels want a plain number
 FAR_ANGLE = 1e5  # [rad], where `sin8` begins to lose digits
@@ -16,7 +16,7 @@ FAR_ANGLE = 1e5  # [rad], where `sin8` begins to lose digits
 
 @kernel
 def joint_rotations(w):
-    """Turn the first two placement columns of every single-node joint by its angle, eight at a time."""
+    """Position of every single-node joint; sine and cosine of its angle, eight at a time."""
     n, Q = count(w, at.NODES), floats(w, at.Q)
     kind, position = ints(w, at.KIND), ints(w, at.POSITION)
     multiplier, offset = floats(w, at.MULTIPLIER), floats(w, at.OFFSET)
@@ -28,55 +28,67 @@ def joint_rotations(w):
             displacement[b] = x - angle[b]
             if abs(angle[b]) > FAR_ANGLE:
                 angle[b] = math.atan2(math.sin(x), math.cos(x))
-    X, turned = floats(w, at.PLACEMENT), floats(w, at.TURNED)
+    sine, cosine = floats(w, at.SINE), floats(w, at.COSINE)
     for b in range(0, n, WIDTH):
         theta = load(angle, 0, b)
-        s, c = sin8(theta), cos8(theta)
-        for r in range(3):
-            x, y = load(X, 3 * r, b), load(X, 3 * r + 1, b)
-            store(turned, 2 * r, b, x * c + y * s)
-            store(turned, 2 * r + 1, b, y * c - x * s)
+        store(sine, 0, b, sin8(theta))
+        store(cosine, 0, b, cos8(theta))
 
 
 @kernel
 def body_poses(w):
-    """R and P of every node, base to tip; a root body is its tree's origin."""
-    n, kind, parent, tree = count(w, at.NODES), ints(w, at.KIND), ints(w, at.PARENT), ints(w, at.TREE)
-    X, turned, displacement = floats(w, at.PLACEMENT), floats(w, at.TURNED), floats(w, at.DISPLACEMENT)
-    R, P, origin = floats(w, at.R), floats(w, at.P), floats(w, at.ORIGIN)
+    """POSE of every node, base to tip: two registers, x and y axis in one, z axis and position in the other.
+
+    Along a limb, where the parent is the node before, they stay there. A root body is its tree's origin.
+    """
+    n, kind, parent = count(w, at.NODES), ints(w, at.KIND), ints(w, at.PARENT)
+    X, displacement, pose = floats(w, at.PLACEMENT), floats(w, at.DISPLACEMENT), floats(w, at.POSE)
+    sine, cosine, revolute = floats(w, at.SINE), floats(w, at.COSINE), floats(w, at.REVOLUTE)
+    xy, zp, held = load(pose, n, 0), load(pose, n, 8), n
     for b in range(n):
         p = parent[b]
         if kind[b] == SINGLE:
-            x, y = (turned[0, b], turned[2, b], turned[4, b]), (turned[1, b], turned[3, b], turned[5, b])
-            axis = (X[2, b], X[5, b], X[8, b])
-            t = add(get3(X, 9, b), scale(displacement[b], axis))
-            r0, r1, r2 = get3(R, 0, p), get3(R, 3, p), get3(R, 6, p)
-            set3(R, 0, b, (dot(r0, x), dot(r0, y), dot(r0, axis)))
-            set3(R, 3, b, (dot(r1, x), dot(r1, y), dot(r1, axis)))
-            set3(R, 6, b, (dot(r2, x), dot(r2, y), dot(r2, axis)))
-            set3(P, 0, b, add(get3(P, 0, p), rotate(r0, r1, r2, t)))
+            if p != held:
+                xy, zp = load(pose, p, 0), load(pose, p, 8)
+            x, y, z, held = first_half(xy), last_half(xy), first_half(zp), b
+            c, s = cosine[b], pair(sine[b], -sine[b])  # the placement is turned first: that waits for no parent
+            xy = x * _turned(X, b, 0, c, s) + y * _turned(X, b, 1, c, s) + z * _turned(X, b, 2, c, s)
+            moved = x * pair(X[b, 6], X[b, 9]) + y * pair(X[b, 7], X[b, 10]) + z * pair(X[b, 8], X[b, 11])
+            if revolute[b] == 0.0:
+                moved = moved + pair(0.0, displacement[b]) * first_half(moved)
+            zp = moved + last_half_alone(zp)
+            store(pose, b, 0, xy)
+            store(pose, b, 8, zp)
         elif kind[b] == FIRST:
             _group_pose(w, b)
         if p == n:
-            origin[tree[b], 0], origin[tree[b], 1], origin[tree[b], 2] = get3(P, 0, b)
             _put_at_origin(w, b)
+            held = -1
+
+
+@kernel
+def _turned(X, b, r, c, s):
+    """Component r of the x and y axes of joint b's placement, turned by its angle."""
+    xy = pair(X[b, r], X[b, 3 + r])
+    return c * xy + s * halves_swapped(xy)
 
 
 @kernel
 def _put_at_origin(w, first):
     """The root body is where its tree's origin is: all nodes of its joint."""
-    P, kind = floats(w, at.P), ints(w, at.KIND)
+    pose, kind, origin, tree = floats(w, at.POSE), ints(w, at.KIND), floats(w, at.ORIGIN), ints(w, at.TREE)[first]
     b = first
-    set3(P, 0, b, (0.0, 0.0, 0.0))
+    origin[tree, 0], origin[tree, 1], origin[tree, 2] = pose[b, 12], pose[b, 13], pose[b, 14]
+    pose[b, 12], pose[b, 13], pose[b, 14] = 0.0, 0.0, 0.0
     while kind[b] == FIRST or kind[b] == MEMBER:
         b += 1
-        set3(P, 0, b, (0.0, 0.0, 0.0))
+        pose[b, 12], pose[b, 13], pose[b, 14] = 0.0, 0.0, 0.0
 
 
 @kernel
 def _group_pose(w, first):
     """A planar or floating joint: every node gets the body's position and, as its z axis, its own direction."""
-    X, R, P, Q = floats(w, at.PLACEMENT), floats(w, at.R), floats(w, at.P), floats(w, at.Q)
+    X, pose, Q = floats(w, at.PLACEMENT), floats(w, at.POSE), floats(w, at.Q)
     parent, group = ints(w, at.PARENT)[first], ints(w, at.GROUP)
     g = ints(w, at.POSITION)[first]
     start, size = group[g, 2], group[g, 3]
@@ -87,17 +99,29 @@ def _group_pose(w, first):
         t = (Q[start], Q[start + 1], 0.0)
         s, c = math.sin(Q[start + 2]), math.cos(Q[start + 2])
         r0, r1, r2 = (c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)
-    x0, x1, x2 = get3(X, 0, first), get3(X, 3, first), get3(X, 6, first)
-    p0, p1, p2 = get3(R, 0, parent), get3(R, 3, parent), get3(R, 6, parent)
-    p = add(get3(P, 0, parent), rotate(p0, p1, p2, add(get3(X, 9, first), rotate(x0, x1, x2, t))))
     last = first + size - 1
-    set3(R, 0, last, row_times(row_times(p0, x0, x1, x2), r0, r1, r2))
-    set3(R, 3, last, row_times(row_times(p1, x0, x1, x2), r0, r1, r2))
-    set3(R, 6, last, row_times(row_times(p2, x0, x1, x2), r0, r1, r2))
-    for e in range(size):
-        set3(P, 0, first + e, p)
-        for r in range(3):
-            R[3 * r + 2, first + e] = R[3 * r + e % 3, last]
+    for r in range(3):
+        p = (pose[parent, r], pose[parent, 4 + r], pose[parent, 8 + r])
+        x = (dot(p, (X[first, 0], X[first, 1], X[first, 2])), dot(p, (X[first, 3], X[first, 4], X[first, 5])),
+             dot(p, (X[first, 6], X[first, 7], X[first, 8])))
+        moved = pose[parent, 12 + r] + dot(p, (X[first, 9], X[first, 10], X[first, 11])) + dot(x, t)
+        x = row_times(x, r0, r1, r2)
+        pose[last, r], pose[last, 4 + r] = x[0], x[1]
+        for b in range(first, last, 3):
+            pose[b, 8 + r], pose[b + 1, 8 + r], pose[b + 2, 8 + r] = x
+            pose[b, 12 + r], pose[b + 1, 12 + r], pose[b + 2, 12 + r] = moved, moved, moved
+
+
+@kernel
+def poses_by_node(w):
+    """R and P from POSE, eight nodes at a time."""
+    pose, R, P = floats(w, at.POSE), floats(w, at.R), floats(w, at.P)
+    for b in range(0, count(w, at.NODES), WIDTH):
+        xy, zp = columns(pose, b, 0), columns(pose, b, 8)
+        store3(R, 0, b, (xy[0], xy[4], zp[0]))
+        store3(R, 3, b, (xy[1], xy[5], zp[1]))
+        store3(R, 6, b, (xy[2], xy[6], zp[2]))
+        store3(P, 0, b, (zp[4], zp[5], zp[6]))
 
 
 @kernel
@@ -147,5 +171,6 @@ def kinematics(w):
     """Everything that depends on q alone: R, P, S and the world inertias."""
     joint_rotations(w)
     body_poses(w)
+    poses_by_node(w)
     motion_subspaces(w)
     world_inertias(w)

@@ -15,7 +15,6 @@ world origin would cost six digits to a robot 1 km away).
 """
 from __future__ import annotations
 
-from functools import partial
 from itertools import count as count_from
 
 import numpy as np
@@ -29,9 +28,12 @@ __all__ = ["Workspace", "clear", "count", "floats", "ints", "padded", "set_count
 
 _slot = count_from(0).__next__
 
-# ---- addresses: what marks an array of doubles, and the stages ----
+# ---- addresses: what marks an array of doubles, what makes one, vectors to hand out again, and the stages ----
 NDARRAY = _slot()
 FLOAT64 = _slot()
+NEW_ARRAY = _slot()
+SPARE = _slot()
+SPARE_TOO = _slot()
 KINEMATICS = _slot()
 MOTION = _slot()
 MASS_MATRIX = _slot()
@@ -46,6 +48,7 @@ RUNS = _slot()
 GROUPS = _slot()
 MIMIC = _slot()
 MERGES = _slot()
+STEPS = _slot()
 HAS_EXTERNAL = _slot()  # 1 if EXTERNAL is not zero
 
 # ---- the robot: integers ----
@@ -62,11 +65,12 @@ GROUP = _slot()  # (groups, 4): joint type, first node, first entry of q, number
 LAMBDA_E = _slot()  # flat (nv): the parent coordinate; elimination tree when there are mimic joints
 DEPTH_E = _slot()  # flat (nv): coordinates above it
 PATH_E = _slot()  # (nv, D): the coordinates from the root to each, by depth
+STEP = _slot()  # flat (steps): the order in which coordinates are eliminated, alone or with their parent k - 1
 MERGE = _slot()  # (k, 4): node i, depth of its ancestor j, row and column of H that H_ij is added to (mimic only)
 FRAME_NODE = _slot()  # flat: the node a frame is fixed to, n for the world
 
 # ---- the robot: numbers ----
-PLACEMENT = _slot()  # by node (12): rotation (row major) and position of the joint frame in the parent; joint axis = z
+PLACEMENT = _slot()  # (n, 12): axes x, y, z and position of the joint frame in the parent; z is the joint's axis
 INERTIA = _slot()  # by node (10): mass, centre (3), xx xy xz yy yz zz about the centre, in body axes
 REVOLUTE = _slot()  # by node (1): 1 for a rotation about z, 0 for a translation along z
 MULTIPLIER = _slot()
@@ -82,7 +86,9 @@ V = _slot()
 A = _slot()  # flat: configuration, velocity, acceleration as given
 DISPLACEMENT = _slot()  # by node (1): translation along z
 ANGLE = _slot()  # by node (1): rotation about z
-TURNED = _slot()  # by node (6): the first two columns of the placement after the rotation
+SINE = _slot()
+COSINE = _slot()  # by node (1): of the angle
+POSE = _slot()  # (n + 8, 16): axes x, y, z and position from the tree's origin of the body, in four lanes each
 R = _slot()  # by node (9): orientation of the body, row major
 P = _slot()  # by node (3): position from the tree's origin
 ORIGIN = _slot()  # (trees + 1, 3): the trees' origins in the world; the last is the world's own
@@ -90,6 +96,7 @@ S = _slot()  # by node (6): motion subspace
 IW = _slot()  # by node (10): m, m c (3), xx xy xz yy yz zz about the tree's origin
 IC = _slot()  # by node (10): the same of the composite body
 RATE = _slot()  # by node (1): joint velocity
+RATE_DERIVATIVE = _slot()  # by node (1): its derivative
 VELOCITY = _slot()  # by node (6)
 ACCELERATION = _slot()  # by node (6), minus gravity
 FORCE = _slot()  # by node (6)
@@ -165,16 +172,16 @@ def stage(slot: int):
     """
     def decorate(func):
         _stages[slot] = kernel(func)
-        return _through_header(slot, func.__doc__)
+        return _through_header(slot, func)
     return decorate
 
 
-def _through_header(slot: int, doc: str | None):
-    @kernel
+def _through_header(slot: int, func):
     def call_stage(w):
         call(count(w, slot), w)
-    call_stage.__doc__ = doc
-    return call_stage
+    call_stage.__doc__ = func.__doc__
+    call_stage.__qualname__ = f"{func.__qualname__}.stage"  # a symbol in the machine code, so unique
+    return kernel(call_stage)
 
 
 @kernel
@@ -195,23 +202,22 @@ class Workspace:
 
     Attributes:
         address: What a kernel is called with. Valid as long as the workspace lives.
+        head: The header as an array, which keeps the memory that it points to.
         has_mimic: Whether the robot has mimic joints, which some methods cannot carry.
-        new_vector: Makes an empty array of the length of v.
-        forward: The compiled forward dynamics that were used here before, by name.
     """
 
     def __init__(self):
-        self._header = _aligned(2 * SLOTS, np.int64).reshape(SLOTS, 2)
+        self.head = _aligned(2 * SLOTS, np.int64).reshape(SLOTS, 2).view(_Header)
+        self.head.kept = []
+        self._header = self.head.view(np.ndarray)
         self._pending: dict[int, np.ndarray] = {}
         self._arrays: dict[int, np.ndarray] = {}
-        self._blocks = [self._header]
         self.address = int(self._header.ctypes.data)
-        self.set_count(NDARRAY, vector.NDARRAY)
-        self.set_count(FLOAT64, vector.FLOAT64)
+        for slot, value in ((NDARRAY, vector.NDARRAY), (FLOAT64, vector.FLOAT64), (NEW_ARRAY, vector.NEW_ARRAY)):
+            self.set_count(slot, value)
         for slot, kernel_of_stage in _stages.items():
             self.set_count(slot, address_of(kernel_of_stage, types.void(types.int64)))
-        self.has_mimic, self.forward = False, {}
-        self.new_vector = partial(np.empty, 0)
+        self.has_mimic = False
 
     def set_count(self, slot: int, value: int) -> None:
         """Put a plain integer in `slot`."""
@@ -220,6 +226,11 @@ class Workspace:
     def put(self, slot: int, array, like=np.float64) -> None:
         """Ask for a copy of `array` (one or two dimensions) in `slot`; `allocate` makes it."""
         self._pending[slot] = np.asarray(array, dtype=like)
+
+    def keep(self, slot: int, array: np.ndarray) -> None:
+        """Put the address of an array object in `slot`: of the object, not of its numbers."""
+        self.head.kept.append(array)
+        self.set_count(slot, id(array))
 
     def zeros(self, slot: int, *shape: int) -> None:
         """Ask for zeros in `slot`; `allocate` makes them."""
@@ -234,7 +245,7 @@ class Workspace:
         strides = {s: padded(a.shape[-1]) if a.ndim > 1 else 1 for s, a in self._pending.items()}
         sizes = {s: padded(a.shape[0] * strides[s]) + WIDTH for s, a in self._pending.items()}
         block = _aligned(sum(sizes.values()) + WIDTH, np.float64)
-        self._blocks.append(block)
+        self.head.kept.append(block)
         start = 0
         for slot, array in self._pending.items():
             part = block[start:start + sizes[slot]].view(array.dtype)
@@ -264,6 +275,12 @@ class Workspace:
     def __getitem__(self, slot: int) -> np.ndarray:
         """The array in `slot`, a live view."""
         return self._arrays[slot]
+
+
+class _Header(np.ndarray):
+    """The header of a workspace; who holds it, as a function bound to the workspace, holds all its memory."""
+
+    kept: list[np.ndarray]
 
 
 def _aligned(size: int, dtype) -> np.ndarray:

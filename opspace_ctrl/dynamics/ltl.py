@@ -18,24 +18,28 @@ def ltdl(w):
     """L_d below the diagonal of H, 1/D into DINV; the vector W becomes L_d^-T W on the way.
 
     A coordinate and its parent are eliminated together where they are neighbours, which along a limb they are: their
-    common ancestors are then read and written once.
+    common ancestors are then read and written once. Limbs take turns: while a pivot of one is waited for, the next
+    goes on.
     """
     H, dinv, x = floats(w, at.H), floats(w, at.DINV), floats(w, at.W)
-    path, depth, lam = ints(w, at.PATH_E), ints(w, at.DEPTH_E), ints(w, at.LAMBDA_E)
-    k = count(w, at.NV) - 1
-    while k >= 0:
-        d = depth[k]
-        dinv[k] = 1.0 / H[k, d]
-        if d > 0 and lam[k] == k - 1:
-            _update_parent(H, x, k, d, dinv[k])
-            dinv[k - 1] = 1.0 / H[k - 1, d - 1]
-            _update_ancestors_of_two(H, x, path, k, d - 1, dinv[k], dinv[k - 1])
-            _scale_row(H, k, d, dinv[k])
-            k -= 1
+    path, depth, lam, step = ints(w, at.PATH_E), ints(w, at.DEPTH_E), ints(w, at.LAMBDA_E), ints(w, at.STEP)
+    for s in range(count(w, at.STEPS)):
+        k = step[s]
+        d, p = depth[k], k - 1
+        pivot = H[k, d]
+        scale = 1.0 / pivot
+        dinv[k] = scale
+        if d > 0 and lam[k] == p:  # the second pivot is det / pivot, which need not wait for the division by the first
+            scale_1, factor = pivot / (pivot * H[p, d - 1] - H[k, d - 1] * H[k, d - 1]), scale * H[k, d - 1]
+            dinv[p] = scale_1
+            for e in range(0, d, WIDTH):
+                store(H, p, e, load(H, p, e) - factor * load(H, k, e))
+            x[p] -= factor * x[k]
+            _update_ancestors_of_two(H, x, path, k, d - 1, scale, scale_1)
+            _scale_row(H, p, d - 1, scale_1)
         else:
-            _update_ancestors(H, x, path, k, d, dinv[k])
-        _scale_row(H, k, depth[k], dinv[k])
-        k -= 1
+            _update_ancestors(H, x, path, k, d, scale)
+        _scale_row(H, k, d, scale)
 
 
 @kernel
@@ -45,27 +49,19 @@ def _scale_row(H, k, end, scale):
 
 
 @kernel
-def _update_parent(H, x, k, d, scale):
-    """`_update_ancestors` for the parent k - 1 alone."""
-    a = scale * H[k, d - 1]
-    for e in range(0, d, WIDTH):
-        store(H, k - 1, e, load(H, k - 1, e) - a * load(H, k, e))
-    x[k - 1] -= a * x[k]
-
-
-@kernel
 def _update_ancestors_of_two(H, x, path, k, end, scale, scale_1):
     """`_update_ancestors` for k and its parent k - 1 at once."""
-    p = k - 1
-    last = end - 1
-    for e in range(last - last % WIDTH, -1, -WIDTH):
+    p, last = k - 1, end - 1
+    for e in range(last - last % WIDTH, 0, -WIDTH):
         row, row_1 = scale * load(H, k, e), scale_1 * load(H, p, e)
         for c in range(last, e - 1, -1):
             i = path[k, c]
-            store(H, i, e, load(H, i, e) - (H[k, c] * row + H[p, c] * row_1))
-    x_k, x_p = scale * x[k], scale_1 * x[p]
-    for c in range(end):
-        x[path[k, c]] -= H[k, c] * x_k + H[p, c] * x_p
+            store(H, i, e, load(H, i, e) - H[k, c] * row - H[p, c] * row_1)
+    row, row_1, x_k, x_p = scale * load(H, k, 0), scale_1 * load(H, p, 0), scale * x[k], scale_1 * x[p]
+    for c in range(last, -1, -1):
+        i = path[k, c]
+        store(H, i, 0, load(H, i, 0) - H[k, c] * row - H[p, c] * row_1)
+        x[i] = x[i] - H[k, c] * x_k - H[p, c] * x_p
 
 
 @kernel
@@ -92,14 +88,16 @@ def _update_ancestors(H, x, path, k, end, scale):
     first, since the next pivot waits for it.
     """
     last = end - 1
-    for e in range(last - last % WIDTH, -1, -WIDTH):
+    for e in range(last - last % WIDTH, 0, -WIDTH):
         row = scale * load(H, k, e)
         for c in range(last, e - 1, -1):
             i = path[k, c]
             store(H, i, e, load(H, i, e) - H[k, c] * row)
-    x_k = scale * x[k]
-    for c in range(end):
-        x[path[k, c]] -= H[k, c] * x_k
+    row, x_k = scale * load(H, k, 0), scale * x[k]
+    for c in range(last, -1, -1):
+        i = path[k, c]
+        store(H, i, 0, load(H, i, 0) - H[k, c] * row)
+        x[i] -= H[k, c] * x_k
 
 
 @kernel

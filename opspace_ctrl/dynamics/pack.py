@@ -1,8 +1,6 @@
 """From an immutable `Model` to a workspace: the expanded connectivity graph, and constants in the order of `layout`."""
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from ..model import JointType, Model
@@ -69,10 +67,12 @@ def pack(model: Model) -> Workspace:
     _frames(work, model, nodes)
     _state(work, model, nodes)
     work.allocate()
-    work.has_mimic, work.new_vector = bool(model.is_mimic.any()), partial(np.empty, model.nv)
+    work.has_mimic = bool(model.is_mimic.any())
+    for slot in (at.SPARE, at.SPARE_TOO):
+        work.keep(slot, np.empty(model.nv))
     if not work.has_mimic:
         work.same(at.H, at.HN)
-    work[at.R][[0, 4, 8], nodes.n] = 1.0                # the world's orientation
+    work[at.R][[0, 4, 8], nodes.n] = work[at.POSE][nodes.n, [0, 5, 10]] = 1.0  # the world's orientation
     work[at.ACCELERATION][3:, nodes.n] = -model.gravity  # gravity as an upward acceleration of the world
     return work
 
@@ -121,6 +121,9 @@ def _coordinates(work: Workspace, model: Model, nodes: Nodes) -> None:
     work.put(at.LAMBDA_E, lambda_e, int)
     work.put(at.DEPTH_E, depth_e, int)
     work.put(at.PATH_E, _ragged(paths), int)
+    steps = _steps(lambda_e, depth_e)
+    work.put(at.STEP, steps, int)
+    work.set_count(at.STEPS, len(steps))
     if not model.is_mimic.any():
         return
     merge, factor = [], []
@@ -138,13 +141,13 @@ def _coordinates(work: Workspace, model: Model, nodes: Nodes) -> None:
 
 def _constants(work: Workspace, model: Model, nodes: Nodes) -> None:
     n = nodes.n
-    placement, inertia = np.zeros((12, n + 1)), np.zeros((10, n + 1))
+    placement, inertia = np.zeros((n, 12)), np.zeros((10, n + 1))
     by_node = {slot: np.zeros((1, n + 1)) for slot in (at.REVOLUTE, at.MULTIPLIER, at.OFFSET)}
     for i, joint_type in enumerate(model.joint_type):
         first, last, Q = nodes.first[i], nodes.last[i], nodes.axes[i]
         before = nodes.axes[model.parent[i]].T if model.parent[i] >= 0 else np.eye(3)
-        placement[:9, first] = (before @ model.placement_rotation[i] @ Q).ravel()
-        placement[9:, first] = before @ model.placement_translation[i]
+        placement[first, :9] = (before @ model.placement_rotation[i] @ Q).T.ravel()
+        placement[first, 9:] = before @ model.placement_translation[i]
         inertia[0, last] = model.mass[i]
         inertia[1:4, last] = Q.T @ model.com[i]
         inertia[4:, last] = (Q.T @ model.inertia[i] @ Q)[np.triu_indices(3)]
@@ -173,15 +176,16 @@ def _frames(work: Workspace, model: Model, nodes: Nodes) -> None:
 
 def _state(work: Workspace, model: Model, nodes: Nodes) -> None:
     n, depth = nodes.n, int(max(nodes.depth, default=0)) + 1
-    rows = {at.DISPLACEMENT: 1, at.ANGLE: 1, at.RATE: 1, at.JOINT_FORCE: 1, at.P: 3, at.TURNED: 6, at.S: 6,
-            at.VELOCITY: 6, at.ACCELERATION: 6, at.HINGE: 6, at.FORCE: 6, at.EXTERNAL: 6, at.FC: 6, at.R: 9, at.IW: 10,
-            at.IC: 10, at.BC: 36}
+    rows = {at.DISPLACEMENT: 1, at.ANGLE: 1, at.RATE: 1, at.RATE_DERIVATIVE: 1, at.JOINT_FORCE: 1, at.P: 3,
+            at.SINE: 1, at.COSINE: 1, at.S: 6, at.VELOCITY: 6, at.ACCELERATION: 6, at.HINGE: 6, at.FORCE: 6,
+            at.EXTERNAL: 6, at.FC: 6, at.R: 9, at.IW: 10, at.IC: 10, at.BC: 36}
     for slot, k in rows.items():
         work.zeros(slot, k, n + 1)
     trees = sum(1 for p in nodes.parent if p < 0)
     leaves = len(set(range(n)) - set(nodes.parent.tolist()))
     work.zeros(at.ORIGIN, trees + 1, 3)
     work.zeros(at.SP, 6 * max(leaves, 1), depth + 8)  # a run may overrun the path
+    work.zeros(at.POSE, n + 8, 16)
     work.zeros(at.HN, n, depth)
     work.zeros(at.Q, model.nq)
     for slot in (at.V, at.A, at.DINV, at.BIAS, at.ACC, at.W):
@@ -200,6 +204,18 @@ def _runs(path: list[int]) -> list[tuple[int, int, int]]:
     """Stretches of neighbours in a path: place in it, first node, length."""
     starts = [d for d in range(len(path)) if d == 0 or path[d] != path[d - 1] + 1]
     return [(d, path[d], end - d) for d, end in zip(starts, [*starts[1:], len(path)])]
+
+
+def _steps(lambda_e: np.ndarray, depth_e: np.ndarray) -> list[int]:
+    """Coordinates to eliminate, each with its parent if that is the one before; the deepest first, so limbs alternate.
+
+    Descendants come before: they are deeper, or of the same depth (children of the parent) and numbered higher.
+    """
+    steps, k = [], len(lambda_e) - 1
+    while k >= 0:
+        steps.append(k)
+        k -= 2 if k > 0 and lambda_e[k] == k - 1 else 1
+    return sorted(steps, key=lambda k: (-depth_e[k], -k))
 
 
 def _ragged(paths: list[list[int]]) -> np.ndarray:

@@ -9,14 +9,13 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import ConfigurationError, MethodError
+from ..errors import MethodError
 from ..model import Model
 from . import forward_entries
 from . import layout as at
-from .api import Wrenches, external_wrenches
+from .api import Wrenches, external_wrenches, result_of
 from .composite import spatial_inertias
 from .pack import Nodes, pack
-from .state import OK, TOO_LARGE
 
 __all__ = ["FilterSmoother"]
 
@@ -49,14 +48,13 @@ class FilterSmoother:
         if model.is_mimic.any():
             raise MethodError(f"'kalman' cannot carry mimic joints ({model.name})")
         self.model, self.nodes = model, Nodes(model)
-        work, self.qdd = pack(model), np.empty(model.nv)
+        work = pack(model)
         rest = np.zeros(model.nv)
         q = model.check_configuration(q)
         v = rest if v is None else model.check_velocity(v)
         self.tau = rest if tau is None else model.check_velocity(tau, "tau")
         with external_wrenches(model, work, q, external or {}):
-            if forward_entries.kalman.call(q, v, self.tau, self.qdd, work.address) != OK:
-                raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
+            self.qdd = result_of(model, work, forward_entries.kalman, (q, v, self.tau), "v tau")
         self._read(work)
 
     def _read(self, work) -> None:

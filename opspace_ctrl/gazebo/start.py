@@ -44,7 +44,7 @@ def write_files(model: Model, settings: WorldSettings, folder: Path) -> tuple[li
     """
     files, notes = gazebo_files(model, settings, folder)
     if folder.exists() and not folder.is_dir():
-        raise GazeboError(f"cannot write into {quoted(str(folder))}: it is a file, not a folder")
+        raise GazeboError(f"cannot write into {quoted(folder)}: it is a file, not a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
@@ -52,7 +52,7 @@ def write_files(model: Model, settings: WorldSettings, folder: Path) -> tuple[li
         for name in {BRIDGE_FILE, CONTROLLERS_FILE} - set(files):
             _remove_ours(folder / name)
     except OSError as error:
-        raise GazeboError(f"cannot write into {quoted(str(folder))}: {error.strerror or error}") from None
+        raise GazeboError(f"cannot write into {quoted(folder)}: {error.strerror or error}") from None
     return [folder / name for name in files], notes
 
 

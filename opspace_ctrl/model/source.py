@@ -44,15 +44,15 @@ def read_source(source: str | bytes | os.PathLike, xacro_args: Mapping[str, obje
 def _read_bytes(path: Path) -> bytes:
     try:
         if not path.is_file():
-            raise SourceError(f"no file {quoted(str(path))}; a robot is the path of a URDF or .xacro file, "
+            raise SourceError(f"no file {quoted(path)}; a robot is the path of a URDF or .xacro file, "
                               "or XML text")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         reason = getattr(error, "strerror", None) or "not a path"
-        raise SourceError(f"cannot read {quoted(str(path))}: {reason}") from None
+        raise SourceError(f"cannot read {quoted(path)}: {reason}") from None
     if len(data) > MAX_BYTES:
-        raise SourceError(f"{quoted(str(path))} is larger than {MAX_BYTES} bytes")
+        raise SourceError(f"{quoted(path)} is larger than {MAX_BYTES} bytes")
     return data
 
 
@@ -60,7 +60,7 @@ def _expand_xacro(path: Path, text: str, arguments: Mapping[str, object]) -> str
     try:
         import xacro
     except ImportError:
-        raise SourceError(f"{quoted(str(path))} needs xacro: pip install 'opspace_ctrl[xacro]'") from None
+        raise SourceError(f"{quoted(path)} needs xacro: pip install 'opspace_ctrl[xacro]'") from None
     parse_xml(text)  # xacro's own parser would expand entities
     try:
         mappings = {str(key): str(value) for key, value in arguments.items()}
@@ -69,7 +69,7 @@ def _expand_xacro(path: Path, text: str, arguments: Mapping[str, object]) -> str
     except OpspaceError:
         raise
     except Exception as error:  # xacro evaluates Python: anything may come out of it
-        raise SourceError(f"xacro failed on {quoted(str(path))}: {type(error).__name__}: {error}") from None
+        raise SourceError(f"xacro failed on {quoted(path)}: {type(error).__name__}: {error}") from None
 
 
 _xacro_in_use = threading.Lock()

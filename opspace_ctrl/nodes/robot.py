@@ -39,7 +39,7 @@ def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str
     is_text = robot.lstrip().startswith("<")
     if not (is_text or robot in ROBOTS or os.path.isfile(robot)):
         raise SourceError(f"robot {quoted(robot)} is neither a shipped robot ({', '.join(ROBOTS)}) nor a file; "
-                          f"relative paths count from {quoted(str(Path.cwd()))}")
+                          f"relative paths count from {quoted(Path.cwd())}")
     options: dict[str, Any] = {"base": base} if base else {}
     if locked:
         options["locked"] = dict(locked)

@@ -5,8 +5,6 @@ from time import perf_counter_ns
 
 import numpy as np
 
-from . import tick
-
 __all__ = ["choose", "predicted_operations"]
 
 CLOSE = 2.5  # methods within this factor of the fewest operations are timed
@@ -65,13 +63,12 @@ def _timings(ospace, names: list[str]) -> dict[str, float]:
     """Least time [us] of J, Lambda^-1 and J H^-1 tau0 by each method, taken in turns so that noise hits all alike."""
     state = ospace.model.random_configuration(np.random.default_rng(1)), np.zeros(ospace.model.nv)
     force, tau0 = np.zeros(ospace.m), np.zeros(ospace.model.nv)
-    call, address = tick.control.prepare(), ospace._address
     best = dict.fromkeys(names, np.inf)
     for _ in range(ROUNDS):
         for name in names:
             ospace._use(name)
             start = perf_counter_ns()
             for _ in range(CALLS):
-                call(*state, force, tau0, False, address)
+                ospace._control(*state, force, tau0, False)
             best[name] = min(best[name], (perf_counter_ns() - start) / (1e3 * CALLS))
     return best

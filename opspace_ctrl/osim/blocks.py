@@ -4,7 +4,7 @@ from __future__ import annotations
 from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, ints
 from ..jit import kernel
-from ..lanes import WIDTH, load, splat, store, transpose
+from ..lanes import WIDTH, columns, load, splat, store
 from . import layout as at
 
 
@@ -100,8 +100,8 @@ def add_transposed_times(w, rows, right, out, columns, sign):
             x0, x1, x2 = sign * load(right, row, j), sign * load(right, row + 1, j), sign * load(right, row + 2, j)
             x3, x4, x5 = sign * load(right, row + 3, j), sign * load(right, row + 4, j), sign * load(right, row + 5, j)
             for r in range(first, first + block[b, at.B_SLOTS]):
-                found = load(out, support[r], j) + (rows[r, 0] * x0 + rows[r, 1] * x1 + rows[r, 2] * x2)
-                store(out, support[r], j, found + (rows[r, 3] * x3 + rows[r, 4] * x4 + rows[r, 5] * x5))
+                found = load(out, support[r], j) + rows[r, 0] * x0 + rows[r, 1] * x1 + rows[r, 2] * x2
+                store(out, support[r], j, found + rows[r, 3] * x3 + rows[r, 4] * x4 + rows[r, 5] * x5)
 
 
 @kernel
@@ -120,6 +120,20 @@ def store_zero(w, a, b):
     LI, block, none = floats(w, at.LI), ints(w, at.BLOCK), splat(0.0)
     for r in range(block[a, at.B_ROWS]):
         store(LI, block[a, at.B_ROW] + r, block[b, at.B_ROW], none)
+
+
+@kernel
+def transpose(matrix, i, j, out, k, l):
+    """Write the transpose of the 8 x 8 numbers at (i, j) of a matrix to (k, l) of `out`."""
+    x = columns(matrix, i, j)
+    store(out, k, l, x[0])
+    store(out, k + 1, l, x[1])
+    store(out, k + 2, l, x[2])
+    store(out, k + 3, l, x[3])
+    store(out, k + 4, l, x[4])
+    store(out, k + 5, l, x[5])
+    store(out, k + 6, l, x[6])
+    store(out, k + 7, l, x[7])
 
 
 @kernel

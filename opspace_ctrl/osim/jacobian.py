@@ -104,7 +104,7 @@ def _write_leg(w, k, adding):
     k3, k4, k5 = load(K, 6 * k + 3, 0), load(K, 6 * k + 4, 0), load(K, 6 * k + 5, 0)
     for i in range(leg[k, at.L_START], leg[k, at.L_START] + leg[k, at.L_LENGTH]):
         j, r = nodes[i], registers[i]
-        column = S[0, j] * k0 + S[1, j] * k1 + S[2, j] * k2 + (S[3, j] * k3 + S[4, j] * k4 + S[5, j] * k5)
+        column = S[0, j] * k0 + S[1, j] * k1 + S[2, j] * k2 + S[3, j] * k3 + S[4, j] * k4 + S[5, j] * k5
         if adding:
             column = load(J, r, 0) + multiplier[j] * column
         store(J, r, 0, column)

@@ -53,7 +53,8 @@ class OperationalSpace:
         self._supports = pack_tasks(self._work, model, self._blocks)
         self._work[at.THRESHOLD][:] = TRIP, DAMPING, CUT
         self._built: dict[str, Workspace] = {}
-        self._control, self._update, self._address = tick.control.prepare(), tick.update.prepare(), self._work.address
+        self._control, self._update = tick.control.bound(self._work), tick.update.bound(self._work)
+        self._advance, self._apply = tick.advance.bound(self._work), tick.torque.bound(self._work)
         self._no_velocity, self._no_force = np.zeros(model.nv), np.zeros(self.m)
         square = np.s_[:self.m, :self.m]
         self._jacobian, self._bias, self._torque = self._view(at.J_DENSE), self._view(dyn.BIAS), self._view(at.TORQUE)
@@ -129,23 +130,21 @@ class OperationalSpace:
         """
         given = self._no_velocity if v is None else v
         wanted, self._read, self._done = self._read, STATE, STATE
-        done = self._update(q, given, wanted, self._address)
+        done = self._update(q, given, wanted)
         if not done:
             self._read = self._done = wanted & STATE
             q, given = self.model.check_configuration(q), self.model.check_velocity(given)
-            done = self._update(q, given, wanted, self._address)
+            done = self._update(q, given, wanted)
             if not done:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
             self._read = STATE
         self._done = done
         return self
 
-    def _want(self, result: int) -> None:
-        """Compute a result unless that is done, and remember that it was read."""
-        if not self._done & result:
-            self._need_state()
-            self._done = tick.advance.call(self._done, result, self._address)
-        self._read |= result
+    def _find(self, result: int) -> None:
+        """Compute a result of the state at hand."""
+        self._need_state()
+        self._done = self._advance(self._done, result)
 
     def _need_state(self) -> None:
         if not self._done:
@@ -156,50 +155,57 @@ class OperationalSpace:
     @property
     def jacobian(self) -> np.ndarray:
         """J (m, nv)."""
-        if not self._read & JACOBIAN:
-            self._want(JACOBIAN)
+        if not self._done & JACOBIAN:
+            self._find(JACOBIAN)
+        self._read |= JACOBIAN
         return self._jacobian
 
     @property
     def bias_acceleration(self) -> np.ndarray:
         """Jdot v (m,): the classical acceleration of the task rows when dv/dt = 0 componentwise."""
-        if not self._read & BIAS:
-            self._want(BIAS)
+        if not self._done & BIAS:
+            self._find(BIAS)
+        self._read |= BIAS
         return self._jdot_v
 
     @property
     def bias_forces(self) -> np.ndarray:
         """h(q, v) (nv,)."""
-        if not self._read & BIAS:
-            self._want(BIAS)
+        if not self._done & BIAS:
+            self._find(BIAS)
+        self._read |= BIAS
         return self._bias
 
     @property
     def inertia_inv(self) -> np.ndarray:
         """Lambda^-1 = J H^-1 J^T (m, m), symmetric."""
-        if not self._read & INERTIA_INV:
-            self._want(INERTIA_INV)
+        if not self._done & INERTIA_INV:
+            self._find(INERTIA_INV)
+        self._read |= INERTIA_INV
         return self._inertia_inv
 
     @property
     def inertia(self) -> np.ndarray:
         """Lambda (m, m); damped along directions that are nearly lost (see `singular`)."""
-        if not self._read & INERTIA:
-            self._want(INERTIA)
+        if not self._done & INERTIA:
+            self._find(INERTIA)
+        self._read |= INERTIA
         return self._inertia
 
     @property
     def jbar(self) -> np.ndarray:
         """Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J."""
-        if not self._read & JBAR:
-            self._want(JBAR)
+        if not self._done & JBAR:
+            self._find(JBAR)
+        self._read |= JBAR
         return self._jbar
 
     @property
     def null_space(self) -> np.ndarray:
         """N = 1 - Jbar J (nv, nv), a projector also where tasks are singular."""
-        if not self._read & NULL_SPACE:
-            self._want(NULL_SPACE)
+        if not self._done & NULL_SPACE:
+            self._find(NULL_SPACE)
+        self._read |= NULL_SPACE
         return self._null_space
 
     @property
@@ -214,8 +220,9 @@ class OperationalSpace:
 
     @property
     def _status(self) -> np.ndarray:
-        if not self._read & INERTIA:
-            self._want(INERTIA)
+        if not self._done & INERTIA:
+            self._find(INERTIA)
+        self._read |= INERTIA
         return self._work[at.STATUS]
 
     @property
@@ -232,10 +239,10 @@ class OperationalSpace:
             ConfigurationError: Wrong size or non-finite.
         """
         self._need_state()
-        done = tick.torque.call(force, tau0, compensate, self._done, self._address)
+        done = self._apply(force, tau0, compensate, self._done)
         if not done:
             force, tau0 = self._force(force), self._tau0(tau0)
-            done = tick.torque.call(force, tau0, bool(compensate), self._done, self._address)
+            done = self._apply(force, tau0, bool(compensate), self._done)
             if not done:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         self._done = done
@@ -251,11 +258,11 @@ class OperationalSpace:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
         read, self._read, self._done = self._read, STATE, STATE
-        if self._control(q, v, force, tau0, compensate, self._address) != OK:
+        if self._control(q, v, force, tau0, compensate) != OK:
             self._read = self._done = read & STATE
             checked = (self.model.check_configuration(q), self.model.check_velocity(v), self._force(force),
                        self._tau0(tau0), bool(compensate))
-            if self._control(*checked, self._address) != OK:
+            if self._control(*checked) != OK:
                 raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
             self._read = self._done = STATE
         return self._torque

@@ -23,12 +23,16 @@ def quick_bound(w):
     largest = 0.0
     for j in range(0, m, WIDTH):
         store(x, 0, j, load(scale, 0, j))
-    for k in range(0, m, 2):  # two at a time, as they were factored; what is left of the diagonal is never read again
-        x_k = x[k]
-        x_1 = x[k + 1] + x_k * abs(U[k, k + 1])
-        largest = max(largest, x_k * x_k * U[k, k], x_1 * x_1 * U[k + 1, k + 1])
-        for j in range(k - k % WIDTH, m, WIDTH):
-            store(x, 0, j, load(x, 0, j) + (x_k * absolute(load(U, k, j)) + x_1 * absolute(load(U, k + 1, j))))
+    for k in range(0, m, 4):  # four at a time, as they were factored; what is left of the diagonal is never read again
+        a = x[k]
+        b = x[k + 1] + a * abs(U[k, k + 1])
+        c = x[k + 2] + a * abs(U[k, k + 2]) + b * abs(U[k + 1, k + 2])
+        d = x[k + 3] + a * abs(U[k, k + 3]) + b * abs(U[k + 1, k + 3]) + c * abs(U[k + 2, k + 3])
+        largest = max(largest, a * a * U[k, k], b * b * U[k + 1, k + 1])
+        largest = max(largest, c * c * U[k + 2, k + 2], d * d * U[k + 3, k + 3])
+        for j in range(k + 4 - (k + 4) % WIDTH, m, WIDTH):
+            y = load(x, 0, j) + a * absolute(load(U, k, j)) + b * absolute(load(U, k + 1, j))
+            store(x, 0, j, y + c * absolute(load(U, k + 2, j)) + d * absolute(load(U, k + 3, j)))
     return 1.0 / (m * largest)
 
 

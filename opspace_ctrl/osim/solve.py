@@ -10,9 +10,9 @@ from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, ints
 from ..dynamics.state import copy
 from ..jit import kernel
-from ..lanes import WIDTH, from_lane, load, splat, store, total, transpose
+from ..lanes import WIDTH, from_lane, load, splat, store, total
 from . import layout as at
-from .blocks import add_transposed, add_transposed_times, mirror
+from .blocks import add_transposed, add_transposed_times, mirror, transpose
 
 
 @kernel
@@ -24,9 +24,9 @@ def factorise(w):
     both start in the same register; D U is kept in VECTORS.
     """
     m, U, DU, smallest = count(w, at.M), floats(w, at.FACTOR), floats(w, at.VECTORS), math.inf
-    LI, X, x = floats(w, at.LI), floats(w, at.X), floats(w, at.SOLUTION)
+    LI, X, rest = floats(w, at.LI), floats(w, at.X), floats(w, at.OFF_DIAGONAL)
     for j in range(0, m, WIDTH):
-        store(x, 0, j, load(X, 0, j))
+        store(rest, 0, j, load(X, 0, j))
     for i in range(0, m, 2):
         for j in range(i - i % WIDTH, m, WIDTH):
             a, b = load(LI, i, j), load(LI, i + 1, j)
@@ -35,55 +35,67 @@ def factorise(w):
                 a, b = a - U[k, i] * row, b - U[k, i + 1] * row
             store(DU, i, j, a)
             store(DU, i + 1, j, b)
-        first = DU[i, i]
-        factor = DU[i, i + 1] / first
-        second = DU[i + 1, i + 1] - factor * DU[i, i + 1]
+        first, det = DU[i, i], DU[i, i] * DU[i + 1, i + 1] - DU[i, i + 1] * DU[i, i + 1]
+        inverse, inverse_1 = 1.0 / first, 0.0
         if not first > smallest:  # written so that NaN counts
             smallest = first
-        if i + 1 < m and not second > smallest:
-            smallest = second
-        _finish_two(U, DU, x, i, m, factor, 1.0 / first, 1.0 / second if i + 1 < m else 0.0)
+        if i + 1 < m:  # the second pivot is det / first, which need not wait for the division by the first
+            inverse_1 = first / det
+            if not inverse * det > smallest:
+                smallest = inverse * det
+        _finish_two(w, rest, i, inverse, inverse_1)
     return smallest
 
 
 @kernel
-def _finish_two(U, DU, x, i, m, factor, inverse, inverse_1):
-    """Row i + 1 less its share of row i; both scaled into U; and x without its part along the two."""
-    start = i - i % WIDTH
-    x_i = inverse * x[i]
-    x_1 = inverse_1 * (x[i + 1] - factor * x[i])
-    for j in range(start, m, WIDTH):
+def _finish_two(w, rest, i, inverse, inverse_1):
+    """Row i + 1 less its share of row i; both scaled into U; what is left of X without its part along the two."""
+    U, DU, x = floats(w, at.FACTOR), floats(w, at.VECTORS), floats(w, at.SOLUTION)
+    start, factor = i - i % WIDTH, inverse * DU[i, i + 1]
+    x_i = inverse * rest[i]
+    x_1 = inverse_1 * (rest[i + 1] - factor * rest[i])
+    for j in range(start, count(w, at.M), WIDTH):
         a = load(DU, i, j)
         b = load(DU, i + 1, j) - factor * a
         store(DU, i + 1, j, b)
-        a, b = from_lane(a, i + 1 - j), from_lane(b, i + 2 - j)
+        if j == start:
+            a, b = from_lane(a, i + 1 - j), from_lane(b, i + 2 - j)
         store(U, i, j, inverse * a)
         store(U, i + 1, j, inverse_1 * b)
-        store(x, 0, j, load(x, 0, j) - (x_i * a + x_1 * b))
+        store(rest, 0, j, load(rest, 0, j) - x_i * a - x_1 * b)
     U[i, i], U[i + 1, i + 1], x[i], x[i + 1] = inverse, inverse_1, x_i, x_1
 
 
 @kernel
 def back_substitute(w, x):
-    """x becomes U^-1 x, a register of rows at a time.
-
-    What a whole register still needs from later ones is summed first; the rest goes number by number, since a vector
-    read just after a number written into it would wait for the memory.
-    """
+    """x becomes U^-1 x, a register of rows at a time: what it needs from later ones first, then its own triangle."""
     m, U = count(w, at.M), floats(w, at.FACTOR)
     for start in range((m - 1) - (m - 1) % WIDTH, -1, -WIDTH):
-        end = min(start + WIDTH, m)
-        for i in range(start, end):
-            if end < m:
-                found = splat(0.0)
-                for j in range(start + WIDTH, m, WIDTH):
-                    found = found + load(U, i, j) * load(x, 0, j)
-                x[i] -= total(found)
-        for i in range(end - 1, start - 1, -1):
-            found_i = x[i]
-            for j in range(end - 1, i, -1):  # what was found last comes last: only that has to be waited for
-                found_i -= U[i, j] * x[j]
-            x[i] = found_i
+        for i in range(start, start + WIDTH if start + WIDTH < m else start):
+            found = splat(0.0)
+            for j in range(start + WIDTH, m, WIDTH):
+                found = found + load(U, i, j) * load(x, 0, j)
+            x[i] -= total(found)
+        _triangle(U, x, start)
+
+
+@kernel
+def _triangle(U, x, i):
+    """Eight entries of U^-1 x from the triangle of U on the diagonal; all in registers, what was found last comes last.
+
+    Rows and columns beyond the last are zero in U.
+    """
+    b, c, d, e, f, g, h = i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7
+    x7 = x[h]
+    x6 = x[g] - U[g, h] * x7
+    x5 = x[f] - U[f, h] * x7 - U[f, g] * x6
+    x4 = x[e] - U[e, h] * x7 - U[e, g] * x6 - U[e, f] * x5
+    x3 = x[d] - U[d, h] * x7 - U[d, g] * x6 - U[d, f] * x5 - U[d, e] * x4
+    x2 = x[c] - U[c, h] * x7 - U[c, g] * x6 - U[c, f] * x5 - U[c, e] * x4 - U[c, d] * x3
+    x1 = x[b] - U[b, h] * x7 - U[b, g] * x6 - U[b, f] * x5 - U[b, e] * x4 - U[b, d] * x3 - U[b, c] * x2
+    x0 = (x[i] - U[i, h] * x7 - U[i, g] * x6 - U[i, f] * x5 - U[i, e] * x4 - U[i, d] * x3 - U[i, c] * x2
+          - U[i, b] * x1)
+    x[i], x[b], x[c], x[d], x[e], x[f], x[g] = x0, x1, x2, x3, x4, x5, x6
 
 
 @kernel

@@ -70,7 +70,7 @@ class Log:
             self._events = open(self.folder / EVENTS, "w", encoding="utf-8", buffering=1)
             (self.folder / HEADER).write_text(json.dumps({**own, **header}), encoding="utf-8")
         except OSError as error:
-            raise LogError(f"cannot write the log {quoted(str(folder))}: {error}") from None
+            raise LogError(f"cannot write the log {quoted(self.folder)}: {error}") from None
 
     def row(self, **values) -> None:
         """Add a row; the names are those of the columns."""
@@ -162,7 +162,7 @@ def read_log(folder: str | Path) -> Run:
         counted = json.loads(counts.read_text(encoding="utf-8")) if counts.exists() else {"counters": {}, "faults": []}
         events = [json.loads(line) for line in lines]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LogError(f"{quoted(str(folder))} holds no log of a run: {error}") from None
+        raise LogError(f"{quoted(folder)} holds no log of a run: {error}") from None
     return Run(header, counted["counters"], counted["faults"], events, columns, rows)
 
 

@@ -37,7 +37,7 @@ class NativeSimulator(Simulator):
         super().__init__(model, settings)
         self._contacts, self._loops = parse_contacts(model, settings.contacts), parse_loops(model, settings.closures)
         self._work = pack_simulator(model, settings, self._initial, self._contacts, self._loops)
-        self._address, self._step = self._work.address, entries.step.prepare()
+        self._step = entries.step.bound(self._work)
         joints = len(model.effort_limits)
         self.q, self.v, self.tau = (_read_only(self._work[slot]) for slot in (dyn.Q, dyn.V, at.APPLIED))
         self._q_before = _read_only(self._work[at.Q_START])
@@ -48,7 +48,7 @@ class NativeSimulator(Simulator):
 
     def step(self, tau) -> None:
         """See `Simulator.step`."""
-        if self._step(tau, self._address) != OK:
+        if self._step(tau) != OK:
             self._refuse(tau)
         self._is_holding = tau is self._hold
         self._count += 1
@@ -56,7 +56,7 @@ class NativeSimulator(Simulator):
     def _refuse(self, tau) -> None:
         """Convert what the compiled step did not take, or say what is wrong with it."""
         checked = check_vector(tau, len(self.tau), "tau")
-        status = self._step(checked, self._address)
+        status = self._step(checked)
         if status == entries.LEFT_RANGE:
             raise SimulationError(f"{self.model.name}: the motion leaves the range of numbers at {self.time:g} s; "
                                   "smaller steps or efforts, or integrator semi_implicit, may keep it")
@@ -70,7 +70,7 @@ class NativeSimulator(Simulator):
         kept = {slot: self._work[slot].copy() for slot in self._saved.values()}
         back = self.model.difference(self.q, self._held)
         self._work[at.BRAKE][:] = HOLD_RATE / self.settings.step * back
-        status = entries.hold.call(self._efforts, self._address)
+        status = entries.hold.call(self._efforts, self._work.address)
         for slot, value in kept.items():
             self._work[slot][...] = value
         if status != OK:

@@ -47,7 +47,7 @@ def write_bag(run: Run, path: str | Path, tracking: Mapping[str, np.ndarray] | N
                 writer.write_message(topic, schemas[kind], content, log_time=time, sequence=count)
                 count += 1
     except OSError as error:
-        raise LogError(f"cannot write the bag {quoted(str(path))}: {error}") from None
+        raise LogError(f"cannot write the bag {quoted(Path(path))}: {error}") from None
     return count
 
 
@@ -55,7 +55,7 @@ def check_recording(path: str | Path) -> None:
     """Raise LogError if a bag could not be written there."""
     _writer_class()
     if reason := why_not_writable(path):
-        raise LogError(f"cannot write the bag {quoted(str(path))}: {reason}")
+        raise LogError(f"cannot write the bag {quoted(Path(path))}: {reason}")
 
 
 def _writer_class() -> Any:

@@ -32,12 +32,12 @@ def joint_wrench(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, fram
     It is what is left of their change of momentum when weight and wrenches from outside are taken off: the force of the
     recursive Newton-Euler algorithm at that body.
     """
-    f, work, motion = model.frame_index(frame), workspace(model), np.empty(model.nv)
+    f, work = model.frame_index(frame), workspace(model)
     summed: dict[str, np.ndarray] = {}
     for name, wrench in wrenches:
         summed[name] = summed.get(name, 0.0) + wrench
     with external_wrenches(model, work, q, summed):
-        entries.inverse_dynamics.call(q, v, a, motion, work.address)
+        entries.inverse_dynamics.call(q, v, a, work.address)
         node = int(work[dyn.FRAME_NODE][f])
         torque, force = work[dyn.FORCE][:3, node].copy(), work[dyn.FORCE][3:, node].copy()
         origin = work[dyn.ORIGIN][work[dyn.TREE][node]].copy()
