@@ -189,7 +189,10 @@ def test_robot_and_base_are_those_of_the_parameter_file_unless_they_are_given(tm
     for given, robot, floating in (({}, str(urdf), True), ({"robot": "arm7", "base": "fixed"}, "arm7", False)):
         request = Request("gazebo", {"params_file": str(params), **given}, tmp_path)
         assert request.robot == robot and request.model.is_base_coordinate.any() == floating
-    assert parameters(planned("arm", tmp_path, params_file=str(params))["opspace_controller"])["robot"] == str(urdf)
+    params.write_text(text.replace("robot: arm7", f"robot: {urdf}\n    base: floating", 1))  # the controller's alone
+    processes = planned("arm", tmp_path, params_file=str(params))
+    for node in ("opspace_controller", "opspace_simulator"):
+        assert (parameters(processes[node])["robot"], parameters(processes[node])["base"]) == (str(urdf), "floating")
 
 
 def test_a_xacro_file_is_expanded_with_its_arguments(tmp_path):

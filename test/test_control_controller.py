@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from opspace_ctrl import OperationalSpace, bias_forces, frame_jacobian, frame_pose, load_robot, mass_matrix
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.settings import controller_settings
+from opspace_ctrl.control.streams import Streams
 from opspace_ctrl.dynamics import frame_velocity, gravity_forces
 from opspace_ctrl.errors import (
     ConfigurationError,
@@ -210,6 +212,7 @@ def test_live_settings_take_effect_and_a_bad_set_changes_nothing(arm):
     before = controller.tick(ARM_START, np.zeros(7), 0.0).copy()
     for change, error in (({"tool.frame": "link3"}, SettingsError), ({"tool.level": 2}, SettingsError),
                           ({"payload.frame": "nowhere"}, SettingsError),
+                          ({"payload.frame": "base_link", "payload.mass": 1.0}, SettingsError),
                           ({"posture.positions": [1.0]}, SettingsError)):
         with pytest.raises(error, match="|".join(change)) as caught:
             controller.apply(controller_settings({**values, "ramp": 9.0, **change}))
@@ -218,6 +221,38 @@ def test_live_settings_take_effect_and_a_bad_set_changes_nothing(arm):
     for _ in range(300):
         loaded = controller.tick(ARM_START, np.zeros(7), 1.0 + 0.001 * _).copy()
     assert np.abs(loaded - before).max() > 1.0
+
+
+def test_a_posture_set_live_is_approached_at_once(arm):
+    values = {"posture.speed": 1.0, "posture.stiffness": [100.0]}
+    loop, goal = Loop(arm, ARM_START, ramp=0.0, **values), ARM_START + 0.1
+    loop.run(0.05)
+    loop.controller.apply(controller_settings({**loop.controller.settings.values, "posture.positions": goal.tolist()}))
+    loop.run(2.0)
+    np.testing.assert_allclose(loop.q, goal, atol=1e-3)
+
+
+def test_inputs_that_go_stale_while_others_come_are_taken_back_and_disturb_no_tick(arm):
+    """One thread puts wrenches while another lets them expire at once; threads are switched as often as can be."""
+    core = Controller(arm, controller_settings({"method": "sparse_ltdl", **TOOL, "tool.force_axes": ["z"]}))._core
+    streams, usual, time = Streams(core), sys.getswitchinterval(), 0.0
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(1) as other:
+            sent = [other.submit(streams.put, name, 0, np.ones(6), 0.5) for name in ("wrench", "measured") * 1000]
+            while not all(one.done() for one in sent):
+                time += 1.0
+                streams.expire(time)
+        assert [one.result() for one in sent] == [None] * 2000
+    finally:
+        sys.setswitchinterval(usual)
+    streams.expire(time + 1.0)
+    assert not core.wrench.any() and not core.measured_on.any() and streams.expires == np.inf
+
+
+def test_a_payload_that_nothing_carries_is_refused(arm):
+    with pytest.raises(SettingsError, match="payload.frame is empty"):
+        Controller(arm, controller_settings({"method": "sparse_ltdl", "mode": "gravity", "payload.mass": 1.0}))
 
 
 def test_a_payload_is_carried_as_a_mass_at_its_place(arm):

@@ -207,6 +207,29 @@ def test_manual_gates_stay_closed_until_reset_and_only_if_the_fault_is_gone():
     assert clock.run() == 0
 
 
+def test_every_gate_that_waits_for_a_reset_opens_with_it_when_its_fault_is_gone():
+    safety = make(manual_recovery=list(GATES))
+    clock = Clock(safety)
+    safety.reset()
+    assert safety.check(0.0, 0.0) == BIT["first"]  # there is no state yet
+    assert clock.run() == BIT["first"]
+    safety.advise(ADVISORY)
+    safety.reset()
+    assert clock.run() == 0 and names_of(safety.closed) == ["publishers", "target"]
+    safety.advise(0)
+    assert clock.run() == 0 and names_of(safety.closed) == ["publishers", "target"]
+    safety.reset()
+    assert clock.run() == 0 and safety.closed == 0
+
+
+def test_a_tick_without_a_finite_torque_closes_a_gate_until_the_next_state():
+    clock, safety = running()
+    safety.restarted()
+    safety.failed()
+    assert safety.check(clock.time, clock.steady) == BIT["finite"] and safety.command(clock.steady) == "held"
+    assert clock.message() == 0 and safety.must_restart
+
+
 def test_a_recovery_time_keeps_a_gate_closed_for_as_long():
     clock, safety = running(recovery_time=0.05)
     clock.message(BIT["position"])

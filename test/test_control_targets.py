@@ -1,6 +1,8 @@
 """References: no jump, limits kept, exact ends; derivatives by finite differences, paths against SciPy."""
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,12 +10,13 @@ from hypothesis import strategies as st
 from scipy.interpolate import BPoly
 from scipy.spatial.transform import Rotation, Slerp
 
-from opspace_ctrl import load_robot
+from opspace_ctrl import load_robot, load_urdf
 from opspace_ctrl.control import segments
 from opspace_ctrl.control.posture_target import PostureTarget
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.control.target import Target
 from opspace_ctrl.errors import TargetError
+from opspace_ctrl.model.source import robot_text
 
 FIELDS = "position velocity acceleration rate rate_change".split()
 UP = (0.0, 0.0, 0.0, 1.0)
@@ -332,6 +335,18 @@ def test_any_numbers_give_a_finite_program_or_a_named_error(position, quaternion
 
 
 # ---- the posture ----
+
+def test_a_posture_of_joints_whose_velocity_limit_is_zero_is_approached_at_the_speed_of_the_settings():
+    """Many URDFs say velocity="0" where nobody has looked it up."""
+    model = load_urdf(re.sub('velocity="[^"]*"', 'velocity="0"', robot_text("arm7")))
+    assert not model.velocity_limits.any()
+    of_zero, of_arm7 = (PostureTarget(each, controller_settings({"posture.speed": 0.1}).posture)
+                        for each in (model, load_robot("arm7")))
+    for posture in (of_zero, of_arm7):
+        posture.hold(np.zeros(7), 0.0)
+        posture.move(model.joint_names, np.linspace(0.0, 0.6, 7), None, 1.0)
+    np.testing.assert_array_equal(of_zero.program, of_arm7.program)
+
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_posture_given_in_mid_motion_keeps_its_speed(seed):

@@ -262,11 +262,19 @@ def test_the_whole_lifecycle_again_and_the_last_word_after_a_signal(peer, arm, g
     peer.send()
     assert graph.transition(NODE, "cleanup") and graph.state(NODE) == "unconfigured"
     assert peer.answers.count == count
+    assert graph.call(Trigger, f"{NODE}/emergency_stop").success
     assert any(graph.transition(NODE, "configure") for _ in range(5))
     graph.wait_for(lambda: graph.node.count_subscribers("/arm/joint_states") == 1, "its subscription")
     assert graph.set_parameters(NODE, last_command="gravity") == (True, "")
     assert graph.transition(NODE, "activate")
+    rival = graph.node.create_publisher(Float64MultiArray, "effort_controller/commands", 1)
     peer.first_answer()
+    peer.status("gates", lambda text, values: values["gate"] == "stop", "the stop of before the configuration")
+    assert graph.call(Trigger, f"{NODE}/reset").success
+    peer.step_until(like(peer, gravity(arm, peer.q), 1e-6), "efforts after the reset")
+    peer.status("gates", lambda text, values: values["other_controllers"] == "1" and "2 publishers" in text,
+                "the other controller in the diagnostics", each=peer.send)
+    graph.node.destroy_publisher(rival)
     peer.quiet()
     count = peer.answers.count
     process.send(signal.SIGINT)

@@ -41,6 +41,8 @@ def test_poses_twists_and_wrenches_are_taken_from_any_frame_into_the_axes_of_the
     expected = own * given
     assert position == pytest.approx(expected.translation, abs=1e-12)
     assert pin.Quaternion(quaternion).toRotationMatrix() == pytest.approx(expected.rotation, abs=1e-12)
+    many = found.poses(np.tile(given.translation, (3, 1)), np.tile(pin.Quaternion(given.rotation).coeffs(), (3, 1)))
+    assert many[0][2] == pytest.approx(position, abs=1e-12) and many[1][2] == pytest.approx(quaternion, abs=1e-12)
     six = np.arange(1.0, 7.0)
     assert found.turned(six) == pytest.approx([*(own.rotation @ six[:3]), *(own.rotation @ six[3:])], abs=1e-12)
 

@@ -48,7 +48,7 @@ def plan(launch: str, given: Mapping[str, str], scratch: Path) -> tuple[Process,
 
 
 def _robot_parameters(request: Request) -> dict[str, Any]:
-    base = {"base": request["base"]} if request["base"] else {}
+    base = {"base": request.base} if request.base else {}
     return {"robot": request.robot, **base}
 
 

@@ -74,7 +74,8 @@ class Request:
         return self["robot"] or self._said("robot") or default_robot(self.launch)
 
     @cached_property
-    def _base(self) -> str:
+    def base(self) -> str:
+        """The parameter `base` of our nodes, "" where neither the argument nor the parameter file says it."""
         return self["base"] or self._said("base")
 
     def _said(self, name: str) -> str:
@@ -121,8 +122,8 @@ class Request:
 
     def _loaded(self, locked: Mapping[str, float]) -> Model:
         options: dict[str, Any] = {"locked": locked} if locked else {}
-        if self._base:
-            options["base"] = self._base
+        if self.base:
+            options["base"] = self.base
         return load_robot(self.robot, **options) if self.robot in ROBOTS else load_urdf(self.description, **options)
 
     @property

@@ -14,7 +14,8 @@ from ..errors import ConfigurationError, SettingsError, TargetError, listed, quo
 from ..model import Model
 from ..osim import OperationalSpace
 from .core import Core
-from .live import write_live
+from .layout import NOT_FINITE
+from .live import check_payload, write_live
 from .posture_target import PostureTarget
 from .report import Report
 from .safe import SafeCommands
@@ -89,7 +90,7 @@ class Controller:
         self._hold_tasks(q, v, time)
         self._posture.start(q, time)
         self._core.load_posture(self._posture.program)
-        self._streams.expire(NEVER)
+        self._streams.clear()
         self._tick = self._core.tick
 
     def tick(self, q, v, time: float) -> np.ndarray:
@@ -104,6 +105,11 @@ class Controller:
             self._switch(q, v, time)
         return self._tick(q, v, time)
 
+    @property
+    def is_finite(self) -> bool:
+        """Was the last tick's torque finite? If not, the torque before it was kept."""
+        return not self._core.report[NOT_FINITE]
+
     @staticmethod
     def _not_active(q, v, time: float) -> np.ndarray:
         raise ConfigurationError("the controller has no targets yet: call activate(q, v, time) before the first tick")
@@ -114,7 +120,7 @@ class Controller:
         self._hold_tasks(q, v, time)
         self._posture.hold(q, time)
         self._core.load_posture(self._posture.program)
-        self._streams.expire(NEVER)
+        self._streams.clear()
 
     def _hold_tasks(self, q: np.ndarray, v: np.ndarray, time: float) -> None:
         self._core.measure(q, v)
@@ -153,8 +159,12 @@ class Controller:
         self._check(settings)
         if settings.method != self.settings.method:
             self.method = settings.method
+        has_new_posture = settings.posture.positions != self.settings.posture.positions
         self.settings, self._safe.damping = settings, settings.safety.safe_damping
         self._posture.settings = settings.posture
+        if has_new_posture and self._tick != self._not_active:
+            self._posture.move_to_settings(self._core.time)
+            self._core.load_posture(self._posture.program)
         for target, task in zip(self._targets, settings.tasks):
             target.settings, target.timeout = task, settings.safety.target_timeout
         write_live(self._core, self.model, settings, self._posture)
@@ -162,9 +172,7 @@ class Controller:
     def _check(self, settings: ControllerSettings) -> None:
         """Do live settings fit the robot?"""
         self._posture.check(settings.posture)
-        frame = settings.compensation.payload_frame
-        if frame and frame not in self.model.frame_names:
-            raise SettingsError(f"payload.frame: no frame {quoted(frame)}; valid are {listed(self.model.frame_names)}")
+        check_payload(self.model, settings)
 
     @property
     def method(self) -> str:

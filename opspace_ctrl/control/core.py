@@ -262,6 +262,11 @@ class Core:
             raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}, or the time {time} is not finite")
 
     @property
+    def time(self) -> float:
+        """Of the last tick [s]; 0 before the first."""
+        return float(self._work[at.STATE][at.LAST_TIME])
+
+    @property
     def osim(self) -> np.ndarray:
         """Lambda^-1 (m, m) of the tasks' rows in the user's order, at the last tick; a copy."""
         blocks = self._work[osim.BLOCK]

@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import SettingsError, listed, quoted
 from ..model import Model
 from . import layout
 from .core import Core
 from .posture_target import PostureTarget
-from .settings import Compensation, ControllerSettings
+from .settings import ControllerSettings
 
-__all__ = ["write_live"]
+__all__ = ["check_payload", "write_live"]
 
 MODES = {"tasks": layout.TASKS_MODE, "raw": layout.RAW_MODE, "gravity": layout.GRAVITY_MODE}
 INTERNAL = {"zero": layout.ZERO, "balanced": layout.BALANCED}
@@ -69,7 +70,28 @@ def _write_options(core: Core, settings: ControllerSettings) -> None:
 
 
 def _write_payload(core: Core, settings: ControllerSettings) -> None:
-    added: Compensation = settings.compensation
-    frames = [task.spec.frame for task in settings.tasks if task.spec.frame]
-    frame = added.payload_frame or (frames[0] if frames else None)
-    core.set_payload(frame if added.payload_mass > 0.0 else None, added.payload_mass, added.payload_centre)
+    added = settings.compensation
+    core.set_payload(_payload_frame(settings) if added.payload_mass > 0.0 else None, added.payload_mass,
+                     added.payload_centre)
+
+
+def check_payload(model: Model, settings: ControllerSettings) -> None:
+    """Can the robot carry the payload where it is said to be?
+
+    Raises:
+        SettingsError: There is no such frame, none is given, or it does not move.
+    """
+    frame, mass = _payload_frame(settings), settings.compensation.payload_mass
+    if frame and frame not in model.frame_names:
+        raise SettingsError(f"payload.frame: no frame {quoted(frame)}; valid are {listed(model.frame_names)}")
+    if mass > 0.0 and frame is None:
+        raise SettingsError(f"payload.mass: {mass:g} kg, but payload.frame is empty and no task has a frame")
+    if mass > 0.0 and model.frame_body[model.frame_index(frame)] < 0:
+        moving = [name for name, body in zip(model.frame_names, model.frame_body) if body >= 0]
+        raise SettingsError(f"payload.frame: {quoted(frame)} does not move; valid are {listed(moving)}")
+
+
+def _payload_frame(settings: ControllerSettings) -> str | None:
+    """The frame that is given, or the first task's."""
+    frames = [settings.compensation.payload_frame, *(task.spec.frame for task in settings.tasks)]
+    return next((frame for frame in frames if frame), None)

@@ -14,6 +14,7 @@ from .target import vector
 __all__ = ["PostureTarget"]
 
 STRETCHES = np.array([1.0, 1.2, 1.5, 2.0, 3.0])  # of the least time: a joint in motion may need more to keep its speed
+SLOWEST = 1e-6  # [rad/s or m/s] a velocity limit that is lower, as the zero of many URDFs, is none
 SLOWING = 0.2  # [s] in which a posture that was given a velocity comes to rest
 
 
@@ -69,6 +70,10 @@ class PostureTarget:
     def start(self, q: np.ndarray, time: float) -> None:
         """Begin where the robot is, and approach the positions of the settings where they are given."""
         self.hold(q, time)
+        self.move_to_settings(time)
+
+    def move_to_settings(self, time: float) -> None:
+        """Approach the positions of the settings, where they are given."""
         if self.settings.positions:
             self.move(self.settings.joints or tuple(self._model.joint_names), self.settings.positions, None, time)
 
@@ -86,7 +91,8 @@ class PostureTarget:
         goal, speed = end[0], np.zeros(self._k)
         limits = self._model.position_limits[places]
         goal[places] = np.clip(positions, limits[:, 0], limits[:, 1])
-        most = np.minimum(self.settings.speed, self._model.velocity_limits)
+        most = np.where(self._model.velocity_limits > SLOWEST,
+                        np.minimum(self.settings.speed, self._model.velocity_limits), self.settings.speed)
         speed[places] = np.clip(speeds, -most[places], most[places])
         zero = np.zeros(self._k)
         shortest = max(0.1, segments.PEAK_SPEED * float(np.max(np.abs(goal - now[0]) / most, initial=0.0)))

@@ -26,8 +26,8 @@ ADVISORY = BIT["target"] | BIT["publishers"]
 STATE_LESS = sum(BIT[name] for name in ("names", "size", "quaternion", "finite", "odom", "state", "first"))
 # What a message of joint states may be blamed for; the next message decides again.
 OF_MESSAGE = sum(BIT[name] for name in ("names", "size", "quaternion", "finite", "position", "clock"))
-_OVERRUN, _ODOM, _STATE, _FIRST, _STOP, _CLOCK = (BIT[name] for name in (
-    "overrun", "odom", "state", "first", "stop", "clock"))
+_OVERRUN, _ODOM, _STATE, _FIRST, _STOP, _CLOCK, _FINITE = (BIT[name] for name in (
+    "overrun", "odom", "state", "first", "stop", "clock", "finite"))
 UNKNOWN_PERIOD = 0.2  # [s] joint states are not stale earlier while their period is not known
 OVERRUN_RECOVERY = 1.0  # [s] at least, for a closed gate makes ticks cheap
 NEVER = float("-inf")
@@ -105,6 +105,10 @@ class Safety:
         else:
             self._faults &= ~_OVERRUN
 
+    def failed(self) -> None:
+        """A tick found no finite torque: the gate `finite` closes, and the next message decides again."""
+        self._faults |= _FINITE
+
     def advise(self, gates: int) -> None:
         """What is wrong with targets: bits of `target` and `publishers`."""
         self._advice = gates & ADVISORY
@@ -117,7 +121,7 @@ class Safety:
         """Let the emergency stop go, and open every gate whose fault is gone."""
         self._stopped = False
         self._last_fault = [NEVER] * len(GATES)
-        self.closed &= self._faults | _FIRST | ADVISORY
+        self.closed &= self._faults | self._advice | (_FIRST if self._arrival_steady == NEVER else 0)
 
     def restarted(self) -> None:
         """The controller was activated anew."""

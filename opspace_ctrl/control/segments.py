@@ -17,16 +17,14 @@ import numpy as np
 
 from ..model.rotations import (
     left_jacobian,
-    left_jacobian_inverse,
     quaternion_conjugate,
     quaternion_exp,
     quaternion_log,
     quaternion_product,
-    skew,
 )
 
-__all__ = ["COLUMNS", "Motion", "at_rest", "excess", "hold", "minimum_jerk", "quintic", "rotation_end", "row", "sample",
-           "state_at", "twist"]
+__all__ = ["COLUMNS", "Motion", "at_rest", "excess", "hold", "minimum_jerk", "quintic", "rotation_end", "row", "rows",
+           "sample", "state_at", "twist"]
 
 # Columns of a row.
 START, END = 0, 1
@@ -40,6 +38,7 @@ FADING = 0.02  # [s] in which an acceleration beyond its limit fades
 LONGEST_STOP = 2.0  # [s] even where a trajectory was faster than the limits
 TOLERATED = 1.25  # times a limit that a target in mid-motion may cause
 KEPT = 1.001  # times a limit that counts as within it
+_NEXT = np.array([1, 2, 0])  # y, z, x
 _SAMPLES = np.linspace(0.0, 1.0, 17)
 
 
@@ -70,8 +69,11 @@ def at_rest(position, quaternion) -> Motion:
     return Motion(np.array(position, float), np.array(quaternion, float), zero, zero, zero, zero)
 
 
-def quintic(x0, v0, a0, x1, v1, a1, duration: float) -> np.ndarray:
-    """Coefficients (3, 6) of the quintic with the given ends, in rising powers of s in 0..duration."""
+def quintic(x0, v0, a0, x1, v1, a1, duration) -> np.ndarray:
+    """Coefficients (3, 6) of the quintic with the given ends, in rising powers of s in 0..duration.
+
+    Likewise (n, 3, 6) of n at once, for ends (n, 3) and durations (n, 1).
+    """
     T = duration
     d, dv, da = x1 - x0 - v0 * T - 0.5 * a0 * T * T, (v1 - v0 - a0 * T) * T, (a1 - a0) * T * T
     return np.stack([x0, v0, 0.5 * a0, (10.0 * d - 4.0 * dv + 0.5 * da) / T**3,
@@ -96,9 +98,14 @@ def evaluate(coefficients: np.ndarray, s: float) -> tuple[np.ndarray, np.ndarray
 
 def row(t0: float, t1: float, position: np.ndarray, quaternion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """One row (COLUMNS,) of a program."""
-    out = np.zeros(COLUMNS)
-    out[START], out[END], out[QUATERNION] = t0, t1, quaternion
-    out[POSITION], out[ROTATION] = position.ravel(), rotation.ravel()
+    return rows(np.array([t0, t1]), position[None], quaternion, rotation[None])[0]
+
+
+def rows(times: np.ndarray, position: np.ndarray, quaternion: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Rows (n, COLUMNS) that follow each other at times (n + 1,); (n, 3, 6), (n, 4) and (n, 3, 6)."""
+    out = np.zeros((len(times) - 1, COLUMNS))
+    out[:, START], out[:, END], out[:, QUATERNION] = times[:-1], times[1:], quaternion
+    out[:, POSITION], out[:, ROTATION] = position.reshape(-1, 18), rotation.reshape(-1, 18)
     return out
 
 
@@ -116,26 +123,39 @@ def sample(segment: np.ndarray, s: float) -> Motion:
     r, dr, ddr = evaluate(segment[ROTATION].reshape(3, 6), s)
     Jl = left_jacobian(r)
     quaternion = quaternion_product(quaternion_exp(r), segment[QUATERNION])
-    return Motion(p, quaternion / np.linalg.norm(quaternion), v, Jl @ dr, a, Jl @ ddr + jacobian_change(r, dr) @ dr)
+    return Motion(p, quaternion / np.linalg.norm(quaternion), v, Jl @ dr, a, Jl @ ddr + _drift(r, dr))
 
 
-def jacobian_change(r: np.ndarray, dr: np.ndarray) -> np.ndarray:
-    """d/dt Jl(r) (3, 3) for Jl = 1 + b [r] + c [r]^2, b = (1 - cos x) / x^2, c = (x - sin x) / x^3, x = |r|."""
-    x = sqrt(r @ r)
-    if x < 1e-3:  # series: the quotients lose all digits
-        b, c, db, dc = 0.5 - x * x / 24.0, 1.0 / 6.0 - x * x / 120.0, -1.0 / 12.0 + x * x / 180.0, -1.0 / 60.0
-    else:
-        b, c = (1.0 - np.cos(x)) / x**2, (x - np.sin(x)) / x**3
-        db, dc = (np.sin(x) / x - 2.0 * b) / x**2, ((1.0 - np.cos(x)) / x**2 - 3.0 * c) / x**2
-    P, D, along = skew(r), skew(dr), r @ dr
-    return db * along * P + b * D + dc * along * (P @ P) + c * (D @ P + P @ D)
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a x b (..., 3); NumPy's own takes several times as long for one vector."""
+    return (a * b.take(_NEXT, axis=-1) - a.take(_NEXT, axis=-1) * b).take(_NEXT, axis=-1)
+
+
+def _drift(r: np.ndarray, dr: np.ndarray) -> np.ndarray:
+    """d/dt(Jl(r)) r' (..., 3) for Jl = 1 + b [r] + c [r]^2, b = (1 - cos x) / x^2, c = (x - sin x) / x^3, x = |r|."""
+    size = np.sqrt((r * r).sum(axis=-1, keepdims=True))
+    is_small = size < 1e-3  # series: the quotients lose all digits
+    x = np.where(is_small, 1.0, size)
+    b, c = (1.0 - np.cos(x)) / x**2, (x - np.sin(x)) / x**3
+    db = np.where(is_small, -1.0 / 12.0 + size * size / 180.0, (np.sin(x) / x - 2.0 * b) / x**2)
+    dc = np.where(is_small, -1.0 / 60.0, (b - 3.0 * c) / x**2)
+    c = np.where(is_small, 1.0 / 6.0 - size * size / 120.0, c)
+    along, across = (r * dr).sum(axis=-1, keepdims=True), _cross(r, dr)
+    return along * (db * across + dc * _cross(r, across)) + c * _cross(dr, across)
 
 
 def rotation_end(r: np.ndarray, rate: np.ndarray, rate_change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """r' and r'' (3,) at r that make the given angular velocity and acceleration."""
-    inverse = left_jacobian_inverse(r)
-    dr = inverse @ rate
-    return dr, inverse @ (rate_change - jacobian_change(r, dr) @ dr)
+    """r' and r'' (..., 3) at r that make the given angular velocity and acceleration."""
+    size = np.sqrt((r * r).sum(axis=-1, keepdims=True))
+    x = np.where(size < 1e-4, 1.0, size)
+    c = np.where(size < 1e-4, 1.0 / 12.0 + size * size / 720.0, (1.0 - 0.5 * x / np.tan(0.5 * x)) / x**2)
+
+    def inverse(w):  # Jl(r)^-1 w
+        across = _cross(r, w)
+        return w - 0.5 * across + c * _cross(r, across)
+
+    dr = inverse(rate)
+    return dr, inverse(rate_change - _drift(r, dr))
 
 
 def hold(now: Motion, time: float, limits) -> np.ndarray:

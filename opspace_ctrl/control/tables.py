@@ -80,7 +80,7 @@ _POSTURE = (
     Parameter("posture.joints", [], "Joints that `posture.positions` is given for; empty: all of `joints`.",
               kind="string_array", read_only=True),
     Parameter("posture.positions", [], "Posture [rad or m]; empty: where the robot is when it is activated.",
-              kind="double_array"),
+              kind="double_array", minimum=-1e6, maximum=1e6),
     Parameter("posture.stiffness", [50.0], "One number, or one a joint of `posture.joints` [1/s^2].", minimum=0.0,
               maximum=1e5),
     Parameter("posture.damping", [], "Likewise [1/s]; empty: critical, 2 sqrt(stiffness).", kind="double_array",

@@ -80,8 +80,7 @@ def _rows(now: Motion, times, positions, quaternions, time: float, twists) -> np
     knots = np.concatenate([[0.0], times])
     linear = _positions(now, knots, np.vstack([now.position, positions]), None if twists is None else twists[:, :3])
     starts, angular = _rotations(now, knots, quaternions, None if twists is None else twists[:, 3:])
-    return np.stack([segments.row(time + knots[k], time + knots[k + 1], linear[k], starts[k], angular[k])
-                     for k in range(len(times))])
+    return segments.rows(time + knots, linear, starts, angular)
 
 
 def _check_times(times: np.ndarray) -> None:
@@ -117,8 +116,8 @@ def _positions(now: Motion, knots: np.ndarray, points: np.ndarray, velocities: n
     else:
         rates = np.vstack([now.velocity, velocities[:-1], zero])
         changes = _accelerations(knots, points, rates, now.acceleration)
-    return np.stack([segments.quintic(points[k], rates[k], changes[k], points[k + 1], rates[k + 1], changes[k + 1],
-                                      knots[k + 1] - knots[k]) for k in range(len(knots) - 1)])
+    return segments.quintic(points[:-1], rates[:-1], changes[:-1], points[1:], rates[1:], changes[1:],
+                            np.diff(knots)[:, None])
 
 
 def _rotations(now: Motion, knots: np.ndarray, quaternions: np.ndarray, rates: np.ndarray | None):
@@ -130,11 +129,9 @@ def _rotations(now: Motion, knots: np.ndarray, quaternions: np.ndarray, rates: n
     inner = _mean(gaps, slopes) if rates is None else rates[:-1]
     rates = np.vstack([now.rate, inner, np.zeros(3)])
     changes = _accelerations(knots, np.vstack([np.zeros(3), np.cumsum(steps, axis=0)]), rates, now.rate_change)
-    angular = []
-    for k in range(len(gaps)):
-        speed, change = segments.rotation_end(steps[k], rates[k + 1], changes[k + 1])
-        angular.append(segments.quintic(np.zeros(3), rates[k], changes[k], steps[k], speed, change, gaps[k]))
-    return turns.as_quat()[:-1], np.stack(angular)
+    angular = segments.quintic(np.zeros_like(steps), rates[:-1], changes[:-1], steps,
+                               *segments.rotation_end(steps, rates[1:], changes[1:]), gaps[:, None])
+    return turns.as_quat()[:-1], angular
 
 
 def _mean(gaps: np.ndarray, slopes: np.ndarray) -> np.ndarray:

@@ -53,6 +53,10 @@ class Commands:
             last[:] = 0.0
             self.refused += 1
 
+    def others(self) -> int:
+        """How many other publishers the topic has: two controllers on one robot fight each other."""
+        return max(0, self._node.count_publishers(self._publisher.topic_name) - 1)
+
     def close(self) -> None:
         """Destroy the publisher."""
         self._node.destroy_publisher(self._publisher)

@@ -181,8 +181,14 @@ class ControlLoop:
         if is_blocked or self.failure or (safety.must_restart and not self._restart()):
             self._send_safe(steady)
         else:
-            self._commands.send(self._controller.tick(intake.q, intake.v, intake.time))
-            self._sent = NOTHING
+            tau = self._controller.tick(intake.q, intake.v, intake.time)
+            if self._controller.is_finite:
+                self._commands.send(tau)
+                self._sent = NOTHING
+            else:  # tau is that of the tick before, which must not stand
+                safety.failed()
+                safety.check(self._time(steady), steady)
+                self._send_safe(steady)
         end = monotonic_ns()
         self.statistics.tick(arrival, end)
         safety.computed((end - arrival) * 1e-9)

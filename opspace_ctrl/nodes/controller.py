@@ -16,7 +16,7 @@ from std_srvs.srv import Trigger
 
 from opspace_ctrl.control.settings import ControllerSettings, controller_settings
 from opspace_ctrl.control.tables import controller_table
-from opspace_ctrl.errors import OpspaceError
+from opspace_ctrl.errors import ConfigurationError, OpspaceError
 from opspace_ctrl.nodes.declared import NODE_OPTIONS, Declared
 from opspace_ctrl.nodes.robot import Description, load
 from opspace_ctrl.nodes.runtime import DONE, Stop, run_lifecycle
@@ -53,6 +53,7 @@ class ControllerNode(LifecycleNode):
         self.finished, self.exit_code = False, DONE
         self._stop = stop
         self._session: Session | None = None
+        self._is_stopped = False  # emergency stop, whatever becomes of the session
         self._declared = Declared(self)
         general = {parameter.name: parameter for parameter in controller_table()}
         self._declared.declare([general.pop("tasks"), general.pop("contacts")])
@@ -119,6 +120,8 @@ class ControllerNode(LifecycleNode):
         model = load(robot, values["base"], settings.locked, log.warning)
         log.info(f"{model.name}: {len(model.joint_names)} joints, {model.nv} coordinates")
         self._session = Session(self, model, settings, lambda method: log.info(f"compiling {method}"))
+        if self._is_stopped:
+            self._session.emergency_stop()
         log.info(f"method {self._session.controller.method}, loop's thread "
                  f"{self._session.loop.priority}, memory {self._session.memory}")
 
@@ -142,20 +145,24 @@ class ControllerNode(LifecycleNode):
         return self._served(response, lambda session: session.hold(), "holding")
 
     def _reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        return self._served(response, lambda session: session.reset(), "reset")
+        self._is_stopped = False
+        return self._served(response, lambda session: session.reset(), "reset", always=True)
 
     def _emergency_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        return self._served(response, lambda session: session.emergency_stop(), "stopped until ~/reset")
+        self._is_stopped = True
+        return self._served(response, lambda session: session.emergency_stop(), "stopped until ~/reset", always=True)
 
-    def _served(self, response: Trigger.Response, action: Callable[[Session], None], text: str) -> Trigger.Response:
-        """Do it, and say that or why not."""
-        response.success, response.message = False, "the controller is not configured"
-        if self._session is not None:
-            try:
+    def _served(self, response: Trigger.Response, action: Callable[[Session], None], text: str,
+                always: bool = False) -> Trigger.Response:
+        """Do it, and say that or why not; always: it has been done where nothing is configured."""
+        response.success, response.message = True, text
+        try:
+            if self._session is not None:
                 action(self._session)
-                response.success, response.message = True, text
-            except (OpspaceError, TimeoutError) as error:
-                response.message = str(error) or "the loop does not answer"
+            elif not always:
+                raise ConfigurationError("the controller is not configured")
+        except (OpspaceError, TimeoutError) as error:
+            response.success, response.message = False, str(error) or "the loop does not answer"
         return response
 
 

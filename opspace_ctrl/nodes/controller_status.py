@@ -68,11 +68,13 @@ class ControllerStatus:
         loop, safety, intake, targets = self._loop, self._safety, self._intake, self._targets
         closed = names_of(safety.closed)
         new, self._refused = targets.refused - self._refused, targets.refused
+        others = self._commands.others()
         cases = (
             (loop.failure, "error", f"stopped: {loop.failure}"),
             (not loop.is_active, "ok", "inactive"),
             (safety.closed, "warn" if closed[:1] in (["target"], ["publishers"]) else "error", self._reason(closed)),
-            (new, "warn", f"{new} targets refused: {targets.reason}"))
+            (new, "warn", f"{new} targets refused: {targets.reason}"),
+            (others, "warn", f"efforts come from {others + 1} publishers: another controller drives the same robot"))
         level, text = next(((level, text) for applies, level, text in cases if applies), ("ok", "active"))
         if text != self._said and level != "ok":
             self._node.get_logger().warning(text)
@@ -84,7 +86,8 @@ class ControllerStatus:
         return self._status("gates", level, text, (
             ("active", loop.is_active), ("gate", safety.gate), ("closed", " ".join(closed)),
             ("state_age", (monotonic_ns() - intake.stamps.arrival) * 1e-9 if intake.stamps.last else float("inf")),
-            *odometry, ("targets_refused", targets.refused), ("last_refusal", targets.reason),
+            *odometry, ("other_controllers", others),
+            ("targets_refused", targets.refused), ("last_refusal", targets.reason),
             ("clipped_targets", " ".join(self._controller.report.clipped_targets)),
             ("repeated", intake.repeated), ("late", intake.late), ("foreign", intake.foreign),
             *((f"faults.{name}", count) for name, count in sorted(intake.faults.items()))))

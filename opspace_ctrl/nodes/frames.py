@@ -30,6 +30,11 @@ class Placement:
         """A pose (3,), (4,), both of the first frame, in the second."""
         return self.position + self.rotation @ position, quaternion_product(self.quaternion, quaternion)
 
+    def poses(self, positions: np.ndarray, quaternions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same of many poses (n, 3), (n, 4) at once."""
+        product = np.array([quaternion_product(self.quaternion, unit) for unit in np.eye(4)])  # linear in the second
+        return self.position + positions @ self.rotation.T, quaternions @ product
+
     def turned(self, value: np.ndarray) -> np.ndarray:
         """A six-vector (linear, angular), or force and torque, in the axes of the second frame."""
         return (self.rotation @ value.reshape(2, 3).T).T.ravel()

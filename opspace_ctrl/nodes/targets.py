@@ -116,12 +116,10 @@ class Targets:
         quaternions = unit_quaternion(f"{name}: orientations of the trajectory",
                                       [quaternion_of(point.transforms[0].rotation) for point in points], -1)
         placement = self._frames.placement(message.header.frame_id, reference)
-        poses = [placement.pose(*pose) for pose in zip(positions, quaternions)]
         twists = None
         if all(point.velocities for point in points):
             twists = [placement.turned(twist_of(point.velocities[0])) for point in points]
-        self._controller.trajectory(name, times, np.array([pose[0] for pose in poses]),
-                                    np.array([pose[1] for pose in poses]), time, twists)
+        self._controller.trajectory(name, times, *placement.poses(positions, quaternions), time, twists)
 
     def _posture(self, message: JointState, now) -> None:
         velocities = np.array(message.velocity) if len(message.velocity) else None
