@@ -13,7 +13,7 @@ from rclpy.signals import SignalHandlerOptions
 __all__ = ["ErrorWatch"]
 
 KIND, ENDING = "geometry_msgs/msg/TwistStamped", "/error"
-LOOK_EVERY = 0.5  # [s] between two looks for new topics
+LOOK_EVERY = 0.05  # [s] between two looks for new topics; lock-step may run through a second meanwhile
 QOS = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
