@@ -14,7 +14,7 @@ from .timing import time_in_turns
 
 __all__ = ["auto_check", "wheel_cases"]
 
-STATES, CALLS = 16, 320
+STATES, CALLS = 16, 2048
 
 
 def auto_check(cases: Iterable[tuple[str, Case | str]], tell: Callable[[str], None] = lambda text: None
