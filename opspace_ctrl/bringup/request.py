@@ -9,10 +9,11 @@ from typing import Any
 
 from opspace_ctrl.bringup.arguments import LAUNCHES, arguments, default_robot
 from opspace_ctrl.bringup.defaults import default_params_file
-from opspace_ctrl.errors import BringupError, listed, quoted
+from opspace_ctrl.errors import BringupError, ConfigurationError, listed, quoted
 from opspace_ctrl.model import Model, load_robot, load_urdf
 from opspace_ctrl.model.source import ROBOTS, read_source, robot_text
 from opspace_ctrl.parameter_file import node_parameters, section_for
+from opspace_ctrl.sim.settings import locked_joints
 
 __all__ = ["CONTROLLER", "SIMULATOR", "Request"]
 
@@ -112,13 +113,11 @@ class Request:
 
     def model_of(self, node: str) -> Model:
         """The robot with the joints locked that a node's parameters lock."""
-        parameters = self.parameters(node)
-        names = parameters.get("locked_joints") or []
-        positions = parameters.get("locked_positions") or [0.0] * len(names)
-        if len(positions) != len(names):
-            raise BringupError(f"{self.params_file}: {node}: locked_positions has {len(positions)} numbers for "
-                               f"{len(names)} locked_joints")
-        return self._loaded(dict(zip(names, positions))) if names else self.model
+        try:
+            locked = locked_joints(self.parameters(node))
+        except ConfigurationError as error:
+            raise BringupError(f"{self.params_file}: {node}: {error}") from None
+        return self._loaded(locked) if locked else self.model
 
     def _loaded(self, locked: Mapping[str, float]) -> Model:
         options: dict[str, Any] = {"locked": locked} if locked else {}

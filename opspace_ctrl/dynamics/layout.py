@@ -203,7 +203,6 @@ class Workspace:
     Attributes:
         address: What a kernel is called with. Valid as long as the workspace lives.
         head: The header as an array, which keeps the memory that it points to.
-        has_mimic: Whether the robot has mimic joints, which some methods cannot carry.
     """
 
     def __init__(self):
@@ -217,7 +216,6 @@ class Workspace:
             self.set_count(slot, value)
         for slot, kernel_of_stage in _stages.items():
             self.set_count(slot, address_of(kernel_of_stage, types.void(types.int64)))
-        self.has_mimic = False
 
     def set_count(self, slot: int, value: int) -> None:
         """Put a plain integer in `slot`."""

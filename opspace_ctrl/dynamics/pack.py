@@ -67,10 +67,9 @@ def pack(model: Model) -> Workspace:
     _frames(work, model, nodes)
     _state(work, model, nodes)
     work.allocate()
-    work.has_mimic = bool(model.is_mimic.any())
     for slot in (at.SPARE, at.SPARE_TOO):
         work.keep(slot, np.empty(model.nv))
-    if not work.has_mimic:
+    if not model.is_mimic.any():
         work.same(at.H, at.HN)
     work[at.R][[0, 4, 8], nodes.n] = work[at.POSE][nodes.n, [0, 5, 10]] = 1.0  # the world's orientation
     work[at.ACCELERATION][3:, nodes.n] = -model.gravity  # gravity as an upward acceleration of the world

@@ -151,7 +151,7 @@ def locked_joints(values: Mapping[str, Any]) -> dict[str, float]:
     Raises:
         ConfigurationError: Their numbers differ.
     """
-    names, positions = values.get("locked_joints", []), values.get("locked_positions", [])
+    names, positions = (values.get(name) or [] for name in ("locked_joints", "locked_positions"))
     if len(positions) not in (0, len(names)):
         raise ConfigurationError(f"locked_positions has {len(positions)} numbers for {len(names)} locked_joints")
     return dict(zip(names, positions or [0.0] * len(names)))
