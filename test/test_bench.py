@@ -153,10 +153,26 @@ def test_the_tick_allocates_nothing_and_the_check_sees_an_allocation(space, stat
 
 
 def test_the_tail_counts_every_call_and_sorts_its_percentiles(space, states):
-    found = tail.tail(space, states, 150)
-    assert found["calls"] == 150 >= found["undisturbed_calls"] > 0
-    for who in ("", "undisturbed_", "machine_"):
+    found = tail.tail(space, states, 1500)
+    assert found["calls"] == found["loop_calls"] == 2000
+    for who in ("", "loop_"):
         assert 0.0 < found[f"{who}median"] <= found[f"{who}p999"] <= found[f"{who}max"]
+    assert found["not_preempted_p999"] <= found["p999"]
+
+
+def test_the_loop_that_shows_preemption_takes_as_long_as_a_tick(space, states):
+    found = tail.tail(space, states, 2000)
+    assert 0.5 < found["loop_median"] / found["median"] < 2.0  # a ratio in one run: it was once compiled away
+
+
+def test_ticks_are_called_preempted_no_more_often_than_the_loop_is_late():
+    loop, tick = np.ones(10_000), np.ones(10_000)
+    loop[::200] = 20.0  # 0.5 %
+    tick[::200] = 18.0
+    assert tail.not_preempted(tick, loop) == 1.0
+    tick[1::500] = 5.0  # 0.2 % that the machine does not explain
+    assert tail.not_preempted(tick, loop) == 5.0
+    assert tail.late(loop) == 0.005 and tail.late(tick) == 0.007
 
 
 def test_measuring_singular_ticks_leaves_the_thresholds_alone(space, states):

@@ -1,11 +1,9 @@
 """Does the tick allocate, and how late is the latest of a thousand?"""
 from __future__ import annotations
 
-import os
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import repeat
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,15 +15,11 @@ from ..osim import OperationalSpace
 from .states import State
 from .timing import quiet, time_warm_block
 
-try:
-    from resource import RUSAGE_THREAD, getrusage
-except ImportError:  # not on Linux: nothing tells preemption from slowness
-    getrusage = None
-
 __all__ = ["allocations", "tail"]
 
-CHUNK = 50  # ticks between two looks at what the kernel has done
-INTERRUPTS = Path("/proc/interrupts")
+BLOCK = 1000  # ticks between two turns of the loop
+LATE = 3.0  # a call is late that takes longer than so many medians
+RARE = 0.001
 
 
 def allocations(space: OperationalSpace, state: State, ticks: int = 1000) -> dict[str, float]:
@@ -76,65 +70,52 @@ def _held(call: Callable[[], object], ticks: int) -> _Held:
     return _Held(after - before, most - before, compiled / ticks)
 
 
-def tail(space: OperationalSpace, states: list[State], calls: int) -> dict[str, float]:
-    """Median, 99.9th percentile and maximum of the tick [us], of all calls and of the undisturbed ones.
+def tail(space: OperationalSpace, states: Sequence[State], calls: int) -> dict[str, float]:
+    """Median, 99.9th percentile and maximum of the tick [us], the percentile without the preempted ticks, late shares.
 
-    Undisturbed: without the chunks in which this core served an interrupt or this thread was switched off it,
-    as far as the system tells. What a hypervisor takes is not told, and stays; so the same is measured, in turns, of a
-    loop that takes as long and touches no memory: `machine_...`, undisturbed. Its tail is the machine's own.
+    An interrupt is told to nobody if the hypervisor takes it, so preemption is measured, not asked for: in turns with
+    the tick runs a loop that takes as long, in registers alone. Nothing but preemption can make it late, and it is
+    preempted as often as the tick.
     """
-    inputs = [states[k % len(states)] for k in range(CHUNK)]
-    contestants = (space.control, inputs), (spin.prepare(), [(_turns_like(space.control, inputs),)] * CHUNK)
-    chunks: tuple[list, list] = ([], [])
-    disturbed: tuple[list, list] = ([], [])
+    inputs = [states[k % len(states)] for k in range(BLOCK)]
+    loop = [(1.0, _turns_like(space.control, inputs))] * BLOCK
+    ticks: list[int] = []
+    loops: list[int] = []
     with quiet():
-        while len(chunks[0]) * CHUNK < calls:
-            for (call, given), times, flags in zip(contestants, chunks, disturbed):
-                before = _disturbances()
-                times.append(time_warm_block(call, given))
-                flags.append(_disturbances() > before)
-    tick, machine = (np.array(times) / 1e3 for times in chunks)
-    calm, idle = (times[~np.array(flags)] if not all(flags) else times
-                  for times, flags in zip((tick, machine), disturbed))
-    return {**_percentiles(tick, ""), **_percentiles(calm, "undisturbed_"), **_percentiles(idle, "machine_")}
+        while len(ticks) < calls:
+            ticks += time_warm_block(space.control, inputs)
+            loops += time_warm_block(spin.call, loop)
+    tick, machine = np.array(ticks) / 1e3, np.array(loops) / 1e3
+    return {**_percentiles(tick, ""), "not_preempted_p999": not_preempted(tick, machine), "late": late(tick),
+            **_percentiles(machine, "loop_"), "loop_late": late(machine)}
 
 
-@entry(float64(int64))
-def spin(turns):
-    """Takes time in a register, and touches no memory."""
-    x = 1.0
+def late(times: np.ndarray) -> float:
+    """Share of the calls that took more than `LATE` medians."""
+    return float(np.mean(times > LATE * np.median(times)))
+
+
+def not_preempted(tick: np.ndarray, loop: np.ndarray) -> float:
+    """99.9th percentile of the ticks, without as many of the latest as the loop has late calls."""
+    return float(np.quantile(tick, (1.0 - late(loop)) * (1.0 - RARE)))
+
+
+@entry(float64(float64, int64))
+def spin(x, turns):
+    """Takes time in registers; x comes from outside, so that the compiler cannot know the answer."""
     for _ in range(turns):
         x = 0.5 * x + 0.5
     return x
 
 
-def _turns_like(call: Callable, inputs: list[State], turns: int = 1000) -> int:
+def _turns_like(call: Callable, inputs: Sequence[State], turns: int = 10_000) -> int:
     """How many turns `spin` has to make to take as long as a call."""
-    wanted, taken = min(time_warm_block(call, inputs)), min(time_warm_block(spin.prepare(), [(turns,)] * CHUNK))
-    return max(1, round(turns * wanted / taken))
+    spin.prepare()
+    wanted = float(np.median(time_warm_block(call, inputs)))
+    empty, full = (float(np.median(time_warm_block(spin.call, [(1.0, n)] * BLOCK))) for n in (0, turns))
+    return max(1, round(turns * (wanted - empty) / (full - empty)))
 
 
 def _percentiles(us: np.ndarray, prefix: str) -> dict[str, float]:
     return {f"{prefix}calls": us.size, f"{prefix}median": float(np.median(us)),
-            f"{prefix}p999": float(np.percentile(us, 99.9)), f"{prefix}max": float(us.max())}
-
-
-def _disturbances() -> int:
-    """How often this thread was switched off its core, plus the interrupts that core served."""
-    if getrusage is None:
-        return 0
-    count, core = getrusage(RUSAGE_THREAD).ru_nivcsw, _core()
-    if core is not None:
-        head, *lines = INTERRUPTS.read_text().splitlines()
-        column = 1 + head.split().index(f"CPU{core}")
-        for line in lines:
-            words = line.split()
-            if len(words) > column and words[column].isdigit():
-                count += int(words[column])
-    return count
-
-
-def _core() -> int | None:
-    """The one core we may run on; None if there are several, or nobody counts interrupts."""
-    allowed = sorted(os.sched_getaffinity(0))
-    return allowed[0] if len(allowed) == 1 and INTERRUPTS.exists() else None
+            f"{prefix}p999": float(np.quantile(us, 1.0 - RARE)), f"{prefix}max": float(us.max())}

@@ -107,11 +107,12 @@ def spread_verdicts(robot: str, ours: Times) -> list[Verdict]:
 def tick_verdicts(robot: str, memory: Mapping, late: Mapping, singular: Mapping) -> list[Verdict]:
     """On what `tail.allocations`, `tail.tail` and `singularity.singularity_costs` found."""
     held = memory["kept_bytes"] + memory["transient_bytes"] + memory["compiled"]
-    calm = late["undisturbed_p999"] / late["undisturbed_median"]
     figures = (("tick: allocated beyond the call", held, "B", 0.0),
-               ("tick: p99.9 / median, undisturbed", calm, "x", TAIL),
+               ("tick: p99.9 / median, not preempted", late["not_preempted_p999"] / late["median"], "x", TAIL),
                ("tick: p99.9 / median, all calls", late["p999"] / late["median"], "x", None),
-               ("tick: the same of a loop without memory", late["machine_p999"] / late["machine_median"], "x", None),
+               ("tick: the same of a loop in registers", late["loop_p999"] / late["loop_median"], "x", None),
+               ("tick: calls later than 3 medians", late["late"], "%", None),
+               ("tick: the same of that loop", late["loop_late"], "%", None),
                ("tick: share of the singularity test", singular["test_share"], "%", TEST_SHARE),
                ("tick: singular / regular", singular["singular_ratio"], "x", SINGULAR))
     return [Verdict(robot, claim, float(value), unit, "<=", target) for claim, value, unit, target in figures]
