@@ -29,12 +29,13 @@ def factorise(w):
         store(rest, 0, j, load(X, 0, j))
     for i in range(0, m, 2):
         for j in range(i - i % WIDTH, m, WIDTH):
-            a, b = load(LI, i, j), load(LI, i + 1, j)
-            for k in range(i):
-                row = load(DU, k, j)
+            a, b, c, d = load(LI, i, j), load(LI, i + 1, j), splat(0.0), splat(0.0)
+            for k in range(0, i, 2):  # two sums of each, so that one waits for the other half as often
+                row, next_row = load(DU, k, j), load(DU, k + 1, j)
                 a, b = a - U[k, i] * row, b - U[k, i + 1] * row
-            store(DU, i, j, a)
-            store(DU, i + 1, j, b)
+                c, d = c - U[k + 1, i] * next_row, d - U[k + 1, i + 1] * next_row
+            store(DU, i, j, a + c)
+            store(DU, i + 1, j, b + d)
         first, det = DU[i, i], DU[i, i] * DU[i + 1, i + 1] - DU[i, i + 1] * DU[i, i + 1]
         inverse, inverse_1 = 1.0 / first, 0.0
         if not first > smallest:  # written so that NaN counts
