@@ -73,19 +73,30 @@ def merge_mimic(w):
         H[merge[k, 2], merge[k, 3]] += factor[k] * HN[merge[k, 0], merge[k, 1]]
 
 
+@kernel
+def _rows_of_limb(w, first, end):
+    """Rows of H of neighbours on one path: F_b^T S_j for the nodes j on it, eight at a time, which all rows share."""
+    FC, SP, H, s = floats(w, at.FC), floats(w, at.SP), floats(w, at.HN), 6 * ints(w, at.LEAF)[first]
+    depth = ints(w, at.DEPTH)[first]
+    for d in range(0, depth + end - first, WIDTH):
+        omega, v = load3(SP, s, d), load3(SP, s + 3, d)
+        for b in range(max(first, first + d - depth), end):
+            row = FC[0, b] * omega[0] + FC[1, b] * omega[1] + FC[2, b] * omega[2]
+            store(H, b, d, row + FC[3, b] * v[0] + FC[4, b] * v[1] + FC[5, b] * v[2])
+
+
 @stage(at.MASS_MATRIX)
 def mass_matrix(w):
     """H by depth, lower triangle. Entries right of the diagonal are scratch."""
     composite_inertias(w)
     subspaces_by_depth(w)
-    FC, SP, H = floats(w, at.FC), floats(w, at.SP), floats(w, at.HN)
-    leaf, depth = ints(w, at.LEAF), ints(w, at.DEPTH)
-    for b in range(count(w, at.NODES)):
-        s = 6 * leaf[b]
-        for d in range(0, depth[b] + 1, WIDTH):
-            row = FC[0, b] * load(SP, s, d) + FC[1, b] * load(SP, s + 1, d) + FC[2, b] * load(SP, s + 2, d)
-            row = row + FC[3, b] * load(SP, s + 3, d) + FC[4, b] * load(SP, s + 4, d) + FC[5, b] * load(SP, s + 5, d)
-            store(H, b, d, row)
+    leaf, b, n = ints(w, at.LEAF), 0, count(w, at.NODES)
+    while b < n:
+        end = b + 1
+        while end < n and leaf[end] == leaf[b]:
+            end += 1
+        _rows_of_limb(w, b, end)
+        b = end
     if count(w, at.MIMIC) > 0:
         merge_mimic(w)
     armature, depth_e, H = floats(w, at.ARMATURE), ints(w, at.DEPTH_E), floats(w, at.H)
