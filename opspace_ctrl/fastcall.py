@@ -14,12 +14,12 @@ from numba import types
 from numba.core import cgutils, sigutils
 from numba.extending import intrinsic
 
-__all__ = ["CALL", "FastFunction", "Result", "adapter"]
+__all__ = ["CALL", "DATA", "WORD", "Callee", "FastFunction", "MethodDef", "Result", "adapter"]
 
 CALL = types.int64(types.int64, types.int64, types.int64)  # PyObject *f(PyObject *self, PyObject **arguments, size)
 _METH_FASTCALL = 0x0080
-_WORD = ir.IntType(64)
-_DATA = object.__basicsize__ // 8  # the word of an array object that points to its numbers
+WORD = ir.IntType(64)
+DATA = object.__basicsize__ // 8  # the word of an array object that points to its numbers
 
 
 class Result(types.Type):
@@ -53,14 +53,14 @@ def _invocation(part, arg_types):
 
     @intrinsic
     def invoke(typingctx, self, arguments, number):
-        kernel, makers = _Callee(typingctx, part, plain), [_Callee(typingctx, t.make, plain[-1:]) for t in results]
+        kernel, makers = Callee(typingctx, part, plain), [Callee(typingctx, t.make, plain[-1:]) for t in results]
 
         def codegen(context, builder, sig, args):
             api, (owner, objects, number) = context.get_python_api(builder), args
             objects = builder.inttoptr(objects, api.pyobj.as_pointer())
-            out = cgutils.alloca_once_value(builder, ir.Constant(_WORD, 0))  # NULL: an exception is set
+            out = cgutils.alloca_once_value(builder, ir.Constant(WORD, 0))  # NULL: an exception is set
             is_bound = cgutils.is_not_null(builder, owner)
-            wanted = builder.sub(ir.Constant(_WORD, len(given)), builder.zext(is_bound, _WORD))
+            wanted = builder.sub(ir.Constant(WORD, len(given)), builder.zext(is_bound, WORD))
             with builder.if_else(builder.icmp_signed("==", number, wanted), likely=True) as (right, wrong):
                 with right:
                     values = [_unboxed(api, t, builder.load(cgutils.gep_inbounds(builder, objects, i)))
@@ -82,7 +82,7 @@ def _invocation(part, arg_types):
     return invoke
 
 
-class _Callee:
+class Callee:
     """A kernel as an intrinsic calls it."""
 
     def __init__(self, typingctx, dispatcher, arg_types):
@@ -94,7 +94,7 @@ class _Callee:
         return context.get_function(self._type, self.signature)(builder, values)
 
 
-def _call_for_result(context, api, kernel: _Callee, maker: _Callee, values, out) -> None:
+def _call_for_result(context, api, kernel: Callee, maker: Callee, values, out) -> None:
     """Make a result, call the kernel with it as the last but one argument, and put the result or None into `out`."""
     builder = api.builder
     made = maker.call(context, builder, values[-1:])
@@ -113,7 +113,7 @@ def _last(api, kind, owner, is_bound, objects, place: int):
     builder = api.builder
     with builder.if_else(is_bound) as (bound, free):
         with bound:
-            address = builder.load(cgutils.gep_inbounds(builder, builder.inttoptr(owner, _WORD.as_pointer()), _DATA))
+            address = builder.load(cgutils.gep_inbounds(builder, builder.inttoptr(owner, WORD.as_pointer()), DATA))
             from_owner = builder.basic_block
         with free:
             given = _unboxed(api, kind, builder.load(cgutils.gep_inbounds(builder, objects, place)))
@@ -132,7 +132,7 @@ def _unboxed(api, kind, value):
         return api.float_as_double(value)
     if kind == types.boolean:
         return api.builder.icmp_signed("!=", api.object_istrue(value), ir.Constant(ir.IntType(32), 0))
-    return api.builder.ptrtoint(value, _WORD)
+    return api.builder.ptrtoint(value, WORD)
 
 
 def _boxed(api, kind, value):
@@ -147,19 +147,21 @@ def _boxed(api, kind, value):
         found = api.bool_from_bool(value)
     else:
         return value
-    return api.builder.ptrtoint(found, _WORD)
+    return api.builder.ptrtoint(found, WORD)
 
 
-class _MethodDef(ctypes.Structure):
+class MethodDef(ctypes.Structure):
+    """CPython's `PyMethodDef`."""
+
     _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
                 ("doc", ctypes.c_char_p)]
 
 
-_new_function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.POINTER(_MethodDef), ctypes.c_void_p, ctypes.c_void_p)(
+_new_function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.POINTER(MethodDef), ctypes.c_void_p, ctypes.c_void_p)(
     ("PyCFunction_NewEx", ctypes.pythonapi))
 
 
-_definitions: list[_MethodDef] = []  # for good: functions point to them
+_definitions: list[MethodDef] = []  # for good: functions point to them
 
 
 class FastFunction:
@@ -171,7 +173,7 @@ class FastFunction:
     """
 
     def __init__(self, address: int, name: str):
-        self._definition = _MethodDef(name.encode(), address, _METH_FASTCALL, None)
+        self._definition = MethodDef(name.encode(), address, _METH_FASTCALL, None)
         _definitions.append(self._definition)
 
     def free(self):

@@ -22,6 +22,7 @@ from numba.core.caching import FunctionCache
 
 from .compiler import Part, Whole
 from .fastcall import CALL, FastFunction, adapter
+from .fastmethod import getter_adapter, method_adapter
 from .passes import loops_as_written
 
 try:
@@ -29,7 +30,7 @@ try:
 except ImportError:  # no such locks on this platform
     fcntl = None
 
-__all__ = ["kernel", "entry", "address_of", "cache_directory"]
+__all__ = ["kernel", "entry", "getter", "method", "address_of", "cache_directory"]
 
 # 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
@@ -177,7 +178,22 @@ def entry(signature):
     return decorate
 
 
-class _Entry:
+class _Machine:
+    """Machine code for CPython to call: the C function `call` around the kernel `func`."""
+
+    def __init__(self, func, call, signature):
+        call.__name__, call.__module__ = func.__name__, func.__module__
+        call.__qualname__ = f"{func.__qualname__}.entry"  # a symbol in the machine code, so unique
+        self.dispatcher = _kept(njit(**OPTIONS, no_cpython_wrapper=True, pipeline_class=Whole)(call), func)
+        self.__doc__, self.__name__ = func.__doc__, func.__name__
+        self._signature = signature
+
+    def address(self) -> int:
+        """Where it is; compiled first, or loaded from the cache."""
+        return address_of(self.dispatcher, self._signature)
+
+
+class _Entry(_Machine):
     """A kernel with one signature.
 
     Attributes:
@@ -185,18 +201,14 @@ class _Entry:
     """
 
     def __init__(self, func, signature):
-        call = adapter(_part(func), signature)
-        call.__name__, call.__module__ = func.__name__, func.__module__
-        call.__qualname__ = f"{func.__qualname__}.entry"  # a symbol in the machine code, so unique
-        self.dispatcher = _kept(njit(**OPTIONS, no_cpython_wrapper=True, pipeline_class=Whole)(call), func)
-        self.__doc__, self.__name__ = func.__doc__, func.__name__
+        super().__init__(func, adapter(_part(func), signature), CALL)
         self.call = self._compile_and_call
         self._made = None
 
     def prepare(self):
         """Compile (or load from the cache); returns what to call in a hot loop."""
         if self._made is None:
-            self._made = FastFunction(address_of(self.dispatcher, CALL), self.__name__)
+            self._made = FastFunction(self.address(), self.__name__)
             self.call = self._made.free()
         return self.call
 
@@ -207,6 +219,19 @@ class _Entry:
 
     def _compile_and_call(self, *args):
         return self.prepare()(*args)
+
+
+def method(signature, defaults: tuple = (), returns_self: bool = False):
+    """A kernel that is a method of a `Compiled` class, see `fastmethod.method_adapter`."""
+    def decorate(func):
+        call = method_adapter(_part(func), func.__name__, signature, defaults, returns_self)
+        return _Machine(func, call, types.int64(*[types.int64] * 4))
+    return decorate
+
+
+def getter(func):
+    """A kernel `f(number, w)` that reads attributes of a `Compiled` class, see `fastmethod.getter_adapter`."""
+    return _Machine(func, getter_adapter(_part(func)), types.int64(types.int64, types.int64))
 
 
 def _compile(dispatcher, signature) -> None:

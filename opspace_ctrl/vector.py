@@ -20,7 +20,8 @@ from numba.extending import intrinsic, models, register_model
 from .jit import kernel
 from .lanes import floats_at, ints_at
 
-__all__ = ["FLOAT64", "NDARRAY", "NEW_ARRAY", "floats_of", "is_forgotten", "is_vector", "new_array", "reused", "vector"]
+__all__ = ["FLOAT64", "NDARRAY", "NEW_ARRAY", "floats_of", "is_absent", "is_forgotten", "is_vector", "new_array",
+           "reused", "vector"]
 
 # The head of a NumPy array object in words, the same since NumPy 1.7; nd and flags are the low halves of theirs.
 _TYPE = (object.__basicsize__ - 8) // 8
@@ -75,6 +76,12 @@ def _vector_at(typingctx, address):
     def codegen(context, builder, sig, args):
         return args[0]
     return vector(types.int64), codegen
+
+
+@kernel
+def is_absent(x):
+    """Was no array given?"""
+    return _address(x) == 0
 
 
 @kernel

@@ -147,8 +147,7 @@ def test_the_tick_allocates_nothing_and_the_check_sees_an_allocation(space, stat
     found = tail.allocations(space, states[0], ticks=50)
     assert found["kept_bytes"] == found["transient_bytes"] == found["compiled"] == 0
 
-    wasteful = SimpleNamespace(_control=space._control,
-                               control=lambda *state: (np.zeros(1000), space.control(*state)))
+    wasteful = SimpleNamespace(control=lambda *state: (np.zeros(1000), space.control(*state)))
     assert tail.allocations(wasteful, states[0], ticks=50)["transient_bytes"] >= 8000
 
 

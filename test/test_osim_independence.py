@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from opspace_ctrl import OperationalSpace, load_robot
+from opspace_ctrl.osim import layout as at
 
 
 def test_a_copy_is_an_object_of_its_own():
@@ -34,9 +35,9 @@ def test_a_switch_between_inertia_and_jbar_leaves_jbar_right():
         ospace.method = first
         ospace.update(q)
         assert ospace.inertia.shape == (12, 12)
-        done = ospace._done
+        done = ospace._work.count(at.DONE)
         ospace.method = second
-        ospace._done = done  # as another thread sees it that switches in between
+        ospace._work.set_count(at.DONE, done)  # as another thread sees it that switches in between
         np.testing.assert_allclose(ospace.jbar, expected, atol=1e-9)
 
 

@@ -23,24 +23,16 @@ RARE = 0.001
 
 
 def allocations(space: OperationalSpace, state: State, ticks: int = 1000) -> dict[str, float]:
-    """Memory that the tick asks for beyond what handing six arguments to any compiled function takes.
-
-    That is measured by the same call with an empty q, which is refused before anything is computed. NumPy
-    reports its arrays to tracemalloc, compiled code counts its own.
+    """Memory that the tick asks for. NumPy reports its arrays to tracemalloc, compiled code counts its own.
 
     Returns:
         kept_bytes: What is still held after all ticks.
-        transient_bytes: The most that was held at once, beyond the call.
-        compiled: Allocations a tick by compiled code, beyond the call.
-        call_bytes, call_compiled: What the call itself takes, for a while.
+        transient_bytes: The most that was held at once.
+        compiled: Allocations a tick by compiled code.
     """
     q, v, force, tau0 = state
-    empty, raw = np.empty(0), space._control
-    call = _held(lambda: raw(empty, v, force, tau0, True), ticks)
-    tick = _held(lambda: space.control(q, v, force, tau0), ticks)
-    return {"ticks": ticks, "kept_bytes": tick.kept, "transient_bytes": tick.most - call.most,
-            "compiled": tick.compiled - call.compiled, "call_bytes": call.most,
-            "call_compiled": call.compiled}
+    found = _held(lambda: space.control(q, v, force, tau0), ticks)
+    return {"ticks": ticks, "kept_bytes": found.kept, "transient_bytes": found.most, "compiled": found.compiled}
 
 
 class _Held(NamedTuple):

@@ -107,7 +107,7 @@ def spread_verdicts(robot: str, ours: Times) -> list[Verdict]:
 def tick_verdicts(robot: str, memory: Mapping, late: Mapping, singular: Mapping) -> list[Verdict]:
     """On what `tail.allocations`, `tail.tail` and `singularity.singularity_costs` found."""
     held = memory["kept_bytes"] + memory["transient_bytes"] + memory["compiled"]
-    figures = (("tick: allocated beyond the call", held, "B", 0.0),
+    figures = (("tick: allocated", held, "B", 0.0),
                ("tick: p99.9 / median, not preempted", late["not_preempted_p999"] / late["median"], "x", TAIL),
                ("tick: p99.9 / median, all calls", late["p999"] / late["median"], "x", None),
                ("tick: the same of a loop in registers", late["loop_p999"] / late["loop_median"], "x", None),

@@ -221,6 +221,10 @@ class Workspace:
         """Put a plain integer in `slot`."""
         self._header[slot, 0] = value
 
+    def count(self, slot: int) -> int:
+        """The plain integer in `slot`."""
+        return int(self._header[slot, 0])
+
     def put(self, slot: int, array, like=np.float64) -> None:
         """Ask for a copy of `array` (one or two dimensions) in `slot`; `allocate` makes it."""
         self._pending[slot] = np.asarray(array, dtype=like)

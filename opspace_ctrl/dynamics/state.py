@@ -5,7 +5,7 @@ import math
 
 from ..jit import kernel
 from ..lanes import WIDTH, load, splat, total
-from ..vector import floats_of, is_vector
+from ..vector import floats_of, is_absent, is_vector
 from . import layout as at
 from .kinematics import FLOATING
 from .layout import count, floats, ints
@@ -18,7 +18,7 @@ TOO_LARGE = "an entry of q, v, a force or an acceleration is beyond 1e70"
 @kernel
 def is_usable(w, x, size):
     """Is x a vector of so many entries, all of them finite and not absurdly large?"""
-    if not is_vector(x, size, count(w, at.NDARRAY), count(w, at.FLOAT64)):
+    if is_absent(x) or not is_vector(x, size, count(w, at.NDARRAY), count(w, at.FLOAT64)):
         return False
     spoiled, numbers, rest = splat(0.0), floats_of(x), 0.0
     whole = size - size % WIDTH

@@ -69,6 +69,6 @@ def _timings(ospace, names: list[str]) -> dict[str, float]:
             ospace._use(name)
             start = perf_counter_ns()
             for _ in range(CALLS):
-                ospace._control(*state, force, tau0, False)
+                ospace.control(*state, force, tau0, False)
             best[name] = min(best[name], (perf_counter_ns() - start) / (1e3 * CALLS))
     return best

@@ -24,7 +24,19 @@ BLOCKS = _slot()
 M = _slot()  # rows of all tasks
 DONE = _slot()  # bits of `tick`: which results are those of the state at hand
 WANTED = _slot()  # and which are asked for
+READ = _slot()  # and which have been read of the state at hand
 COMPOSITE = _slot()  # 1 if a block is the centre of mass, which needs composite inertias
+
+# ---- addresses of the array objects that show results to Python ----
+TORQUE_VIEW = _slot()
+JACOBIAN_VIEW = _slot()
+JDOT_V_VIEW = _slot()
+BIAS_VIEW = _slot()
+INERTIA_INV_VIEW = _slot()
+INERTIA_VIEW = _slot()
+JBAR_VIEW = _slot()
+NULL_SPACE_VIEW = _slot()
+STATUS_VIEW = _slot()
 
 # ---- the tasks: integers ----
 BLOCK = _slot()  # (blocks, 8): columns below

@@ -6,8 +6,9 @@ import numpy as np
 from ..dynamics import layout as dyn
 from ..dynamics.layout import Workspace
 from ..dynamics.pack import pack
-from ..dynamics.state import OK, TOO_LARGE
+from ..dynamics.state import TOO_LARGE
 from ..errors import ConfigurationError
+from ..fastmethod import Compiled, FastProperty, fast, install
 from ..jit import address_of
 from ..model import Model
 from ..model.configuration import check_vector
@@ -18,14 +19,35 @@ from .pack import pack_tasks
 from .registry import able_methods, get_method
 from .response import typical_response
 from .tasks import blocks_of, parse_tasks
-from .tick import BIAS, INERTIA, INERTIA_INV, JACOBIAN, JBAR, NULL_SPACE, STATE
+from .tick import BIAS, INERTIA, INERTIA_INV, JACOBIAN, JBAR, NULL_SPACE, STATE, to_read
 
 __all__ = ["OperationalSpace"]
 
 TRIP, DAMPING, CUT = 1e-7, 1e-7, 1e-9
 
 
-class OperationalSpace:
+def _result(bit: int, view: int, doc: str) -> FastProperty:
+    """An attribute that shows a result, computed when it is read."""
+    return FastProperty(tick.read, to_read(bit, view), doc)
+
+
+class _Calls(Compiled):
+    """The compiled calls by themselves: None where they refuse."""
+
+    @fast(tick.control)
+    def control(self, *given) -> np.ndarray | None:
+        """`OperationalSpace.control`."""
+
+    @fast(tick.update)
+    def update(self, *given) -> _Calls | None:
+        """`OperationalSpace.update`."""
+
+    @fast(tick.torque)
+    def torque(self, *given) -> np.ndarray | None:
+        """`OperationalSpace.torque`."""
+
+
+class OperationalSpace(Compiled):
     """Task Jacobian, operational-space inertia, null space and torque of a robot.
 
     Give it a state with `update` and read what you need; each quantity is computed when first read, and what was read
@@ -53,25 +75,29 @@ class OperationalSpace:
         self._supports = pack_tasks(self._work, model, self._blocks)
         self._work[at.THRESHOLD][:] = TRIP, DAMPING, CUT
         self._built: dict[str, Workspace] = {}
-        self._control, self._update = tick.control.bound(self._work), tick.update.bound(self._work)
-        self._advance, self._apply = tick.advance.bound(self._work), tick.torque.bound(self._work)
         self._no_velocity, self._no_force = np.zeros(model.nv), np.zeros(self.m)
-        square = np.s_[:self.m, :self.m]
-        self._jacobian, self._bias, self._torque = self._view(at.J_DENSE), self._view(dyn.BIAS), self._view(at.TORQUE)
-        self._inertia_inv, self._inertia = self._view(at.LI, square), self._view(at.LAMBDA, square)
-        self._jbar, self._null_space = self._view(at.JBAR, np.s_[:model.nv, :self.m]), self._view(at.N_T).T
-        self._jdot_v = self._view(at.JDOT_V, np.s_[:self.m])
-        self._done = self._read = 0  # bits of `tick`: what is computed of this state, and what was read of it
+        self._calls = _Calls()
+        self._head = self._calls._head = self._work.head
+        self._show(model)
+        install(_Calls)
+        install(OperationalSpace)
         self._use("sparse_ltdl")
         self._work[at.SCALE][:self.m] = np.sqrt(typical_response(self))
         self._select(method, timed_on=self)
-        self._done = self._read = 0
+        self._forget(0)
 
-    def _view(self, slot: int, rows=...) -> np.ndarray:
-        """Rows of the array in a slot, read-only."""
-        view = self._work[slot][rows].view()
-        view.setflags(write=False)
-        return view
+    def _show(self, model: Model) -> None:
+        """Make the read-only views of results that the compiled calls hand out."""
+        square = np.s_[:self.m, :self.m]
+        for view, slot, rows in ((at.TORQUE_VIEW, at.TORQUE, ...), (at.JACOBIAN_VIEW, at.J_DENSE, ...),
+                                 (at.JDOT_V_VIEW, at.JDOT_V, np.s_[:self.m]), (at.BIAS_VIEW, dyn.BIAS, ...),
+                                 (at.INERTIA_INV_VIEW, at.LI, square), (at.INERTIA_VIEW, at.LAMBDA, square),
+                                 (at.JBAR_VIEW, at.JBAR, np.s_[:model.nv, :self.m]), (at.NULL_SPACE_VIEW, at.N_T, ...),
+                                 (at.STATUS_VIEW, at.STATUS, ...)):
+            shown = self._work[slot][rows]
+            shown = (shown.T if slot == at.N_T else shown).view()
+            shown.setflags(write=False)
+            self._work.keep(view, shown)
 
     # ---- the method ----
 
@@ -118,95 +144,48 @@ class OperationalSpace:
         header = self._build(name).header(at.INERTIA_INV, at.END)
         self._work.set_header(at.INERTIA_INV, header)  # one write: a tick sees the old method or the new one
         self._method = name
-        self._done, self._read = self._done & STATE, self._read & STATE
+        self._forget(STATE)
+
+    def _forget(self, but: int) -> None:
+        """Results are no longer those of the state at hand, but for some (bits of `tick`)."""
+        for slot in (at.DONE, at.READ):
+            self._work.set_count(slot, self._work.count(slot) & but)
 
     # ---- the state ----
 
+    @fast(tick.update)
     def update(self, q, v=None) -> OperationalSpace:
         """Take a configuration and a velocity (zero if not given).
 
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
-        given = self._no_velocity if v is None else v
-        wanted, self._read, self._done = self._read, STATE, STATE
-        done = self._update(q, given, wanted)
-        if not done:
-            self._read = self._done = wanted & STATE
-            q, given = self.model.check_configuration(q), self.model.check_velocity(given)
-            done = self._update(q, given, wanted)
-            if not done:
-                raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-            self._read = STATE
-        self._done = done
+        velocity = self._no_velocity if v is None else self.model.check_velocity(v)
+        self._accepted(self._calls.update(self.model.check_configuration(q), velocity))
         return self
 
-    def _find(self, result: int) -> None:
-        """Compute a result of the state at hand."""
-        self._need_state()
-        self._done = self._advance(self._done, result)
+    def _accepted(self, found):
+        """What a compiled call made of arguments that have been checked."""
+        if found is None:
+            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
+        return found
 
-    def _need_state(self) -> None:
-        if not self._done:
-            raise ConfigurationError("no state yet: call update(q, v) or control(...) first")
+    def _read_refused(self) -> None:
+        raise ConfigurationError("no state yet: call update(q, v) or control(...) first")
 
     # ---- the results ----
 
-    @property
-    def jacobian(self) -> np.ndarray:
-        """J (m, nv)."""
-        if not self._done & JACOBIAN:
-            self._find(JACOBIAN)
-        self._read |= JACOBIAN
-        return self._jacobian
-
-    @property
-    def bias_acceleration(self) -> np.ndarray:
-        """Jdot v (m,): the classical acceleration of the task rows when dv/dt = 0 componentwise."""
-        if not self._done & BIAS:
-            self._find(BIAS)
-        self._read |= BIAS
-        return self._jdot_v
-
-    @property
-    def bias_forces(self) -> np.ndarray:
-        """h(q, v) (nv,)."""
-        if not self._done & BIAS:
-            self._find(BIAS)
-        self._read |= BIAS
-        return self._bias
-
-    @property
-    def inertia_inv(self) -> np.ndarray:
-        """Lambda^-1 = J H^-1 J^T (m, m), symmetric."""
-        if not self._done & INERTIA_INV:
-            self._find(INERTIA_INV)
-        self._read |= INERTIA_INV
-        return self._inertia_inv
-
-    @property
-    def inertia(self) -> np.ndarray:
-        """Lambda (m, m); damped along directions that are nearly lost (see `singular`)."""
-        if not self._done & INERTIA:
-            self._find(INERTIA)
-        self._read |= INERTIA
-        return self._inertia
-
-    @property
-    def jbar(self) -> np.ndarray:
-        """Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J."""
-        if not self._done & JBAR:
-            self._find(JBAR)
-        self._read |= JBAR
-        return self._jbar
-
-    @property
-    def null_space(self) -> np.ndarray:
-        """N = 1 - Jbar J (nv, nv), a projector also where tasks are singular."""
-        if not self._done & NULL_SPACE:
-            self._find(NULL_SPACE)
-        self._read |= NULL_SPACE
-        return self._null_space
+    jacobian = _result(JACOBIAN, at.JACOBIAN_VIEW, "J (m, nv).")
+    bias_acceleration = _result(
+        BIAS, at.JDOT_V_VIEW, "Jdot v (m,): the classical acceleration of the task rows when dv/dt = 0 componentwise.")
+    bias_forces = _result(BIAS, at.BIAS_VIEW, "h(q, v) (nv,).")
+    inertia_inv = _result(INERTIA_INV, at.INERTIA_INV_VIEW, "Lambda^-1 = J H^-1 J^T (m, m), symmetric.")
+    inertia = _result(
+        INERTIA, at.INERTIA_VIEW, "Lambda (m, m); damped along directions that are nearly lost (see `singular`).")
+    jbar = _result(JBAR, at.JBAR_VIEW, "Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J.")
+    null_space = _result(
+        NULL_SPACE, at.NULL_SPACE_VIEW, "N = 1 - Jbar J (nv, nv), a projector also where tasks are singular.")
+    _status = _result(INERTIA, at.STATUS_VIEW, "What the singularity rule did: columns of `layout.STATUS`.")
 
     @property
     def rank(self) -> int:
@@ -219,35 +198,24 @@ class OperationalSpace:
         return bool(self._status[at.DAMPED])
 
     @property
-    def _status(self) -> np.ndarray:
-        if not self._done & INERTIA:
-            self._find(INERTIA)
-        self._read |= INERTIA
-        return self._work[at.STATUS]
-
-    @property
     def condition(self) -> float:
         """Condition number of Lambda^-1, its rows measured in their typical response; inf if it is singular."""
         scale = self._work[at.SCALE][:self.m]
         values = np.linalg.eigvalsh(self.inertia_inv / np.outer(scale, scale))
         return float(values[-1] / values[0]) if values[0] > 0.0 else float("inf")
 
+    @fast(tick.torque)
     def torque(self, force=None, tau0=None, compensate: bool = False) -> np.ndarray:
         """J^T F + N^T tau0 (nv,), [Featherstone2010] (11), without forming N; plus h if `compensate`.
 
         Raises:
             ConfigurationError: Wrong size or non-finite.
         """
-        self._need_state()
-        done = self._apply(force, tau0, compensate, self._done)
-        if not done:
-            force, tau0 = self._force(force), self._tau0(tau0)
-            done = self._apply(force, tau0, bool(compensate), self._done)
-            if not done:
-                raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-        self._done = done
-        return self._torque
+        if not self._work.count(at.DONE):
+            self._read_refused()
+        return self._accepted(self._calls.torque(self._force(force), self._tau0(tau0), bool(compensate)))
 
+    @fast(tick.control)
     def control(self, q, v, force=None, tau0=None, compensate: bool = True) -> np.ndarray:
         """The control tick: `update` and `torque` (plus h if `compensate`) in one compiled call.
 
@@ -257,15 +225,9 @@ class OperationalSpace:
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
-        read, self._read, self._done = self._read, STATE, STATE
-        if self._control(q, v, force, tau0, compensate) != OK:
-            self._read = self._done = read & STATE
-            checked = (self.model.check_configuration(q), self.model.check_velocity(v), self._force(force),
-                       self._tau0(tau0), bool(compensate))
-            if self._control(*checked) != OK:
-                raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-            self._read = self._done = STATE
-        return self._torque
+        return self._accepted(self._calls.control(
+            self.model.check_configuration(q), self.model.check_velocity(v), self._force(force), self._tau0(tau0),
+            bool(compensate)))
 
     def __reduce__(self):
         return OperationalSpace, (self.model, self.tasks, self._method)  # copies and pickles are built anew

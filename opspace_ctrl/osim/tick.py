@@ -6,10 +6,10 @@ from numba.types import boolean, int64
 from ..dynamics import crba, kinematics, ltl, rnea
 from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, set_count, stage
-from ..dynamics.state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
-from ..jit import entry, kernel
+from ..dynamics.state import copy, is_configuration, is_usable, take_configuration
+from ..jit import getter, kernel, method
 from ..lanes import call
-from ..vector import floats_of, vector
+from ..vector import floats_of, is_absent, vector
 from . import layout as at
 from .blocks import add_transposed, mirror
 from .jacobian import bias_acceleration, dense_jacobian, task_jacobian
@@ -102,49 +102,67 @@ def law(w, tau0):
     add_transposed(w, floats(w, at.J), F, tau)
 
 
-@entry(int64(vector, vector, vector, vector, boolean, int64))
+@method(int64(vector, vector, vector, vector, boolean, int64), defaults=(None, None, True))
 def control(q, v, force, tau0, compensate, w):
-    """The control tick: state in, torque out."""
+    """The control tick: state in, torque out. Returns the address of its view, 0 if refused."""
     nv, m = count(w, dyn.NV), count(w, at.M)
     if not (is_configuration(w, q) and is_usable(w, v, nv) and is_usable(w, force, m) and is_usable(w, tau0, nv)):
-        return REFUSED
+        return 0
     copy(floats_of(force), floats(w, at.FORCE), m)  # first: it may be a view of a result
     take_configuration(w, q)
     copy(floats_of(v), floats(w, dyn.V), nv)
+    set_count(w, at.DONE, STATE)
+    set_count(w, at.READ, STATE)
     kinematics.kinematics(w)
     inertia_inv(w, floats_of(tau0))
     law(w, floats_of(tau0))
     if compensate:
         bias(w)
         add(floats(w, dyn.BIAS), floats(w, at.TORQUE), nv)
-    return OK
+    return count(w, at.TORQUE_VIEW)
 
 
-@entry(int64(vector, vector, int64, int64))
-def update(q, v, wanted, w):
-    """Take a state: poses, subspaces and inertias; and compute what is wanted. Returns what is done, 0 if refused."""
-    nv = count(w, dyn.NV)
-    if not (is_configuration(w, q) and is_usable(w, v, nv)):
+@method(int64(vector, vector, int64), defaults=(None,), returns_self=True)
+def update(q, v, w):
+    """Take a state: poses, subspaces and inertias; and compute what was read of the last. Returns 0 if refused."""
+    nv, V, rests, wanted = count(w, dyn.NV), floats(w, dyn.V), is_absent(v), count(w, at.READ)
+    if not (is_configuration(w, q) and (rests or is_usable(w, v, nv))):
         return 0
     take_configuration(w, q)
-    copy(floats_of(v), floats(w, dyn.V), nv)
+    if rests:
+        for i in range(nv):
+            V[i] = 0.0
+    else:
+        copy(floats_of(v), V, nv)
+    set_count(w, at.DONE, STATE)
+    set_count(w, at.READ, STATE)
     kinematics.kinematics(w)
-    return found(STATE, wanted, w)
+    find(wanted, w)
+    return 1
 
 
-@entry(int64(int64, int64, int64))
-def advance(done, wanted, w):
-    """Compute what is wanted and not done; returns what is done then."""
-    return found(done, wanted, w)
+@getter
+def read(result, w):
+    """Compute a result, `to_read`, unless it is done. Returns the address of its view, 0 if there is no state yet."""
+    bit, done = result & 0xFF, count(w, at.DONE)
+    if not done & bit:
+        if done == 0:
+            return 0
+        find(bit, w)
+    set_count(w, at.READ, count(w, at.READ) | bit)
+    return count(w, result >> 8)
+
+
+def to_read(bit: int, view: int) -> int:
+    """What `read` is given: the bit of a result and the slot of its view."""
+    return bit | view << 8
 
 
 @kernel
-def found(done, wanted, w):
-    """`advance`, through the header."""
-    set_count(w, at.DONE, done)
+def find(wanted, w):
+    """Compute what is wanted and not done."""
     set_count(w, at.WANTED, wanted)
     results(w)
-    return count(w, at.DONE)
 
 
 @stage(at.RESULTS)
@@ -205,11 +223,11 @@ def _factor_and_y(w):
     y_ltdl(w)
 
 
-@entry(int64(vector, vector, boolean, int64, int64))
-def torque(force, tau0, compensate, done, w):
-    """TORQUE at the state that was taken, by the Jbar that is there or else by the method. Returns what is done."""
-    nv, tau = count(w, dyn.NV), floats(w, at.TORQUE)
-    if not (is_usable(w, force, count(w, at.M)) and is_usable(w, tau0, nv)):
+@method(int64(vector, vector, boolean, int64), defaults=(None, None, False))
+def torque(force, tau0, compensate, w):
+    """TORQUE at the state that was taken, by the Jbar that is there or else by the method. Returns as `control`."""
+    nv, tau, done = count(w, dyn.NV), floats(w, at.TORQUE), count(w, at.DONE)
+    if not (done and is_usable(w, force, count(w, at.M)) and is_usable(w, tau0, nv)):
         return 0
     if done & JBAR and is_regular(w):
         torque_by_jbar(w, floats_of(force), floats_of(tau0), tau)
@@ -219,6 +237,6 @@ def torque(force, tau0, compensate, done, w):
         mirror(floats(w, at.LI), count(w, at.M), False)  # a caller may hold the view of it
         law(w, floats_of(tau0))
     if compensate:
-        done = found(done, BIAS, w)
+        find(BIAS, w)
         add(floats(w, dyn.BIAS), tau, nv)
-    return done
+    return count(w, at.TORQUE_VIEW)
