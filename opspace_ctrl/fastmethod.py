@@ -1,10 +1,10 @@
 """Methods and attributes that are kernels: from an object of ours into compiled code, with no Python frame on the way.
 
 A class derives from `Compiled`, which keeps the header of the object's workspace where machine code finds it. Its
-methods are written in Python, with their documentation, and marked `fast(kernel)`; its attributes `FastProperty`. The
-first object calls `install`, which puts CPython's own kind of method in their place. What is written in Python then
-serves what the kernel does not take: keywords, lists, numbers that are not finite. Of 110 ns that a Python method
-around a kernel takes 20 are left.
+methods are written in Python, with their documentation, and marked `fast(kernel)`; its attributes are `FastProperty`s.
+The first object calls `install`, which puts CPython's own kind of method in their place. What is written in Python then
+serves what the kernel does not take: lists, other numbers than doubles, what is not finite. Of 110 ns that a Python
+method around a kernel takes 20 are left.
 """
 from __future__ import annotations
 
@@ -83,29 +83,30 @@ def method_adapter(part, name: str, signature, defaults: tuple, returns_self: bo
     Args:
         part: The kernel; returns the address of an object to give to Python, 0 where it refuses.
         name: Of the kernel; the object's `_<name>_refused` is called where it refuses.
-        signature: Of the kernel, the workspace last.
+        signature: Of the kernel: vectors and flags, the workspace last.
         defaults: What the last arguments before it are when they are not given; None is a vector at address 0.
         returns_self: Whether Python is given the object itself instead.
     """
     arg_types, _ = sigutils.normalize_signature(signature)
-    given = arg_types[:-1]
-    required = len(given) - len(defaults)
+    names = [*inspect.signature(part.py_func).parameters][:-1]
 
     @intrinsic
-    def invoke(typingctx, owner, arguments, number, names):
+    def invoke(typingctx, owner, arguments, number, keywords):
         kernel = Callee(typingctx, part, arg_types)
 
         def codegen(context, builder, sig, args):
-            api, (owner, objects, number, names) = context.get_python_api(builder), args
-            objects = builder.inttoptr(objects, api.pyobj.as_pointer())
-            plain = builder.and_(cgutils.is_null(builder, names), builder.and_(
-                builder.icmp_signed(">=", number, ir.Constant(WORD, required)),
-                builder.icmp_signed("<=", number, ir.Constant(WORD, len(given)))))
+            api, (owner, objects, number, keywords) = context.get_python_api(builder), args
+            objects, keywords = (builder.inttoptr(objects, api.pyobj.as_pointer()),
+                                 builder.inttoptr(keywords, api.pyobj))
 
             def call(w):
                 found = cgutils.alloca_once_value(builder, ir.Constant(WORD, 0))
-                values, usable = _arguments(api, given, objects, number, defaults)
-                with builder.if_then(usable, likely=True):
+                given, known = _Given(api, names, defaults), cgutils.alloca_once_value(builder, cgutils.true_bit)
+                builder.store(given.take(objects, number), known)
+                with builder.if_then(cgutils.is_not_null(builder, keywords), likely=False):
+                    given.take_keywords(context, objects, number, keywords, known)
+                values, usable = given.values(arg_types[:-1])
+                with builder.if_then(builder.and_(builder.load(known), usable), likely=True):
                     builder.store(kernel.call(context, builder, [*values, w]), found)
                 found = builder.load(found)
                 return builder.select(cgutils.is_null(builder, found), found, owner) if returns_self else found
@@ -113,16 +114,65 @@ def method_adapter(part, name: str, signature, defaults: tuple, returns_self: bo
             def refused(hook):
                 vectorcall = ir.FunctionType(api.pyobj, [api.pyobj, objects.type, WORD, api.pyobj])
                 return builder.call(api._get_function(vectorcall, name="PyObject_Vectorcall"),
-                                    [hook, objects, number, builder.inttoptr(names, api.pyobj)])
+                                    [hook, objects, number, keywords])
 
-            return _called(api, owner, plain, call, f"_{name}_refused", refused)
+            return _called(api, owner, call, f"_{name}_refused", refused)
 
         return types.int64(*[types.int64] * 4), codegen
 
-    def method(owner, arguments, number, names):
-        return invoke(owner, arguments, number, names)
+    def method(owner, arguments, number, keywords):
+        return invoke(owner, arguments, number, keywords)
 
     return method
+
+
+class _Given:
+    """Emits code that sorts arguments by the parameters they are for: NULL where there is none and no default."""
+
+    def __init__(self, api, names: list[str], defaults: tuple):
+        self._api, self._names, self._builder = api, names, api.builder
+        self._flags = {value: api.get_c_object(f"_Py_{value}Struct") for value in (True, False)}
+        null = ir.Constant(api.pyobj, None)
+        start = [null] * (len(names) - len(defaults)) + [self._flags.get(default, null) for default in defaults]
+        self._places = [cgutils.alloca_once_value(self._builder, value) for value in start]
+
+    def take(self, objects, number):
+        """Take arguments by position; returns whether there are not too many."""
+        for i, place in enumerate(self._places):
+            with self._builder.if_then(self._builder.icmp_signed(">", number, ir.Constant(WORD, i)), likely=True):
+                self._builder.store(self._builder.load(cgutils.gep_inbounds(self._builder, objects, i)), place)
+        return self._builder.icmp_signed("<=", number, ir.Constant(WORD, len(self._places)))
+
+    def take_keywords(self, context, objects, number, keywords, known) -> None:
+        """Take arguments by name, which follow the others; `known` becomes false if one is not, or given already."""
+        builder, api = self._builder, self._api
+        compare = api._get_function(ir.FunctionType(ir.IntType(32), [api.pyobj, api.cstring]),
+                                    name="PyUnicode_CompareWithASCIIString")
+        item = api._get_function(ir.FunctionType(api.pyobj, [api.pyobj, WORD]), name="PyTuple_GetItem")
+        with cgutils.for_range(builder, api.tuple_size(keywords)) as loop:
+            name, found = builder.call(item, [keywords, loop.index]), cgutils.false_bit
+            value = builder.load(cgutils.gep_inbounds(builder, objects, builder.add(number, loop.index)))
+            for i, place in enumerate(self._places):
+                same = builder.icmp_signed("==", builder.call(
+                    compare, [name, context.insert_const_string(builder.module, self._names[i])]),
+                    ir.Constant(ir.IntType(32), 0))
+                fits = builder.and_(same, builder.icmp_signed("<=", number, ir.Constant(WORD, i)))
+                builder.store(builder.select(fits, value, builder.load(place)), place)
+                found = builder.or_(found, fits)
+            builder.store(builder.and_(builder.load(known), found), known)
+
+    def values(self, kinds):
+        """The arguments as the kernel takes them; and whether all flags are True or False themselves."""
+        builder, values, usable = self._builder, [], cgutils.true_bit
+        for kind, place in zip(kinds, self._places):
+            value = builder.load(place)
+            if kind == types.boolean:
+                is_true, is_false = (builder.icmp_unsigned("==", value, self._flags[flag]) for flag in (True, False))
+                usable = builder.and_(usable, builder.or_(is_true, is_false))
+                values.append(is_true)
+            else:
+                values.append(builder.ptrtoint(value, WORD))
+        return values, usable
 
 
 def getter_adapter(part):
@@ -133,7 +183,7 @@ def getter_adapter(part):
 
         def codegen(context, builder, sig, args):
             api, (owner, number) = context.get_python_api(builder), args
-            return _called(api, owner, cgutils.true_bit, lambda w: kernel.call(context, builder, [number, w]),
+            return _called(api, owner, lambda w: kernel.call(context, builder, [number, w]),
                            "_read_refused", lambda hook: api.call_function_objargs(hook, ()))
 
         return types.int64(types.int64, types.int64), codegen
@@ -144,12 +194,12 @@ def getter_adapter(part):
     return getter
 
 
-def _called(api, owner, plain, call, hook: str, refused):
-    """A new reference to what `call(w)` finds if the call is plain; else to what the hook of the object returns."""
+def _called(api, owner, call, hook: str, refused):
+    """A new reference to what `call(w)` finds; where it refuses, to what the hook of the object returns."""
     builder = api.builder
     out = cgutils.alloca_once_value(builder, ir.Constant(WORD, 0))
     head = builder.load(cgutils.gep_inbounds(builder, builder.inttoptr(owner, WORD.as_pointer()), _HEAD))
-    with builder.if_then(builder.and_(plain, cgutils.is_not_null(builder, head)), likely=True):
+    with builder.if_then(cgutils.is_not_null(builder, head), likely=True):
         found = call(builder.load(cgutils.gep_inbounds(builder, builder.inttoptr(head, WORD.as_pointer()), DATA)))
         with builder.if_then(cgutils.is_not_null(builder, found), likely=True):
             api.incref(builder.inttoptr(found, api.pyobj))
@@ -160,26 +210,6 @@ def _called(api, owner, plain, call, hook: str, refused):
             builder.store(builder.ptrtoint(refused(bound), WORD), out)
             api.decref(bound)
     return builder.load(out)
-
-
-def _arguments(api, kinds, objects, number, defaults: tuple):
-    """The arguments as the kernel takes them, vectors and flags; and whether all flags are True or False themselves."""
-    builder, values, usable = api.builder, [], cgutils.true_bit
-    flags = {value: api.get_c_object(f"_Py_{value}Struct") for value in (True, False)}
-    null = ir.Constant(api.pyobj, None)
-    for i, kind in enumerate(kinds):
-        place, spare = cgutils.gep_inbounds(builder, objects, i), i - len(kinds) + len(defaults)
-        if spare >= 0:  # where there is none, what it is by default is read instead
-            default = cgutils.alloca_once_value(builder, flags.get(defaults[spare], null))
-            place = builder.select(builder.icmp_signed(">", number, ir.Constant(WORD, i)), place, default)
-        value = builder.load(place)
-        if kind == types.boolean:
-            is_true = builder.icmp_unsigned("==", value, flags[True])
-            usable = builder.and_(usable, builder.or_(is_true, builder.icmp_unsigned("==", value, flags[False])))
-            values.append(is_true)
-        else:
-            values.append(builder.ptrtoint(value, WORD))
-    return values, usable
 
 
 # ---- CPython's descriptors --------------------------------------------------------------------------------------

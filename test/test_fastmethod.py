@@ -78,13 +78,14 @@ ONE, TWO = np.array([1.0]), np.array([2.0])
 def test_what_the_kernel_takes_it_does(pair):
     assert pair.larger(TWO, ONE) is pair.a and pair.larger(ONE, TWO) is pair.b
     assert pair.larger(TWO, ONE, True) is pair.b and pair.larger(TWO, ONE, False) is pair.a
+    assert pair.larger(TWO, y=ONE) is pair.a and pair.larger(y=ONE, x=TWO, swapped=True) is pair.b
+    assert pair.larger(TWO, ONE, **{"swapped": True}) is pair.b
     assert pair.nothing() is pair and pair.first is pair.a
 
 
 def test_what_it_refuses_the_python_method_is_given_unchanged(pair):
     assert pair.larger(ONE) == ("python", ONE, None, False)  # y absent: the kernel refuses
-    assert pair.larger(TWO, y=ONE) == ("python", TWO, ONE, False)
-    assert pair.larger(TWO, ONE, swapped=True) == ("python", TWO, ONE, True)
+    assert pair.larger(TWO, y=[1.0], swapped=True) == ("python", TWO, [1.0], True)
     assert pair.larger([2.0], ONE) == ("python", [2.0], ONE, False)
     assert pair.larger(TWO, ONE, 1) == ("python", TWO, ONE, 1)  # a flag is True or False
     assert pair.larger(np.zeros(3), None)[:1] == ("python",)
@@ -92,8 +93,9 @@ def test_what_it_refuses_the_python_method_is_given_unchanged(pair):
         pair.empty  # noqa: B018
 
 
-@pytest.mark.parametrize("call", [lambda p: p.larger(), lambda p: p.larger(ONE, ONE, True, 4), lambda p: p.nothing(1),
-                                  lambda p: p.larger(ONE, z=1), lambda p: Pair.larger(), lambda p: Pair.larger(3, ONE)])
+@pytest.mark.parametrize("call", [
+    lambda p: p.larger(), lambda p: p.larger(ONE, ONE, True, 4), lambda p: p.nothing(1), lambda p: p.larger(ONE, z=1),
+    lambda p: p.larger(ONE, ONE, y=TWO), lambda p: Pair.larger(), lambda p: Pair.larger(3, ONE)])
 def test_wrong_calls_are_type_errors(pair, call):
     with pytest.raises(TypeError):
         call(pair)
@@ -118,6 +120,7 @@ def test_references_are_counted(pair):
         pair.larger(TWO, ONE)
         pair.larger(ONE, TWO, True)
         pair.larger(ONE)
+        pair.larger(x=ONE, y=TWO)
         pair.nothing()
         pair.first  # noqa: B018
     after = [sys.getrefcount(each) for each in counted]
