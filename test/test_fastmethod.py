@@ -15,7 +15,7 @@ from opspace_ctrl.fastmethod import Compiled, FastProperty, fast, install
 from opspace_ctrl.jit import getter, method
 from opspace_ctrl.vector import floats_of, is_absent, is_vector, vector
 
-A, B = 200, 201  # slots of a header that nobody uses here
+A, B, NONE = 300, 301, 302  # slots of a header that nobody uses here
 
 
 @method(int64(vector, vector, boolean, int64), defaults=(None, False))
@@ -61,7 +61,7 @@ class Pair(Compiled):
         return "python"
 
     first = FastProperty(shown, A, "The first object.")
-    empty = FastProperty(shown, 199, "No object.")
+    empty = FastProperty(shown, NONE, "No object.")
 
     def _read_refused(self):
         raise LookupError("there is none")

@@ -131,7 +131,7 @@ DUAL_DINV = _slot()  # flat (n): 1 / D_s
 DUAL_EPS = _slot()  # flat (n): eps_s
 LINK = _slot()  # by lane (6, 8): [P + S | -(z + z_s)] of one link
 FIRST_FREE = _slot()  # what osim and the methods add starts here
-SLOTS = 256  # length of the header
+SLOTS = 320  # length of the header
 SINGLE, FIRST, MEMBER, LAST = 0, 1, 2, 3
 
 

@@ -69,8 +69,9 @@ def pack(model: Model) -> Workspace:
     work.allocate()
     for slot in (at.SPARE, at.SPARE_TOO):
         work.keep(slot, np.empty(model.nv))
-    if not model.is_mimic.any():
-        work.same(at.H, at.HN)
+    if not model.is_mimic.any():  # nodes are coordinates
+        for slot, other in ((at.H, at.HN), (at.RATE, at.V), (at.RATE_DERIVATIVE, at.A)):
+            work.same(slot, other)
     work[at.R][[0, 4, 8], nodes.n] = work[at.POSE][nodes.n, [0, 5, 10]] = 1.0  # the world's orientation
     work[at.ACCELERATION][3:, nodes.n] = -model.gravity  # gravity as an upward acceleration of the world
     return work

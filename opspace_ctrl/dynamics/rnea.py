@@ -22,9 +22,11 @@ def rate_derivatives(w):
 
 @kernel
 def _to_nodes(w, x, out):
-    coordinate, multiplier = ints(w, at.COORDINATE), floats(w, at.MULTIPLIER)
-    for b in range(count(w, at.NODES)):
-        out[b] = multiplier[b] * x[coordinate[b]]
+    """Numbers by node from numbers by coordinate; without mimic joints they are the same, in the same memory."""
+    if count(w, at.MIMIC) > 0:
+        coordinate, multiplier = ints(w, at.COORDINATE), floats(w, at.MULTIPLIER)
+        for b in range(count(w, at.NODES)):
+            out[b] = multiplier[b] * x[coordinate[b]]
 
 
 @kernel
@@ -144,17 +146,25 @@ def _sum_inwards(w, a):
 @kernel
 def joint_forces(w, out):
     """Sum the forces tip to base and project them on the joints, out = S^T f by coordinate."""
-    n, coordinate = count(w, at.NODES), ints(w, at.COORDINATE)
     S, force, own = floats(w, at.S), floats(w, at.FORCE), floats(w, at.JOINT_FORCE)
-    multiplier = floats(w, at.MULTIPLIER)
     _sum_inwards(w, force)
-    for b in range(0, n, WIDTH):
-        found = dot(load3(S, 0, b), load3(force, 0, b)) + dot(load3(S, 3, b), load3(force, 3, b))
-        store(own, 0, b, load(multiplier, 0, b) * found)
+    for b in range(0, count(w, at.NODES), WIDTH):
+        store(own, 0, b, dot(load3(S, 0, b), load3(force, 0, b)) + dot(load3(S, 3, b), load3(force, 3, b)))
+    if count(w, at.MIMIC) == 0:
+        for i in range(count(w, at.NV)):
+            out[i] = own[i]
+    else:
+        _from_nodes(w, own, out)
+
+
+@kernel
+def _from_nodes(w, x, out):
+    """Forces by coordinate: a leader also feels its followers."""
+    coordinate, multiplier = ints(w, at.COORDINATE), floats(w, at.MULTIPLIER)
     for i in range(count(w, at.NV)):
         out[i] = 0.0
-    for b in range(n):
-        out[coordinate[b]] += own[b]
+    for b in range(count(w, at.NODES)):
+        out[coordinate[b]] += multiplier[b] * x[b]
 
 
 @kernel
