@@ -1,13 +1,15 @@
 """One policy for all tests.
 
-Generated ones take the same examples in every run; `HYPOTHESIS_PROFILE=search` looks for new ones. What commands print
-is not wrapped: the processes of pytest-xdist set COLUMNS.
+Generated ones take the same examples in every run; `HYPOTHESIS_PROFILE=search` looks for new ones. A slow machine is no
+failure: neither a deadline nor the health check of slow generation. What commands print is not wrapped: the processes
+of pytest-xdist set COLUMNS.
 """
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
-settings.register_profile("search", deadline=None, print_blob=True)
+_patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fixed", _patient, derandomize=True, database=None)
+settings.register_profile("search", _patient, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 os.environ.pop("COLUMNS", None)

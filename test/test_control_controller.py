@@ -428,7 +428,7 @@ def fuzzed(arm):
     return Loop(arm, ARM_START, **values, **TOOL)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_no_target_makes_a_torque_that_is_not_finite_or_beyond_its_limit(fuzzed, data):
     c, time = fuzzed.controller, fuzzed.time

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from random_trees import random_model, random_motion, seeds, trees
 from reference import assert_close, derived_tolerance
 
@@ -11,7 +11,7 @@ from opspace_ctrl.dynamics import layout as at
 from opspace_ctrl.dynamics import ltl
 from opspace_ctrl.model.connectivity import support
 
-some = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+some = settings(max_examples=30)
 
 
 def factorise(model, q, factor, x):

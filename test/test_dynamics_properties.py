@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from random_trees import random_model, random_motion, seeds, trees
 from reference import assert_close
 from scipy.spatial.transform import Rotation
@@ -12,7 +12,7 @@ from opspace_ctrl import dynamics, load_urdf
 
 STEP = 1e-5  # of central differences, whose error is then about 1e-10 of the third derivative
 DIFFERENCE = 1e-8
-some = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+some = settings(max_examples=20)
 small_trees = trees(max_bodies=12)
 
 

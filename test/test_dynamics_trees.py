@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from random_trees import SCALAR, SHAPES, WEIGHTS, random_model, random_motion, seeds, trees
 from reference import Reference, assert_close, derived_tolerance
 from scipy.spatial.transform import Rotation
@@ -14,7 +14,7 @@ from urdf_text import joint, link, mimic, robot
 from opspace_ctrl import dynamics, load_urdf
 from opspace_ctrl.model import Model
 
-many = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+many = settings(max_examples=60)
 some = settings(many, max_examples=25)
 
 MOVING = tuple(kind for kind in WEIGHTS if kind != "fixed")

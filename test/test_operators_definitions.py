@@ -102,7 +102,7 @@ def test_composite_rigid_body_elements_000_30_33(case):
     assert_close(found, H, np.abs(H).max())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(trees(max_bodies=14), seeds())
 def test_newton_euler_factorization_on_any_tree_with_mimic_joints_000_22(model, seed):
     q = random_motion(model, seed)[0]
@@ -110,7 +110,7 @@ def test_newton_euler_factorization_on_any_tree_with_mimic_joints_000_22(model, 
     assert_close(evaluate("H phi M phi* H* + A", operators).dense(), H, np.abs(H).max(initial=1e-300))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(trees(max_bodies=14, mimic=0.0), seeds())
 def test_inverse_factorization_on_any_tree_000_46(model, seed):
     q, torque, _ = random_motion(model, seed)

@@ -142,7 +142,7 @@ def test_absurd_expressions_are_refused():
     assert len(many.factors) == 2000
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(alphabet=st.sampled_from("HphisiGDMI+-*^-1()[] 20.\n·"), max_size=40))
 @example("H\n Q")
 def test_any_text_is_read_or_refused_by_name(text):
@@ -154,7 +154,7 @@ def test_any_text_is_read_or_refused_by_name(text):
     assert operator.dense().shape == operator.shape
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.recursive(st.sampled_from(["phi", "M", "psi", "P", "phi*", "taubar", "I", "2 I", "E_phi"]),
                     lambda inner: st.one_of(st.tuples(inner, inner).map(lambda p: f"({p[0]} {p[1]})"),
                                             st.tuples(inner, inner).map(lambda p: f"({p[0]} - {p[1]})"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from osim_cases import Dense, end_frames, norm, random_state, random_tasks
 from random_trees import random_motion, seeds, trees
@@ -23,7 +23,7 @@ from opspace_ctrl import (
 )
 from opspace_ctrl.dynamics import center_of_mass, forward_methods
 
-some = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+some = settings(max_examples=25)
 
 
 def wrenches(model, q, task, force):

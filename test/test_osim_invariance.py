@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from osim_cases import Dense, norm, random_tasks
 from random_trees import SCALAR, random_model, random_motion, seeds, trees
@@ -14,7 +14,7 @@ from urdf_text import joint, link, robot
 
 from opspace_ctrl import CenterOfMass, OperationalSpace, Task, load_urdf, mass_matrix, osim
 
-some = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+some = settings(max_examples=25)
 
 
 def each_method(model, tasks, q, v):

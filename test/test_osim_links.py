@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from osim_cases import Dense, norm, random_state
 from random_trees import random_motion, seeds, trees
 from reference import Reference, assert_close
@@ -14,7 +14,7 @@ from opspace_ctrl import OperationalSpace, load_robot, load_urdf
 from opspace_ctrl.errors import ConfigurationError, MethodError
 from opspace_ctrl.osim import link_inertias
 
-some = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+some = settings(max_examples=30)
 
 
 def check(model, q):

@@ -70,7 +70,7 @@ case_of = cache(Case)
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_any_sequence_of_reads_calls_and_switches_gives_the_same_results(name, data):
     case = case_of(name)

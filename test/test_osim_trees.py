@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from osim_cases import Dense, norm, random_tasks, scaled_condition, task_motion
 from random_trees import random_motion, seeds, trees
@@ -12,7 +12,7 @@ from opspace_ctrl import CenterOfMass, OperationalSpace, Task
 from opspace_ctrl.errors import MethodError
 from opspace_ctrl.osim import methods
 
-many = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+many = settings(max_examples=50)
 some = settings(many, max_examples=25)
 
 

@@ -1,6 +1,6 @@
 """The recursions of papers 000, 001, 003 and 004 on random trees, forests, chains and stars of every joint type."""
 import numpy as np
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from random_trees import random_motion, seeds, trees
 from recursion_cases import assert_near
 from reference import derived_tolerance
@@ -12,7 +12,7 @@ from opspace_ctrl.dynamics.inverse_elements import acceleration_terms, inverse_m
 from opspace_ctrl.dynamics.smoother import FilterSmoother
 from opspace_ctrl.free_flyer import link_state, link_tree, two_filters
 
-some = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+some = settings(max_examples=25)
 free_of_mimic = trees(max_bodies=14, mimic=0.0)
 flyers = trees(max_bodies=14, mimic=0.0, base="floating", forest=1)
 
