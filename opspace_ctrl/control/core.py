@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..dynamics import layout as dyn
 from ..dynamics.state import OK, TOO_LARGE
 from ..errors import ConfigurationError
 from ..model import Model
 from ..model.configuration import check_vector
+from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace, Task
 from ..osim import layout as osim
 from ..osim.registry import able_methods
@@ -223,7 +223,7 @@ class Core:
             here[:, 0] = self.pose[i, 9:]
             rotation = self.pose[i, :9].reshape(3, 3)
             turned = task.frame is not None and rotation.any()
-            quaternion = Rotation.from_matrix(rotation).as_quat() if turned else (0.0, 0.0, 0.0, 1.0)
+            quaternion = to_quaternion(rotation) if turned else (0.0, 0.0, 0.0, 1.0)
             self.load_program(i, segments.row(time, time, here, quaternion, none)[None])
         row = np.zeros(FIRST_JOINT + 6 * len(positions))
         row[:2], row[FIRST_JOINT::6] = time, positions
