@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import hashlib
 import os
 import re
@@ -91,6 +92,18 @@ def cache_directory() -> Path | None:
     return path
 
 
+@cache
+def _resolved(path: str) -> Path:
+    return Path(path).resolve()
+
+
+@cache
+def _place(path: str) -> str:
+    """Folder for the kernels of a source file."""
+    place = hashlib.sha256(str(_resolved(path).parent).encode()).hexdigest()[:16]
+    return str(cache_directory() / place)
+
+
 class _Locator:
     """Where a kernel is cached and what makes the cached code stale (the interface Numba asks for)."""
 
@@ -103,14 +116,13 @@ class _Locator:
         return cls(func, path)
 
     def get_cache_path(self) -> str:
-        place = hashlib.sha256(str(Path(self._path).resolve().parent).encode()).hexdigest()[:16]
-        return str(cache_directory() / place)
+        return _place(self._path)
 
     def ensure_cache_path(self) -> None:
         os.makedirs(self.get_cache_path(), exist_ok=True)
 
     def get_source_stamp(self):
-        return _stamp(Path(self._path).resolve())
+        return _stamp(_resolved(self._path))
 
     def get_disambiguator(self) -> str:
         return str(self._lineno)
@@ -212,11 +224,25 @@ class _Entry:
 def _compile(dispatcher, signature) -> None:
     """Compile for a signature, or load it from the cache; real compilation is announced, for it takes seconds."""
     if dispatcher.overloads or _is_cached(dispatcher):
-        dispatcher.compile(signature)
+        with _our_way():
+            dispatcher.compile(signature)
         return
     _announce(f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}")
-    with _one_at_a_time(dispatcher), loops_as_written():  # whoever had to wait finds it in the cache
+    with _one_at_a_time(dispatcher), _our_way():  # whoever had to wait finds it in the cache
         dispatcher.compile(signature)
+
+
+@contextlib.contextmanager
+def _our_way():
+    """Our passes; and no search for garbage, which goes through all that the compiler holds: a fifth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        with loops_as_written():
+            yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @contextlib.contextmanager
