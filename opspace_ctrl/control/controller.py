@@ -70,10 +70,11 @@ class Controller:
 
     def prepare(self, progress: Callable[[str], object] | None = None) -> None:
         """Compile every method that the robot and the tasks can use; `progress` is called with each name before."""
-        for name in self.methods():
-            if progress is not None:
+        names = self.methods()
+        if progress is not None:
+            for name in names:
                 progress(name)
-            self._core.prepare(name)
+        self._core.prepare(*names)
 
     def methods(self) -> tuple[str, ...]:
         """Names of the methods that can be chosen."""

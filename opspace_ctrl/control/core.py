@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..compile_ahead import together
 from ..dynamics import layout as dyn
+from ..dynamics.entries import inverse_dynamics
 from ..dynamics.state import OK, TOO_LARGE
 from ..errors import ConfigurationError
 from ..model import Model
@@ -11,7 +13,9 @@ from ..model.configuration import check_vector
 from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace, Task
 from ..osim import layout as osim
+from ..osim.needs import needed_kernels
 from ..osim.registry import able_methods
+from ..osim.tasks import blocks_of, parse_tasks
 from . import layout as at
 from . import segments, tick
 from .pack import command_order, pack_control
@@ -21,6 +25,7 @@ from .typical import measure_typical
 
 __all__ = ["Core"]
 
+ENTRIES = tick.tick, tick.look, inverse_dynamics  # what a controller calls; the last for a safe command
 _TASK_VIEWS = {
     "task_on": at.TASK_ON, "stiffness": at.STIFFNESS, "damping": at.DAMPING_GAIN, "error_limit": at.ERROR_LIMIT,
     "motion": at.MOTION, "wrench": at.WRENCH, "measured": at.MEASURED, "measured_on": at.MEASURED_ON,
@@ -116,8 +121,10 @@ class Core:
         structure.check(model)
         self.model, self.structure = model, structure
         order = [i for level in structure.levels() for i in level]
-        self._space = OperationalSpace(model, [each.task() for each in structure.contacts]
-                                       + [structure.tasks[i].task() for i in order] or [_some_task(model)], method)
+        tasks = [each.task() for each in (*structure.contacts, *(structure.tasks[i] for i in order))]
+        tasks = parse_tasks(tasks or [_some_task(model)])
+        together([*needed_kernels(model, blocks_of(model, tasks), method), *(each.kernel for each in ENTRIES)])
+        self._space = OperationalSpace(model, tasks, method)
         self._work = work = self._space._work
         pack_control(work, model, structure, self._space._supports)
         self._tick = tick.tick.bound(work)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..compile_ahead import together
 from ..dynamics import layout as dyn
 from ..dynamics.layout import Workspace
 from ..dynamics.pack import pack
@@ -14,6 +15,7 @@ from ..model.configuration import check_vector
 from . import layout as at
 from . import tick
 from .auto import choose
+from .needs import FIRST, needed_kernels
 from .pack import pack_tasks
 from .registry import able_methods, get_method
 from .response import typical_response
@@ -49,6 +51,7 @@ class OperationalSpace:
         self.model, self.tasks = model, parse_tasks(tasks)
         self._blocks = blocks_of(model, self.tasks)
         self.m = self._blocks[-1].row + len(self._blocks[-1].selection)
+        together(needed_kernels(model, self._blocks, method))
         self._work = pack(model)
         self._supports = pack_tasks(self._work, model, self._blocks)
         self._work[at.THRESHOLD][:] = TRIP, DAMPING, CUT
@@ -62,7 +65,7 @@ class OperationalSpace:
         self._jbar, self._null_space = self._view(at.JBAR, np.s_[:model.nv, :self.m]), self._view(at.N_T).T
         self._jdot_v = self._view(at.JDOT_V, np.s_[:self.m])
         self._done = self._read = 0  # bits of `tick`: what is computed of this state, and what was read of it
-        self._use("sparse_ltdl")
+        self._use(FIRST)
         self._work[at.SCALE][:self.m] = np.sqrt(typical_response(self))
         self._select(method, timed_on=self)
         self._done = self._read = 0
@@ -99,8 +102,11 @@ class OperationalSpace:
 
     def prepare(self, *names: str) -> None:
         """Compile methods (all that are able, if none is named) so that switching to them later takes no time."""
-        for name in names or able_methods(self.model, self._blocks):
-            get_method(name).check(self.model, self._blocks, able_methods(self.model, self._blocks))
+        able = able_methods(self.model, self._blocks)
+        for name in names:
+            get_method(name).check(self.model, self._blocks, able)
+        together(get_method(name).kernel for name in names or able)
+        for name in names or able:
             self._build(name)
 
     def _build(self, name: str) -> Workspace:
