@@ -3,9 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compile_ahead import together
 from ..dynamics import layout as dyn
-from ..dynamics.entries import inverse_dynamics
 from ..dynamics.state import OK, TOO_LARGE
 from ..errors import ConfigurationError
 from ..model import Model
@@ -13,11 +11,10 @@ from ..model.configuration import check_vector
 from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace, Task
 from ..osim import layout as osim
-from ..osim.needs import needed_kernels
 from ..osim.registry import able_methods
-from ..osim.tasks import blocks_of, parse_tasks
 from . import layout as at
 from . import segments, tick
+from .needs import compile_needed
 from .pack import command_order, pack_control
 from .reference import FIRST_JOINT
 from .structure import Structure
@@ -25,7 +22,6 @@ from .typical import measure_typical
 
 __all__ = ["Core"]
 
-ENTRIES = tick.tick, tick.look, inverse_dynamics  # what a controller calls; the last for a safe command
 _TASK_VIEWS = {
     "task_on": at.TASK_ON, "stiffness": at.STIFFNESS, "damping": at.DAMPING_GAIN, "error_limit": at.ERROR_LIMIT,
     "motion": at.MOTION, "wrench": at.WRENCH, "measured": at.MEASURED, "measured_on": at.MEASURED_ON,
@@ -122,9 +118,8 @@ class Core:
         self.model, self.structure = model, structure
         order = [i for level in structure.levels() for i in level]
         tasks = [each.task() for each in (*structure.contacts, *(structure.tasks[i] for i in order))]
-        tasks = parse_tasks(tasks or [_some_task(model)])
-        together([*needed_kernels(model, blocks_of(model, tasks), method), *(each.kernel for each in ENTRIES)])
-        self._space = OperationalSpace(model, tasks, method)
+        compile_needed(model, tasks or [_some_task(model)], method)
+        self._space = OperationalSpace(model, tasks or [_some_task(model)], method)
         self._work = work = self._space._work
         pack_control(work, model, structure, self._space._supports)
         self._tick = tick.tick.bound(work)
