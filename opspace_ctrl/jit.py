@@ -1,148 +1,25 @@
-"""How kernels are compiled: one decorator, one on-disk cache, one way to call a kernel by its address.
-
-Numba's own cache looks at the file of the cached function only, not at the files of the functions it inlines; a stale
-kernel would be loaded after an edit next door. Ours is stamped with that file and all that it imports from this
-package, directly or not.
-"""
+"""How kernels are compiled: one decorator, one on-disk cache, one way to call a kernel by its address."""
 from __future__ import annotations
 
-import atexit
 import contextlib
-import hashlib
-import os
-import re
-import sys
-import tempfile
-import warnings
-from functools import cache
-from pathlib import Path
+import gc
 
 from numba import njit, types
-from numba.core.caching import FunctionCache
 
 from .compiler import Part, Whole
 from .fastcall import CALL, FastFunction, adapter
 from .fastmethod import getter_adapter, method_adapter
+from .kernel_cache import KernelCache, cache_directory, is_cached, lock
 from .passes import loops_as_written
+from .progress import announce
 
-try:
-    import fcntl
-except ImportError:  # no such locks on this platform
-    fcntl = None
-
-__all__ = ["kernel", "entry", "getter", "method", "address_of", "cache_directory"]
+__all__ = ["METHOD", "address_of", "cache_directory", "compile_unless_taken", "entry", "getter", "kernel", "kernels",
+           "method", "name_of"]
 
 # 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
-_METHOD = types.int64(types.int64)
-_PACKAGE = Path(__file__).resolve().parent
-_IMPORT = re.compile(r"^from (\.+|\.*(?=[a-z_]))([\w.]*) import (\([^)]*\)|.*)$", re.MULTILINE)
-
-
-class CacheWarning(UserWarning):
-    """No folder can be written for compiled kernels: every start compiles again."""
-
-
-@cache
-def _stamp(source: Path) -> str:
-    """Hash of a source file and of all that it imports from this package: what its kernels may inline."""
-    found, new = set(), {source}
-    while new:
-        found |= new
-        new = {path for each in new for path in _imports(each)} - found
-    digest = hashlib.sha256()
-    for path in sorted(found):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-@cache
-def _imports(source: Path) -> tuple[Path, ...]:
-    """The files of this package that a source file imports at its top level."""
-    paths = []
-    for dots, module, names in _IMPORT.findall(source.read_text(encoding="utf-8")):
-        first, _, rest = module.partition(".")
-        if dots:
-            folder, inner = source.parents[len(dots) - 1], module
-        elif first == _PACKAGE.name:
-            folder, inner = _PACKAGE, rest
-        else:
-            continue
-        place = folder.joinpath(*inner.split(".")) if inner else folder
-        if place.is_dir():  # names of a package are its modules, or stand in its __init__
-            within = [place / f"{name}.py" for name in re.findall(r"(?<!as )\b(?!as\b)\w+", names)]
-            paths += [path if path.is_file() else place / "__init__.py" for path in within]
-        else:
-            paths.append(place.with_suffix(".py"))
-    return tuple(path for path in paths if path.is_file())
-
-
-@cache
-def cache_directory() -> Path | None:
-    """Folder of compiled kernels (NUMBA_CACHE_DIR, else the user's cache), None if none is writable."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    path = Path(os.environ.get("NUMBA_CACHE_DIR") or home) / "opspace_ctrl"
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=path).close()
-    except OSError as error:
-        warnings.warn(f"compiled kernels are not kept: {path} is not writable ({error.strerror}); every start "
-                      "compiles again. Set NUMBA_CACHE_DIR to a writable folder.", CacheWarning, stacklevel=2)
-        return None
-    return path
-
-
-class _Locator:
-    """Where a kernel is cached and what makes the cached code stale (the interface Numba asks for)."""
-
-    def __init__(self, func, path: str):
-        self._lineno = func.__code__.co_firstlineno
-        self._path = path
-
-    @classmethod
-    def from_function(cls, func, path: str) -> _Locator:
-        return cls(func, path)
-
-    def get_cache_path(self) -> str:
-        place = hashlib.sha256(str(Path(self._path).resolve().parent).encode()).hexdigest()[:16]
-        return str(cache_directory() / place)
-
-    def ensure_cache_path(self) -> None:
-        os.makedirs(self.get_cache_path(), exist_ok=True)
-
-    def get_source_stamp(self):
-        return _stamp(Path(self._path).resolve())
-
-    def get_disambiguator(self) -> str:
-        return str(self._lineno)
-
-
-class _Implementation(FunctionCache._impl_class):
-    _locator_classes = [_Locator]
-
-
-class _Cache(FunctionCache):
-    """Numba's cache, but a damaged file means to compile again, and a full disk not to keep the result."""
-
-    _impl_class = _Implementation
-
-    def load_overload(self, sig, target_context):
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # whatever unpickling garbage may raise
-            self._remove_index()
-            return None
-
-    def save_overload(self, sig, data):
-        try:
-            super().save_overload(sig, data)
-        except Exception as error:
-            self._remove_index()
-            warnings.warn(f"a compiled kernel could not be kept: {error}", CacheWarning, stacklevel=2)
-
-    def _remove_index(self):
-        with contextlib.suppress(OSError):
-            os.unlink(self._cache_file._index_path)
+METHOD = types.int64(types.int64)
+kernels: dict[str, object] = {}  # what is kept on disk once compiled, by `name_of`
 
 
 def kernel(func):
@@ -162,8 +39,9 @@ def _part(func):
 
 def _kept(dispatcher, func):
     """The dispatcher, with its machine code kept on disk under the name of `func`."""
+    kernels[name_of(dispatcher)] = dispatcher
     if cache_directory() is not None:
-        dispatcher._cache = _Cache(func)
+        dispatcher._cache = KernelCache(func)
     return dispatcher
 
 
@@ -186,11 +64,11 @@ class _Machine:
         call.__qualname__ = f"{func.__qualname__}.entry"  # a symbol in the machine code, so unique
         self.dispatcher = _kept(njit(**OPTIONS, no_cpython_wrapper=True, pipeline_class=Whole)(call), func)
         self.__doc__, self.__name__ = func.__doc__, func.__name__
-        self._signature = signature
+        self.kernel = self.dispatcher, signature  # for `compile_ahead.together`
 
     def address(self) -> int:
         """Where it is; compiled first, or loaded from the cache."""
-        return address_of(self.dispatcher, self._signature)
+        return address_of(*self.kernel)
 
 
 class _Entry(_Machine):
@@ -234,57 +112,45 @@ def getter(func):
     return _Machine(func, getter_adapter(_part(func)), types.int64(types.int64, types.int64))
 
 
+def name_of(dispatcher) -> str:
+    """A kernel's name in `kernels`: of its module, and in there."""
+    return f"{dispatcher.py_func.__module__}:{dispatcher.py_func.__qualname__}"
+
+
 def _compile(dispatcher, signature) -> None:
     """Compile for a signature, or load it from the cache; real compilation is announced, for it takes seconds."""
-    if dispatcher.overloads or _is_cached(dispatcher):
-        dispatcher.compile(signature)
+    if dispatcher.overloads or is_cached(dispatcher):
+        with _our_way():
+            dispatcher.compile(signature)
         return
-    _announce(f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}")
-    with _one_at_a_time(dispatcher), loops_as_written():  # whoever had to wait finds it in the cache
+    announce(dispatcher)
+    with lock(dispatcher), _our_way():  # whoever had to wait finds it in the cache
         dispatcher.compile(signature)
+
+
+def compile_unless_taken(dispatcher, signature) -> None:
+    """Compile a kernel into the cache, unless it is there or another process is about it."""
+    with lock(dispatcher, wait=False) as is_free:
+        if is_free and not is_cached(dispatcher):
+            announce(dispatcher)
+            with _our_way():
+                dispatcher.compile(signature)
 
 
 @contextlib.contextmanager
-def _one_at_a_time(dispatcher):
-    """Of several processes that need a kernel at once, as two nodes at their first start, only one compiles it."""
-    if fcntl is None or cache_directory() is None:
-        yield
-        return
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(OSError):  # a full disk, a file system without locks: all compile, as without
-            folder = Path(dispatcher._cache.cache_path)
-            folder.mkdir(parents=True, exist_ok=True)
-            file = stack.enter_context(open(folder / f"{dispatcher.__module__}.{dispatcher.__name__}.lock", "w"))
-            fcntl.flock(file, fcntl.LOCK_EX)  # goes with the file, and with the process if it dies
-        yield
-
-
-def _is_cached(dispatcher) -> bool:
-    """Has the cache an entry for this kernel that is not stale?"""
+def _our_way():
+    """Our passes; and no search for garbage, which goes through all that the compiler holds: a fifth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
     try:
-        return bool(dispatcher._cache._cache_file._load_index())
-    except Exception:  # no cache, or a damaged one
-        return False
+        with loops_as_written():
+            yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
-_announced: list[str] = []
-
-
-def _announce(name: str) -> None:
-    """One line on the terminal that moves on with every kernel; in a log, one line in all."""
-    if sys.stderr is None:
-        return
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[Kopspace_ctrl: compiling {name}, which is kept for the next start ...")
-        if not _announced:
-            atexit.register(sys.stderr.write, "\r\x1b[K")
-    elif not _announced:
-        sys.stderr.write("opspace_ctrl: compiling kernels, which are kept for the next start ...\n")
-    sys.stderr.flush()
-    _announced.append(name)
-
-
-def address_of(dispatcher, signature=_METHOD) -> int:
+def address_of(dispatcher, signature=METHOD) -> int:
     """Machine address of a compiled kernel as a C function, for `lanes.call`."""
     _compile(dispatcher, signature)
     (result,) = dispatcher.overloads.values()

@@ -3,9 +3,10 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from scipy.spatial.transform import Rotation
 
 from opspace_ctrl.model.joints import NV, JointType, joint_placement, motion_subspace, planar_axes
-from opspace_ctrl.model.rotations import from_quaternion, from_rpy, quaternion_exp
+from opspace_ctrl.model.rotations import from_quaternion, from_rpy, quaternion_exp, to_quaternion
 
 AXES = [
     np.array(axis) / np.linalg.norm(axis)
@@ -92,3 +93,12 @@ def moved(kind, q, v):
 def test_rpy_is_the_urdf_convention():
     rpy = np.array([0.3, -1.2, 2.5])
     np.testing.assert_allclose(from_rpy(rpy), pin.rpy.rpyToMatrix(rpy), atol=1e-15)
+
+
+def test_a_rotation_becomes_the_quaternion_that_scipy_finds():
+    turns = Rotation.concatenate([
+        Rotation.random(200, random_state=1), Rotation.identity(1),
+        Rotation.from_rotvec(np.pi * np.vstack([np.eye(3), np.full(3, 3**-0.5)])),  # half turns: w is 0
+        Rotation.from_rotvec((np.pi - 1e-9) * np.eye(3)), Rotation.from_rotvec(1e-9 * np.eye(3))])
+    for R, quaternion in zip(turns.as_matrix(), Rotation.from_matrix(turns.as_matrix()).as_quat()):
+        assert np.allclose(to_quaternion(R), quaternion, rtol=0.0, atol=1e-15)

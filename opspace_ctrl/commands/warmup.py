@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     out.print(f"{model.name}: controller ...")
     names = [f"task{i}" for i in range(len(frames))]
     controller = Controller(model, controller_settings(
-        {"tasks": names, **{f"{name}.frame": frame for name, frame in zip(names, frames)}, "method": "sparse_ltdl"}))
+        {"tasks": names, **{f"{name}.frame": frame for name, frame in zip(names, frames)}, "method": "auto"}))
     q, v = model.neutral(), np.zeros(model.nv)
     controller.prepare(lambda name: out.print(f"  method {name}"))
     controller.activate(q, v, 0.0)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..errors import ConfigurationError, SettingsError, TargetError, listed, quoted
 from ..model import Model
+from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace
 from .core import Core
 from .layout import NOT_FINITE
@@ -70,10 +70,11 @@ class Controller:
 
     def prepare(self, progress: Callable[[str], object] | None = None) -> None:
         """Compile every method that the robot and the tasks can use; `progress` is called with each name before."""
-        for name in self.methods():
-            if progress is not None:
+        names = self.methods()
+        if progress is not None:
+            for name in names:
                 progress(name)
-            self._core.prepare(name)
+        self._core.prepare(*names)
 
     def methods(self) -> tuple[str, ...]:
         """Names of the methods that can be chosen."""
@@ -294,5 +295,5 @@ class Controller:
 def _pose_of(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Position and quaternion, copies, of rotation (9; zeros for the centre of mass) and position (3)."""
     rotation = pose[:9].reshape(3, 3) if pose[:9].any() else np.eye(3)
-    return pose[9:12].copy(), Rotation.from_matrix(rotation).as_quat()
+    return pose[9:12].copy(), to_quaternion(rotation)
 

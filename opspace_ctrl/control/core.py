@@ -2,18 +2,19 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..dynamics import layout as dyn
 from ..dynamics.state import OK, TOO_LARGE
 from ..errors import ConfigurationError
 from ..model import Model
 from ..model.configuration import check_vector
+from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace, Task
 from ..osim import layout as osim
 from ..osim.registry import able_methods
 from . import layout as at
 from . import segments, tick
+from .needs import compile_needed
 from .pack import command_order, pack_control
 from .reference import FIRST_JOINT
 from .structure import Structure
@@ -116,8 +117,9 @@ class Core:
         structure.check(model)
         self.model, self.structure = model, structure
         order = [i for level in structure.levels() for i in level]
-        self._space = OperationalSpace(model, [each.task() for each in structure.contacts]
-                                       + [structure.tasks[i].task() for i in order] or [_some_task(model)], method)
+        tasks = [each.task() for each in (*structure.contacts, *(structure.tasks[i] for i in order))]
+        compile_needed(model, tasks or [_some_task(model)], method)
+        self._space = OperationalSpace(model, tasks or [_some_task(model)], method)
         self._work = work = self._space._work
         pack_control(work, model, structure, self._space._supports)
         self._tick = tick.tick.bound(work)
@@ -223,7 +225,7 @@ class Core:
             here[:, 0] = self.pose[i, 9:]
             rotation = self.pose[i, :9].reshape(3, 3)
             turned = task.frame is not None and rotation.any()
-            quaternion = Rotation.from_matrix(rotation).as_quat() if turned else (0.0, 0.0, 0.0, 1.0)
+            quaternion = to_quaternion(rotation) if turned else (0.0, 0.0, 0.0, 1.0)
             self.load_program(i, segments.row(time, time, here, quaternion, none)[None])
         row = np.zeros(FIRST_JOINT + 6 * len(positions))
         row[:2], row[FIRST_JOINT::6] = time, positions

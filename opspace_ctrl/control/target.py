@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import TargetError, quoted
 from ..model.rotations import quaternion_conjugate, quaternion_log, quaternion_product
-from . import segments, waypoints
+from . import segments
 from .segments import Motion
 from .settings import TaskSettings
 
@@ -124,6 +124,7 @@ class Target:
         Raises:
             TargetError: What `vector`, `unit_quaternion` and `waypoints.through` refuse.
         """
+        from . import waypoints  # here: SciPy's splines would make every start a fifth longer
         now = self.reference(time)
         times = vector(f"{self.name}: times of the trajectory", times, -1, most=LONGEST)
         n = len(times)

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ConfigurationError, SingularInertiaError, quoted
 from ..model import Model
 from ..model.configuration import check_vector
+from ..model.rotations import to_quaternion
 from . import entries
 from . import layout as at
 from .layout import Workspace
@@ -176,11 +177,10 @@ def potential_energy(model: Model, q) -> float:
 
 def frame_pose(model: Model, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
     """World position (3,) and quaternion xyzw (4,) of a frame."""
-    from scipy.spatial.transform import Rotation  # here: it would triple the time to import the package
     f, out = model.frame_index(frame), np.empty(12)
     work = run(model, entries.at_configuration, (q,), "")
     entries.frame_pose.call(f, out, work.address)
-    return out[9:].copy(), Rotation.from_matrix(out[:9].reshape(3, 3)).as_quat()
+    return out[9:].copy(), to_quaternion(out[:9].reshape(3, 3))
 
 
 def frame_jacobian(model: Model, q, frame: str) -> np.ndarray:

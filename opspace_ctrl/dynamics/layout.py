@@ -21,10 +21,11 @@ import numpy as np
 from numba import types
 
 from .. import vector
+from ..compile_ahead import together
 from ..jit import address_of, kernel
 from ..lanes import WIDTH, call, floats_at, ints_at
 
-__all__ = ["Workspace", "clear", "count", "floats", "ints", "padded", "set_count", "stage"]
+__all__ = ["Workspace", "clear", "count", "floats", "ints", "padded", "set_count", "stage", "stages"]
 
 _slot = count_from(0).__next__
 
@@ -161,7 +162,7 @@ def set_count(w, slot, value):
     ints_at(w, 2)[slot, 0] = value
 
 
-_stages: dict[int, object] = {}
+_stages: dict[int, tuple] = {}
 
 
 def stage(slot: int):
@@ -171,9 +172,14 @@ def stage(slot: int):
     again for each: minutes instead of seconds. The call through the header costs two nanoseconds.
     """
     def decorate(func):
-        _stages[slot] = kernel(func)
+        _stages[slot] = kernel(func), types.void(types.int64)
         return _through_header(slot, func)
     return decorate
+
+
+def stages() -> list[tuple]:
+    """All stages of the modules that are imported, for `compile_ahead.together`: every workspace has them."""
+    return list(_stages.values())
 
 
 def _through_header(slot: int, func):
@@ -214,8 +220,9 @@ class Workspace:
         self.address = int(self._header.ctypes.data)
         for slot, value in ((NDARRAY, vector.NDARRAY), (FLOAT64, vector.FLOAT64), (NEW_ARRAY, vector.NEW_ARRAY)):
             self.set_count(slot, value)
-        for slot, kernel_of_stage in _stages.items():
-            self.set_count(slot, address_of(kernel_of_stage, types.void(types.int64)))
+        together(stages())
+        for slot, of_stage in _stages.items():
+            self.set_count(slot, address_of(*of_stage))
 
     def set_count(self, slot: int, value: int) -> None:
         """Put a plain integer in `slot`."""

@@ -40,6 +40,24 @@ def from_quaternion(quaternion: np.ndarray) -> np.ndarray:
     ])
 
 
+def to_quaternion(R: np.ndarray) -> np.ndarray:
+    """The unit quaternion (4,) [x, y, z, w] of a rotation R (3, 3), from its largest entry: nothing cancels.
+
+    Its sign is that of SciPy's `Rotation.as_quat`, whose import takes longer than all else that a controller imports
+    after Numba.
+    """
+    trace = R[0, 0] + R[1, 1] + R[2, 2]
+    largest = int(np.argmax([R[0, 0], R[1, 1], R[2, 2], trace]))
+    if largest == 3:
+        found = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], 1.0 + trace])
+    else:
+        i, j, k = largest, (largest + 1) % 3, (largest + 2) % 3
+        found = np.empty(4)
+        found[i] = 1.0 - trace + 2.0 * R[i, i]
+        found[j], found[k], found[3] = R[j, i] + R[i, j], R[k, i] + R[i, k], R[k, j] - R[j, k]
+    return found / np.linalg.norm(found)
+
+
 def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The Hamilton product a b (4,), both [x, y, z, w]: first b, then a."""
     u, v = a[:3], b[:3]

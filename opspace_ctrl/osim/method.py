@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..dynamics.dual import held_bases
 from ..dynamics.layout import Workspace
 from ..errors import MethodError
+from ..jit import METHOD
 from ..model import Model
 from .pack import Supports
 from .tasks import Block
@@ -41,6 +42,11 @@ class Method:
     carries: tuple[str, ...] = ()
     floating_only: bool = False
     tables: Callable[[Workspace, Supports], None] = _no_tables
+
+    @property
+    def kernel(self) -> tuple:
+        """For `compile_ahead.together`."""
+        return self.inertia_inv, METHOD
 
     def missing(self, model: Model, blocks: Iterable[Block]) -> list[str]:
         """What the model and tasks ask for that this method does not carry."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..compile_ahead import together
 from ..dynamics import layout as dyn
 from ..dynamics.layout import Workspace
 from ..dynamics.pack import pack
@@ -15,6 +16,7 @@ from ..model.configuration import check_vector
 from . import layout as at
 from . import tick
 from .auto import choose
+from .needs import FIRST, needed_kernels
 from .pack import pack_tasks
 from .registry import able_methods, get_method
 from .response import typical_response
@@ -71,6 +73,7 @@ class OperationalSpace(Compiled):
         self.model, self.tasks = model, parse_tasks(tasks)
         self._blocks = blocks_of(model, self.tasks)
         self.m = self._blocks[-1].row + len(self._blocks[-1].selection)
+        together(needed_kernels(model, self._blocks, method))
         self._work = pack(model)
         self._supports = pack_tasks(self._work, model, self._blocks)
         self._work[at.THRESHOLD][:] = TRIP, DAMPING, CUT
@@ -81,7 +84,7 @@ class OperationalSpace(Compiled):
         self._show(model)
         install(_Calls)
         install(OperationalSpace)
-        self._use("sparse_ltdl")
+        self._use(FIRST)
         self._work[at.SCALE][:self.m] = np.sqrt(typical_response(self))
         self._select(method, timed_on=self)
         self._forget(0)
@@ -125,8 +128,11 @@ class OperationalSpace(Compiled):
 
     def prepare(self, *names: str) -> None:
         """Compile methods (all that are able, if none is named) so that switching to them later takes no time."""
-        for name in names or able_methods(self.model, self._blocks):
-            get_method(name).check(self.model, self._blocks, able_methods(self.model, self._blocks))
+        able = able_methods(self.model, self._blocks)
+        for name in names:
+            get_method(name).check(self.model, self._blocks, able)
+        together(get_method(name).kernel for name in names or able)
+        for name in names or able:
             self._build(name)
 
     def _build(self, name: str) -> Workspace:
