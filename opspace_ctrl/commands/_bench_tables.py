@@ -162,5 +162,5 @@ def _judged(verdict: dict[str, Any]) -> Text:
 
 def _figure(value: float, unit: str, short: bool = False) -> str:
     if unit == "%":
-        return f"{100 * value:.{0 if short else 1}f} %"
+        return f"{100 * value:.{0 if short else 1 if value >= 0.01 else 2}f} %"
     return f"{value:g}" if short or unit == "B" else f"{value:.2f}"
