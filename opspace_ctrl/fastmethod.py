@@ -84,7 +84,7 @@ def method_adapter(part, name: str, signature, defaults: tuple, returns_self: bo
         part: The kernel; returns the address of an object to give to Python, 0 where it refuses.
         name: Of the kernel; the object's `_<name>_refused` is called where it refuses.
         signature: Of the kernel: vectors and flags, the workspace last.
-        defaults: What the last arguments before it are when they are not given; None is a vector at address 0.
+        defaults: What the last arguments before it are when they are not given. A vector that is None is at address 0.
         returns_self: Whether Python is given the object itself instead.
     """
     arg_types, _ = sigutils.normalize_signature(signature)
@@ -171,7 +171,8 @@ class _Given:
                 usable = builder.and_(usable, builder.or_(is_true, is_false))
                 values.append(is_true)
             else:
-                values.append(builder.ptrtoint(value, WORD))
+                is_none = builder.icmp_unsigned("==", value, self._api.borrow_none())
+                values.append(builder.select(is_none, ir.Constant(WORD, 0), builder.ptrtoint(value, WORD)))
         return values, usable
 
 

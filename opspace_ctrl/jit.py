@@ -11,7 +11,7 @@ from .fastcall import CALL, FastFunction, adapter
 from .fastmethod import getter_adapter, method_adapter
 from .kernel_cache import KernelCache, cache_directory, is_cached, lock
 from .passes import loops_as_written
-from .progress import announce
+from .progress import shown
 
 __all__ = ["METHOD", "address_of", "cache_directory", "compile_unless_taken", "entry", "getter", "kernel", "kernels",
            "method", "name_of"]
@@ -118,13 +118,12 @@ def name_of(dispatcher) -> str:
 
 
 def _compile(dispatcher, signature) -> None:
-    """Compile for a signature, or load it from the cache; real compilation is announced, for it takes seconds."""
+    """Compile for a signature, or load it from the cache; real compilation is shown, for it takes seconds."""
     if dispatcher.overloads or is_cached(dispatcher):
         with _our_way():
             dispatcher.compile(signature)
         return
-    announce(dispatcher)
-    with lock(dispatcher), _our_way():  # whoever had to wait finds it in the cache
+    with shown(dispatcher), lock(dispatcher), _our_way():  # whoever had to wait finds it in the cache
         dispatcher.compile(signature)
 
 
@@ -132,8 +131,7 @@ def compile_unless_taken(dispatcher, signature) -> None:
     """Compile a kernel into the cache, unless it is there or another process is about it."""
     with lock(dispatcher, wait=False) as is_free:
         if is_free and not is_cached(dispatcher):
-            announce(dispatcher)
-            with _our_way():
+            with shown(dispatcher), _our_way():
                 dispatcher.compile(signature)
 
 

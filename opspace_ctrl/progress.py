@@ -1,40 +1,63 @@
 """The line that says that kernels are being compiled, and how far that is: seconds without a word look like a hang."""
 from __future__ import annotations
 
-import atexit
 import contextlib
+import shutil
 import sys
 from collections.abc import Callable, Iterator
+from time import monotonic
 
-__all__ = ["announce", "counted"]
+__all__ = ["counted", "shown"]
 
-_announced: list[str] = []
-_counts: list[Callable[[], tuple[int, int]]] = []
+CLEAR = "\r\x1b[K"
+_counts: list[tuple[Callable[[], tuple[int, int]], float]] = []
+_line = {"is_there": False, "was_there": False}
 
 
 @contextlib.contextmanager
 def counted(count: Callable[[], tuple[int, int]]) -> Iterator[None]:
-    """What is announced inside is part of a larger work; `count` says how many kernels of how many are done."""
-    _counts.append(count)
+    """What is shown inside is part of a larger work; `count` says how many kernels of how many are done."""
+    _counts.append((count, monotonic()))
     try:
         yield
     finally:
-        _counts.remove(count)
+        _counts.pop()
+        _clear()
 
 
-def announce(dispatcher) -> None:
-    """One line on the terminal that moves on with every kernel; in a log, one line in all."""
+@contextlib.contextmanager
+def shown(dispatcher) -> Iterator[None]:
+    """Say that a kernel is being compiled: a line on the terminal that moves on and goes away; in a log, one in all."""
+    _say(f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}")
+    try:
+        yield
+    finally:
+        if not _counts:
+            _clear()
+
+
+def _say(name: str) -> None:
     if sys.stderr is None:
         return
-    name = f"{dispatcher.__module__.rpartition('.')[2]}.{dispatcher.__name__}"
+    (count, start) = _counts[-1] if _counts else (lambda: (0, 1), 0.0)
+    done, number = count()
     if sys.stderr.isatty():
-        done, wanted = _counts[-1]() if _counts else (0, 0)
-        part = f" ({done} of {wanted} done)" if wanted else ""
-        sys.stderr.write(f"\r\x1b[Kopspace_ctrl: compiling {name}{part}, which is kept for the next start ...")
-        if not _announced:
-            atexit.register(sys.stderr.write, "\r\x1b[K")
-    elif not _announced:
-        number = f"{_counts[-1]()[1]} " if _counts else ""
-        sys.stderr.write(f"opspace_ctrl: compiling {number}kernels, which are kept for the next start ...\n")
+        part = f"{done} of {number} kernels, {monotonic() - start:.0f} s: " if number > 1 else ""
+        line = f"opspace_ctrl: compiling {part}{name}, which is kept for the next start"
+        _write(CLEAR + line[:shutil.get_terminal_size().columns - 1])  # a line that wraps could not be cleared
+        _line["is_there"] = True
+    elif not _line["was_there"]:
+        what = f"{number} kernels" if number > 1 else "a kernel"
+        _write(f"opspace_ctrl: compiling {what}, kept for the next start ...\n")
+    _line["was_there"] = True
+
+
+def _clear() -> None:
+    if _line["is_there"]:
+        _write(CLEAR)
+        _line["is_there"] = False
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
     sys.stderr.flush()
-    _announced.append(name)

@@ -80,7 +80,7 @@ def _vector_at(typingctx, address):
 
 @kernel
 def is_absent(x):
-    """Was no array given?"""
+    """Was no array given, or None?"""
     return _address(x) == 0
 
 

@@ -77,7 +77,7 @@ def test_a_helper_compiles_into_the_cache_and_is_gone_afterwards(tmp_path):
     found, err = finish(start(tmp_path, COMPILES + LINGERS + TELLS))
     assert found["helpers"] == 1 and found["alive"] == [False]
     assert found["compiled"] < 8 and found["ready"] == [1] * 8 and found["kept"] >= 8
-    assert err.splitlines() == ["opspace_ctrl: compiling 8 kernels, which are kept for the next start ..."]
+    assert err.splitlines() == ["opspace_ctrl: compiling 8 kernels, kept for the next start ..."]
 
 
 def test_what_is_in_the_cache_needs_no_helper(tmp_path):

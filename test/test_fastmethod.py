@@ -1,4 +1,5 @@
 """Methods that are kernels behave as Python methods do, whatever they are given, and keep what they need alive."""
+import copy
 import gc
 import inspect
 import sys
@@ -157,6 +158,19 @@ def test_a_class_may_be_derived_from_and_its_methods_overridden():
     q, v = np.full(7, 0.3), np.full(7, 0.1)
     np.testing.assert_array_equal(scaled.control(q, v), 2.0 * plain.control(q, v))
     np.testing.assert_array_equal(scaled.control(q, v, tau0=q), 2.0 * plain.control(q, v, tau0=q))
+
+
+def test_an_overridden_update_is_not_called_while_its_object_is_made_and_copies_keep_their_class():
+    class Counting(OperationalSpace):
+        updates = None
+
+        def update(self, q, v=None):
+            self.updates = (self.updates or 0) + 1
+            return super().update(q, v)
+
+    made = Counting(load_robot("arm7"), ["tool"])
+    assert made.updates is None and made.update(np.zeros(7)) is made and made.updates == 1
+    assert type(copy.copy(made)) is Counting
 
 
 def test_help_shows_names_defaults_and_documentation():

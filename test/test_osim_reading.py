@@ -82,3 +82,27 @@ def test_a_compensated_torque_is_the_torque_and_the_bias_forces(name, by_jbar):
     size = np.abs(expected).max()
     np.testing.assert_allclose(ospace.torque(F, tau0, compensate=True), expected, atol=1e-9 * size)
     np.testing.assert_allclose(ospace.torque(F, tau0) + ospace.bias_forces, expected, atol=1e-9 * size)
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("by_jbar", [False, True])
+def test_what_is_left_out_or_none_is_zero(name, by_jbar):
+    model, rng = load_robot(name), np.random.default_rng(0)
+    ospace, (q, v) = OperationalSpace(model, TASKS[name], "sparse_ltdl"), random_state(model, 3)
+    F, tau0 = rng.normal(size=ospace.m), rng.normal(size=model.nv)
+    no_F, no_tau0 = np.zeros(ospace.m), np.zeros(model.nv)
+
+    def torque(*args, **kwargs):
+        if by_jbar:
+            assert ospace.update(q, v).jbar.shape == (model.nv, ospace.m)
+        return ospace.update(q, v).torque(*args, **kwargs).copy()
+
+    def control(*args, **kwargs):
+        return ospace.control(q, v, *args, **kwargs).copy()
+
+    for law in (torque, control):
+        for found, expected in ((law(F), law(F, no_tau0)), (law(F, None), law(F, no_tau0)), (law(), law(no_F, no_tau0)),
+                                (law(tau0=tau0), law(no_F, tau0)), (law(None, tau0), law(no_F, tau0)),
+                                (law(F, compensate=True), law(F, no_tau0, True))):
+            np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(ospace.update(q, None).bias_forces.copy(), ospace.update(q, no_tau0).bias_forces)

@@ -8,7 +8,7 @@ from ..dynamics import layout as dyn
 from ..dynamics.layout import Workspace
 from ..dynamics.pack import pack
 from ..dynamics.state import TOO_LARGE
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, quoted
 from ..fastmethod import Compiled, FastProperty, fast, install
 from ..jit import address_of
 from ..model import Model
@@ -48,13 +48,19 @@ class _Calls(Compiled):
     def torque(self, *given) -> np.ndarray | None:
         """`OperationalSpace.torque`."""
 
+    inertia_inv = _result(INERTIA_INV, at.INERTIA_INV_VIEW, "`OperationalSpace.inertia_inv`.")
+
 
 class OperationalSpace(Compiled):
     """Task Jacobian, operational-space inertia, null space and torque of a robot.
 
     Give it a state with `update` and read what you need; each quantity is computed when first read, and what was read
     of one state is computed with the next at once, in one compiled call. Or call `control`, which does everything in
-    one compiled call. Results are read-only views, valid until the next update: copy to keep.
+    one compiled call. Results, torques among them, are read-only views that the next call overwrites: copy to keep.
+
+    Contiguous float64 arrays are taken as they are, in microseconds; lists and other arrays are converted first, which
+    takes ten more. Task rows are linear first, then angular, in world axes at the frame's origin. An object belongs to
+    one thread at a time: another one would overwrite its results.
 
     Args:
         model: The robot.
@@ -70,6 +76,8 @@ class OperationalSpace(Compiled):
     """
 
     def __init__(self, model: Model, tasks, method: str = "auto"):
+        if not isinstance(model, Model):
+            raise ConfigurationError(f"model = {quoted(model)} is no Model: load_robot and load_urdf make one")
         self.model, self.tasks = model, parse_tasks(tasks)
         self._blocks = blocks_of(model, self.tasks)
         self.m = self._blocks[-1].row + len(self._blocks[-1].selection)
@@ -214,6 +222,13 @@ class OperationalSpace(Compiled):
     def torque(self, force=None, tau0=None, compensate: bool = False) -> np.ndarray:
         """J^T F + N^T tau0 (nv,), [Featherstone2010] (11), without forming N; plus h if `compensate`.
 
+        Args:
+            force: F (m,) [N, Nm], row by row of the tasks; zero if not given.
+            tau0: Joint forces (nv,) for the null space; zero if not given.
+
+        Returns:
+            A read-only view that the next call overwrites.
+
         Raises:
             ConfigurationError: Wrong size or non-finite.
         """
@@ -228,6 +243,14 @@ class OperationalSpace(Compiled):
         With a floating base the first six entries are the force and torque that the base would need: nothing on a
         robot can supply them. A law for such robots has to put them on contacts.
 
+        Args:
+            q, v: The state, (nq,) and (nv,).
+            force: F (m,) [N, Nm], row by row of the tasks; zero if not given.
+            tau0: Joint forces (nv,) for the null space; zero if not given.
+
+        Returns:
+            A read-only view (nv,) that the next call overwrites.
+
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
@@ -236,7 +259,7 @@ class OperationalSpace(Compiled):
             bool(compensate)))
 
     def __reduce__(self):
-        return OperationalSpace, (self.model, self.tasks, self._method)  # copies and pickles are built anew
+        return type(self), (self.model, self.tasks, self._method)  # copies and pickles are built anew
 
     def __repr__(self) -> str:
         return f"OperationalSpace({self.model.name!r}, m={self.m}, method={self._method!r})"

@@ -22,8 +22,8 @@ def typical_response(ospace) -> np.ndarray:
     largest, of_joints = np.zeros(ospace.m), 0.0
     for _ in range(SAMPLES):
         step = model.difference(model.neutral(), model.random_configuration(rng))
-        ospace.update(model.integrate(model.neutral(), np.clip(step, -REACH, REACH), 1.0))
-        np.maximum(largest, np.diagonal(ospace.inertia_inv), out=largest)
+        sampled = ospace._calls.update(model.integrate(model.neutral(), np.clip(step, -REACH, REACH), 1.0))
+        np.maximum(largest, np.diagonal(sampled.inertia_inv), out=largest)
         of_joints = max(of_joints, ospace._work[dyn.DINV].max())
     for block in ospace._blocks:
         kinds = [(row[:3].any(), row[3:].any()) for row in block.selection]

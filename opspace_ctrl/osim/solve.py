@@ -194,15 +194,13 @@ def _clear(matrix, rows, columns):
 
 
 @kernel
-def torque_by_jbar(w, force, tau0, out):
-    """tau0 + J^T (F - Jbar^T tau0), the law (11) when Jbar is at hand."""
+def torque_by_jbar(w, tau0, out):
+    """tau0 + J^T (F - Jbar^T tau0), the law (11) when Jbar is at hand; F is in FORCE."""
     m, Jbar, F = count(w, at.M), floats(w, at.JBAR), floats(w, at.FORCE)
     for j in range(0, m, WIDTH):
-        found = splat(0.0)
+        found = load(F, 0, j)
         for i in range(count(w, dyn.NV)):
-            found = found + tau0[i] * load(Jbar, i, j)
+            found = found - tau0[i] * load(Jbar, i, j)
         store(F, 0, j, found)
-    for i in range(m):
-        F[i] = force[i] - F[i]
     copy(tau0, out, count(w, dyn.NV))
     add_transposed(w, floats(w, at.J), F, out)

@@ -8,7 +8,7 @@ from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, set_count, stage
 from ..dynamics.state import copy, is_configuration, is_usable, take_configuration
 from ..jit import getter, kernel, method
-from ..lanes import call
+from ..lanes import WIDTH, call, splat, store
 from ..vector import floats_of, is_absent, vector
 from . import layout as at
 from .blocks import add_transposed, mirror
@@ -102,20 +102,43 @@ def law(w, tau0):
     add_transposed(w, floats(w, at.J), F, tau)
 
 
+@kernel
+def are_forces(w, force, tau0):
+    """Are these usable, if they are given?"""
+    return ((is_absent(force) or is_usable(w, force, count(w, at.M)))
+            and (is_absent(tau0) or is_usable(w, tau0, count(w, dyn.NV))))
+
+
+@kernel
+def take_force(w, force):
+    """F into FORCE, zero if it is not given and in the rest of the last register."""
+    F, m = floats(w, at.FORCE), count(w, at.M)
+    for j in range(0, m, WIDTH):
+        store(F, 0, j, splat(0.0))
+    if not is_absent(force):
+        copy(floats_of(force), F, m)
+
+
+@kernel
+def given_tau0(w, tau0):
+    """The numbers of tau0, zeros if it is not given."""
+    return floats(w, at.NO_TAU0) if is_absent(tau0) else floats_of(tau0)
+
+
 @method(int64(vector, vector, vector, vector, boolean, int64), defaults=(None, None, True))
 def control(q, v, force, tau0, compensate, w):
     """The control tick: state in, torque out. Returns the address of its view, 0 if refused."""
-    nv, m = count(w, dyn.NV), count(w, at.M)
-    if not (is_configuration(w, q) and is_usable(w, v, nv) and is_usable(w, force, m) and is_usable(w, tau0, nv)):
+    nv = count(w, dyn.NV)
+    if not (is_configuration(w, q) and is_usable(w, v, nv) and are_forces(w, force, tau0)):
         return 0
-    copy(floats_of(force), floats(w, at.FORCE), m)  # first: it may be a view of a result
+    take_force(w, force)  # first: it may be a view of a result
     take_configuration(w, q)
     copy(floats_of(v), floats(w, dyn.V), nv)
     set_count(w, at.DONE, STATE)
     set_count(w, at.READ, STATE)
     kinematics.kinematics(w)
-    inertia_inv(w, floats_of(tau0))
-    law(w, floats_of(tau0))
+    inertia_inv(w, given_tau0(w, tau0))
+    law(w, given_tau0(w, tau0))
     if compensate:
         bias(w)
         add(floats(w, dyn.BIAS), floats(w, at.TORQUE), nv)
@@ -227,15 +250,15 @@ def _factor_and_y(w):
 def torque(force, tau0, compensate, w):
     """TORQUE at the state that was taken, by the Jbar that is there or else by the method. Returns as `control`."""
     nv, tau, done = count(w, dyn.NV), floats(w, at.TORQUE), count(w, at.DONE)
-    if not (done and is_usable(w, force, count(w, at.M)) and is_usable(w, tau0, nv)):
+    if not (done and are_forces(w, force, tau0)):
         return 0
+    take_force(w, force)
     if done & JBAR and is_regular(w):
-        torque_by_jbar(w, floats_of(force), floats_of(tau0), tau)
+        torque_by_jbar(w, given_tau0(w, tau0), tau)
     else:
-        copy(floats_of(force), floats(w, at.FORCE), count(w, at.M))
-        inertia_inv(w, floats_of(tau0))
+        inertia_inv(w, given_tau0(w, tau0))
         mirror(floats(w, at.LI), count(w, at.M), False)  # a caller may hold the view of it
-        law(w, floats_of(tau0))
+        law(w, given_tau0(w, tau0))
     if compensate:
         find(BIAS, w)
         add(floats(w, dyn.BIAS), tau, nv)
