@@ -86,7 +86,6 @@ class OperationalSpace(Compiled):
         self._supports = pack_tasks(self._work, model, self._blocks)
         self._work[at.THRESHOLD][:] = TRIP, DAMPING, CUT
         self._built: dict[str, Workspace] = {}
-        self._no_velocity, self._no_force = np.zeros(model.nv), np.zeros(self.m)
         self._calls = _Calls()
         self._head = self._calls._head = self._work.head
         self._show(model)
@@ -174,7 +173,7 @@ class OperationalSpace(Compiled):
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
-        velocity = self._no_velocity if v is None else self.model.check_velocity(v)
+        velocity = None if v is None else self.model.check_velocity(v)
         self._accepted(self._calls.update(self.model.check_configuration(q), velocity))
         return self
 
@@ -264,10 +263,10 @@ class OperationalSpace(Compiled):
     def __repr__(self) -> str:
         return f"OperationalSpace({self.model.name!r}, m={self.m}, method={self._method!r})"
 
-    def _tau0(self, tau0) -> np.ndarray:
-        """A checked float64 copy of tau0 (nv,), zeros for None."""
-        return self._no_velocity if tau0 is None else self.model.check_velocity(tau0, "tau0")
+    def _tau0(self, tau0) -> np.ndarray | None:
+        """A checked float64 copy of tau0 (nv,), if it is given."""
+        return None if tau0 is None else self.model.check_velocity(tau0, "tau0")
 
-    def _force(self, force) -> np.ndarray:
-        """A checked float64 copy of F (m,), zeros for None."""
-        return self._no_force if force is None else check_vector(force, self.m, "force")
+    def _force(self, force) -> np.ndarray | None:
+        """A checked float64 copy of F (m,), if it is given."""
+        return None if force is None else check_vector(force, self.m, "force")
