@@ -44,10 +44,10 @@ def check_agreement(what: str, contestants: Mapping[str, Contestant], condition:
     also amplify rounding by the condition of the inertias on their way, which neither H nor Lambda^-1 shows.
 
     Measured in eps n cond over the shipped robots and all of the wheel, fixed and floating, 64 states each: 2200 in the
-    ticks of base_invariant (on tiago_no_hand) and rjk (on hextilt_flying_arm_5), 490 by decoupled, 59 by Pinocchio, 28
-    and less otherwise (16 by base_invariant on free_flyer, 28 by rjk on ur10_robot). Beside algebra in extended
-    precision the error is theirs: dense and sparse_ltdl are within 1.3, on tiago_no_hand 40. The worst
-    two are 1e-9 and 3e-10 of the result: another formula, axis or frame differs by far more.
+    ticks of base_invariant (on tiago_no_hand) and rjk (on hextilt_flying_arm_5), 490 by decoupled, 60 and less
+    otherwise (59 by Pinocchio, 28 by rjk on ur10_robot, 16 by base_invariant on free_flyer). Beside algebra in extended
+    precision, on six of these robots, the error is theirs: dense and sparse_ltdl are within 1.3, on tiago_no_hand 40.
+    The worst two are 1e-9 and 3e-10 of the result: another formula, axis or frame differs by far more.
 
     Returns:
         The worst difference of each, as a fraction of what is allowed.

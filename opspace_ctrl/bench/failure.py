@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from ..errors import OpspaceError
 
-__all__ = ["noted", "reason_of"]
+__all__ = ["noted"]
 
 
 @contextmanager
@@ -18,10 +18,10 @@ def noted(failed: dict[str, str], what: str) -> Iterator[None]:
     except Exception as error:
         if os.environ.get("OPSPACE_TRACEBACK"):
             raise
-        failed[what] = reason_of(error)
+        failed[what] = _reason(error)
 
 
-def reason_of(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """The error in one line, with its kind unless it is one of ours."""
     kind = "" if isinstance(error, OpspaceError) else f"{type(error).__name__}: "
     return " ".join(f"{kind}{error}".split())

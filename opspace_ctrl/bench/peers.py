@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from ..errors import OpspaceError
-from .failure import reason_of
+from .failure import noted
 from .robots import Case
 from .states import State
 from .timing import Contestant
@@ -42,20 +42,18 @@ def peer_contestants(case: Case, states: Sequence[State]) -> Peers:
     absent: dict[str, str] = {}
     failed: dict[str, str] = {}
     for package, (name, module) in PEERS.items():
-        try:
-            if find_spec(package) is None:
-                raise PeerAbsent("not installed: pip install 'opspace_ctrl[bench]'")
-            _check_case(case)
-            offered = import_module(f".{module}", __package__).contestants(case, states)
+        with noted(failed, name):
+            try:
+                if find_spec(package) is None:
+                    raise PeerAbsent("not installed: pip install 'opspace_ctrl[bench]'")
+                _check_case(case)
+                offered = import_module(f".{module}", __package__).contestants(case, states)
+            except PeerAbsent as reason:
+                absent[name] = str(reason)
+                continue
             _try(offered)
-        except PeerAbsent as reason:
-            absent[name] = str(reason)
-            continue
-        except Exception as error:
-            failed[name] = reason_of(error)
-            continue
-        for quantity, contestants in offered.items():
-            field.setdefault(quantity, {}).update(contestants)
+            for quantity, contestants in offered.items():
+                field.setdefault(quantity, {}).update(contestants)
     return Peers(field, absent, failed)
 
 
