@@ -10,7 +10,7 @@ import pytest
 
 from opspace_ctrl import OperationalSpace, load_robot, load_urdf
 from opspace_ctrl.bench import auto_check, growth, peers, pinocchio_peer, report, robots, start_up, tail
-from opspace_ctrl.bench.agreement import DisagreementError, check_agreement, conditions
+from opspace_ctrl.bench.agreement import DisagreementError, check_agreement, conditions, explicit_parts
 from opspace_ctrl.bench.ours import our_contestants, spaces
 from opspace_ctrl.bench.robots import DEFAULT, Case, default_tasks, find_case
 from opspace_ctrl.bench.singularity import singularity_costs
@@ -18,6 +18,7 @@ from opspace_ctrl.bench.states import regular_states, singular_states
 from opspace_ctrl.bench.targets import RATIOS, Verdict, ratio_verdicts
 from opspace_ctrl.bench.timing import Contestant, Timing, pinned, time_in_turns
 from opspace_ctrl.cli import main
+from opspace_ctrl.commands._bench_tables import _judged
 from opspace_ctrl.dynamics import forward_methods
 from opspace_ctrl.errors import OpspaceError, SourceError
 from opspace_ctrl.osim import methods
@@ -61,8 +62,8 @@ def test_methods_and_peers_compute_the_same_on_the_default_robots(name):
     case = find_case(name)
     built = spaces(case)
     states = regular_states(built["sparse_ltdl"], 5, np.random.default_rng(1))
-    theirs, absent = peers.peer_contestants(case, states)
-    assert not absent
+    theirs, absent, failed = peers.peer_contestants(case, states)
+    assert not absent and not failed
     condition = conditions(built["sparse_ltdl"], states)
     for quantity, ours in our_contestants(built, states).items():
         worst = check_agreement(quantity, {**ours, **theirs[quantity]}, condition)
@@ -95,11 +96,78 @@ def test_a_result_that_is_not_a_number_is_an_error():
         check_agreement("tick", {"ours": single([1.0]), "theirs": single([np.nan])}, np.ones(1))
 
 
+def test_null_spaces_are_compared_by_what_they_leave_out():
+    parts = [np.ones((6, 6)), np.ones((6, 6)), np.zeros((6, 6)), np.ones(6)]  # n = m: N is zero but for rounding
+
+    def contestant(N):
+        return Contestant(lambda: (*parts[:2], N, parts[3]), [()], lambda found, k: explicit_parts(*found))
+
+    noise = 1e-15 * np.random.default_rng(0).normal(size=(6, 6))
+    check_agreement("explicit", {"ours": contestant(parts[2]), "theirs": contestant(noise)}, np.ones(1))
+    with pytest.raises(DisagreementError, match="differ by 1.0e-09 .* part 3 of 4"):
+        check_agreement("explicit", {"ours": contestant(parts[2]), "theirs": contestant(parts[2] + 1e-9)}, np.ones(1))
+
+
+@pytest.mark.parametrize("name, base", [("ur5_robot", None), ("ur10_robot", None), ("z1", None), ("free_flyer", None),
+                                        ("ur5_robot", "floating"), ("tiago_no_hand", "floating")])
+def test_robots_without_redundancy_or_with_odd_names_and_light_links_are_compared_too(name, base):
+    case = find_case(name, base)
+    built = spaces(case)
+    states = regular_states(built["sparse_ltdl"], 16, np.random.default_rng(0))
+    theirs, absent, failed = peers.peer_contestants(case, states)
+    assert not absent and not failed
+    for quantity, ours in our_contestants(built, states).items():
+        check_agreement(quantity, {**ours, **theirs[quantity]}, conditions(built["sparse_ltdl"], states))
+
+
 def test_the_command_fails_when_a_peer_computes_something_else(monkeypatch, capsys):
     monkeypatch.setattr(pinocchio_peer, "smart_tick", lambda twin: lambda q, v, force, tau0: 1.001 * tau0)
     assert main(["bench", "arm7", *QUICK]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("opspace: error: arm7, tick: Pinocchio smart and dense differ by ")
+    assert err.startswith("opspace: error: arm7: tick: Pinocchio smart and dense differ by ")
+
+
+def test_one_failing_robot_costs_the_others_nothing(tmp_path, monkeypatch, capsys):
+    whole = report.find_case
+
+    def failing(name, base=None):
+        if name == "free_flyer":
+            raise ZeroDivisionError("no inertia")
+        return whole(name, base)
+
+    monkeypatch.setattr(report, "find_case", failing)
+    path = tmp_path / "run.json"
+    assert main(["bench", "free_flyer", "arm7", *QUICK, "--json", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert err.endswith("opspace: error: free_flyer: ZeroDivisionError: no inertia\n")
+    assert "free_flyer failed: ZeroDivisionError: no inertia" in out and "arm7 n=7 m=6" in out
+    saved = json.loads(path.read_text())
+    assert set(saved["robots"]) == {"arm7"} and saved["failed"] == {"free_flyer": "ZeroDivisionError: no inertia"}
+
+
+def test_whatever_a_peer_raises_is_named_and_costs_the_others_nothing(tmp_path, monkeypatch, capsys):
+    def broken(twin):
+        raise RuntimeError("inside Pinocchio")
+
+    monkeypatch.setattr(pinocchio_peer, "delassus", lambda twin: broken)
+    path = tmp_path / "run.json"
+    assert main(["bench", "arm7", *QUICK, "--json", str(path)]) == 2
+    assert capsys.readouterr().err.endswith("opspace: error: arm7, Pinocchio: RuntimeError: inside Pinocchio\n")
+    saved = json.loads(path.read_text())
+    assert saved["robots"]["arm7"]["peers"]["tick"] == ["MuJoCo"]
+    assert list(saved["failed"]) == ["arm7, Pinocchio"]
+
+
+def test_an_interrupted_run_shows_and_writes_what_is_complete(tmp_path, monkeypatch, capsys):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(growth, "growth", interrupted)
+    path = tmp_path / "run.json"
+    assert main(["bench", "arm7", *QUICK, "--growth", "--json", str(path)]) == 130
+    assert "interrupted" in capsys.readouterr().out
+    saved = json.loads(path.read_text())
+    assert saved["interrupted"] and set(saved["robots"]) == {"arm7"} and "growth" not in saved
 
 
 @pytest.mark.parametrize("options, words", [
@@ -191,12 +259,31 @@ def test_a_verdict_is_met_short_or_open():
 
 
 def test_ratios_divide_the_peers_least_time_by_ours():
-    ours = {"forward": {"aba": Timing(2.0, 9.0, 9.0, 1), "crba_ltdl": Timing(1.0, 9.0, 9.0, 1)}}
-    theirs = {"forward": {"Pinocchio": Timing(4.0, 9.0, 9.0, 1)}}
+    ours = {"forward": {"aba": Timing(2.0, 9.0, 9.0, 2000), "crba_ltdl": Timing(1.0, 9.0, 9.0, 2000)}}
+    theirs = {"forward": {"Pinocchio": Timing(4.0, 9.0, 9.0, 2000)}}
     found = {verdict.claim: verdict for verdict in ratio_verdicts("g1", ours, theirs)}
     assert found["forward: Pinocchio / our fastest"].value == 4.0
     assert found["forward: Pinocchio / aba"].value == 2.0
     assert all(verdict.met for verdict in found.values())
+
+
+def test_too_few_calls_are_shown_but_not_judged(written, capsys):
+    verdicts = json.loads(written.read_text())["verdicts"]
+    assert [verdict["claim"] for verdict in verdicts if verdict["met"] is not None] == ["tick: allocated"]
+    assert main(["bench", "--from", str(written)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "64 calls of each at 64 random regular states, in turns, and 1000 ticks for the tail" in out
+    assert "ratios and shares are not judged: 64 calls, their targets are for 2000 or more" in out
+    assert "the tail is not judged: 1000 ticks, its target is for 100000 or more" in out
+    few = {"forward": {"aba": Timing(2.0, 9.0, 9.0, 1999)}}
+    theirs = {"forward": {"Pinocchio": Timing(4.0, 9.0, 9.0, 2000)}}
+    assert [verdict.met for verdict in ratio_verdicts("g1", few, theirs)] == [None, None]
+
+
+def test_units_and_senses_stand_beside_the_figures():
+    assert _judged(Verdict("", "", 9.0, "x", ">=", 8.0).as_dict()).plain == "9.00 [≥ 8] ok"
+    assert _judged(Verdict("", "", 30.0, "s", "<=", 25.0).as_dict()).plain == "30.00 s [≤ 25 s] short"
+    assert _judged(Verdict("", "", 0.0, "B", "<=", 0.0).as_dict()).plain == "0 B [≤ 0 B] ok"
 
 
 # ---- what the command writes, prints and draws ----
@@ -220,14 +307,26 @@ def test_the_json_holds_machine_versions_times_and_verdicts(written):
 def test_an_earlier_run_is_shown_without_measuring(written, capsys):
     assert main(["bench", "--from", str(written)]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"^ +sparse_ltdl +\d+\.\d\d +\d+\.\d\d *$", out, re.M)
+    assert re.search(r"^ +sparse_ltdl +\d+\.\d\d / +\d+\.\d\d *$", out, re.M)
     assert re.search(r"tick: Pinocchio best / sparse_ltdl +\d+\.\d\d *$", out, re.M)  # arm7 has no target
     assert re.search(r"^\d+ of \d+ targets met$", out, re.M)
 
 
 def test_markdown_tables_have_a_rule_below_their_head(written, capsys):
     assert main(["bench", "--from", str(written), "--markdown"]) == 0
-    assert re.search(r"^\|[^|]*\| *arm7 n7 m6 *\|\n\|-+\|-+\|$", capsys.readouterr().out, re.M)
+    out = capsys.readouterr().out
+    assert re.search(r"^\|method or peer *\| *arm7 n=7 m=6 *\|\n\|-+\|-+\|$", out, re.M)
+    assert "|**tick: control tick**" in out and re.search(r"^\|sparse_ltdl *\|.* / .*\|$", out, re.M)
+
+
+def test_markdown_keeps_lines_and_titles_apart(written, capsys):
+    assert main(["bench", "--from", str(written), "--markdown"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("- ") and lines[1].startswith("- ")
+    (title,) = [k for k, line in enumerate(lines) if line.startswith("**microseconds")]
+    assert not lines[title - 1].strip() and not lines[title + 1].strip()
+    (note,) = [k for k, line in enumerate(lines) if line.startswith("- auto takes sparse_ltdl on arm7")]
+    assert not lines[note - 1].strip()
 
 
 def test_the_plot_shows_robots_and_growth(written, tmp_path):
@@ -246,6 +345,9 @@ def test_the_plot_shows_robots_and_growth(written, tmp_path):
     (["no_such_robot"], "no robot 'no_such_robot'"),
     (["--calls", "0"], "'0' is not a number of calls"),
     (["--from", "missing.json"], "cannot read 'missing.json'"),
+    (["--from", "missing.json", "g1", "--all", "--calls", "9"], "leave out ROBOT, --calls, --all"),
+    (["ur5"], "no robot 'ur5'; did you mean ur5_gripper, ur5_joint_limited_robot, ur5_robot?"),
+    (["tallos"], "no robot 'tallos'; did you mean talos?"),
 ])
 def test_wrong_arguments_are_one_clear_line(arguments, complaint, capsys):
     try:
@@ -269,9 +371,28 @@ def test_default_robots_that_are_not_installed_are_left_out_and_named_ones_are_a
         report.run(report.Plan(robots=("panda",)))
 
 
+def test_a_file_heads_its_column_by_its_stem_unless_that_is_another_robots_name(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        for name in ("robot.urdf", "panda.urdf"):
+            (tmp_path / folder / name).touch()
+    first, second, panda = (str(tmp_path / name) for name in ("a/robot.urdf", "b/robot.urdf", "a/panda.urdf"))
+    assert robots.labels(["panda", first, second, panda, first]) == {
+        "panda": "panda", "robot": first, "b/robot": second, "a/panda": panda}
+
+
+def test_the_path_of_a_file_is_said_once_and_kept(tmp_path, capsys):
+    urdf, path = tmp_path / "own_arm.urdf", tmp_path / "run.json"
+    urdf.write_text(load_robot("arm7").source, encoding="utf-8")
+    assert main(["bench", str(urdf), *QUICK, "--json", str(path)]) == 0
+    out = "".join(capsys.readouterr().out.split("\n"))  # long paths are wrapped
+    assert out.count(str(urdf)) == 1 and "own_arm n=7 m=6" in out
+    assert json.loads(path.read_text())["robots"]["own_arm"]["path"] == str(urdf)
+
+
 def test_a_peer_that_is_not_installed_is_named_and_left_out(arm7, states, monkeypatch):
     monkeypatch.setattr(peers, "find_spec", lambda package: None)
-    field, absent = peers.peer_contestants(arm7, states)
+    field, absent, _ = peers.peer_contestants(arm7, states)
     assert field == {} and set(absent) == {"Pinocchio", "MuJoCo"}
     assert all("opspace_ctrl[bench]" in reason for reason in absent.values())
 
@@ -279,7 +400,7 @@ def test_a_peer_that_is_not_installed_is_named_and_left_out(arm7, states, monkey
 def test_a_robot_with_mimic_joints_is_not_compared_with_peers():
     case = find_case("panda", base="floating")  # fingers free, one following the other
     assert case.model.is_mimic.any()
-    field, absent = peers.peer_contestants(case, [])
+    field, absent, _ = peers.peer_contestants(case, [])
     assert field == {} and all("mimic" in reason for reason in absent.values())
 
 

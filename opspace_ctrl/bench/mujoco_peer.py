@@ -50,7 +50,7 @@ def converted(model: Model, frames: Sequence[str]) -> mujoco.MjModel:
         if kind not in _JOINT or (kind is JointType.FLOATING and parent >= 0):
             raise PeerAbsent(f"no {kind.name.lower()} joint for {model.body_names[i]!r} there")
         body = (bodies[parent] if parent >= 0 else spec.worldbody).add_body(
-            name=model.body_names[i], pos=model.placement_translation[i],
+            name=_body_name(model, i), pos=model.placement_translation[i],
             quat=_wxyz(model.placement_rotation[i]), explicitinertial=True, mass=model.mass[i],
             ipos=model.com[i], fullinertia=model.inertia[i][[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
         joint = body.add_joint(type=_JOINT[kind], name=model.body_joint_names[i])
@@ -103,6 +103,12 @@ def tick(model: mujoco.MjModel) -> Callable[..., np.ndarray]:
         return tau
 
     return call
+
+
+def _body_name(model: Model, i: int) -> str:
+    """Ours, but for the one that MuJoCo keeps to itself."""
+    name = model.body_names[i]
+    return "" if name == "world" else name
 
 
 def _to_mujoco(model: Model, state: State) -> tuple[np.ndarray, ...]:

@@ -9,6 +9,7 @@ from ..dynamics import forward_dynamics, forward_methods, inverse_dynamics
 from ..osim import OperationalSpace
 from ..osim.registry import able_methods
 from ..osim.tasks import blocks_of
+from .agreement import explicit_parts
 from .peers import Field
 from .robots import Case
 from .states import State
@@ -31,7 +32,8 @@ def our_contestants(built: dict[str, OperationalSpace], states: Sequence[State])
     configurations, motions = [(s.q,) for s in states], [(s.q, s.v, s.tau0) for s in states]
     return {
         "tick": {name: Contestant(space.control, states, _alone) for name, space in built.items()},
-        "explicit": {EXPLICIT: Contestant(explicit_set(built[EXPLICIT]), states, lambda parts, k: parts)},
+        "explicit": {EXPLICIT: Contestant(explicit_set(built[EXPLICIT]), states,
+                                          lambda parts, k: explicit_parts(*parts))},
         "inertia_inv": {name: Contestant(_inertia_inv(space), configurations, _alone)
                         for name, space in built.items()},
         "forward": {name: Contestant(_forward(model, name), motions, _alone)

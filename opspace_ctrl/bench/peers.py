@@ -4,13 +4,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from typing import NamedTuple
 
 from ..errors import OpspaceError
+from .failure import noted
 from .robots import Case
 from .states import State
 from .timing import Contestant
 
-__all__ = ["PeerAbsent", "peer_contestants"]
+__all__ = ["PeerAbsent", "Peers", "peer_contestants"]
 
 # What to import: the name we print, and our module about it.
 PEERS = {"pinocchio": ("Pinocchio", "pinocchio_peer"), "mujoco": ("MuJoCo", "mujoco_peer")}
@@ -23,22 +25,43 @@ class PeerAbsent(OpspaceError):
 Field = dict[str, dict[str, Contestant]]
 
 
-def peer_contestants(case: Case, states: Sequence[State]) -> tuple[Field, dict[str, str]]:
-    """The peers' contestants by quantity and name; and why a peer is absent, by its name."""
+class Peers(NamedTuple):
+    """The peers' contestants by quantity and name; why a peer is absent, and with what it failed, by its name."""
+
+    field: Field
+    absent: dict[str, str]
+    failed: dict[str, str]
+
+
+def peer_contestants(case: Case, states: Sequence[State]) -> Peers:
+    """Every peer that can carry the robot, called once at every state before it is offered.
+
+    Whatever a peer raises is caught: it is not ours to judge, and must not cost the others their figures.
+    """
     field: Field = {}
     absent: dict[str, str] = {}
+    failed: dict[str, str] = {}
     for package, (name, module) in PEERS.items():
-        try:
-            if find_spec(package) is None:
-                raise PeerAbsent("not installed: pip install 'opspace_ctrl[bench]'")
-            _check_case(case)
-            offered = import_module(f".{module}", __package__).contestants(case, states)
-        except PeerAbsent as reason:
-            absent[name] = str(reason)
-            continue
-        for quantity, contestants in offered.items():
-            field.setdefault(quantity, {}).update(contestants)
-    return field, absent
+        with noted(failed, name):
+            try:
+                if find_spec(package) is None:
+                    raise PeerAbsent("not installed: pip install 'opspace_ctrl[bench]'")
+                _check_case(case)
+                offered = import_module(f".{module}", __package__).contestants(case, states)
+            except PeerAbsent as reason:
+                absent[name] = str(reason)
+                continue
+            _try(offered)
+            for quantity, contestants in offered.items():
+                field.setdefault(quantity, {}).update(contestants)
+    return Peers(field, absent, failed)
+
+
+def _try(offered: Field) -> None:
+    for contestants in offered.values():
+        for contestant in contestants.values():
+            for k, arguments in enumerate(contestant.inputs):
+                contestant.ours(contestant.call(*arguments), k)
 
 
 def _check_case(case: Case) -> None:

@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from ..dynamics import frame_pose
 from ..model import JointType
+from .agreement import explicit_parts
 from .peers import Field, PeerAbsent
 from .robots import Case
 from .states import State
@@ -42,7 +43,7 @@ def contestants(case: Case, states: Sequence[State]) -> Field:
     def explicit(found, k: int) -> tuple[np.ndarray, ...]:
         del k
         Lambda, Jbar, N, tau = found
-        return Lambda, Jbar[twin.order], N[np.ix_(twin.order, twin.order)], tau[twin.order]
+        return explicit_parts(Lambda, Jbar[twin.order], N[np.ix_(twin.order, twin.order)], tau[twin.order])
 
     def in_world_axes(D, k: int) -> tuple[np.ndarray]:
         turn = block_diag(*[R for frame in case.frames for R in 2 * [_rotation(case, states[k], frame)]])
@@ -79,7 +80,9 @@ class Twin:
         free_flyer = (pin.JointModelFreeFlyer(),) if case.is_floating else ()
         full = pin.buildModelFromXML(source, *free_flyer)
         frozen = [i for i, name in enumerate(full.names) if i > 0 and name not in names]
-        self.model = pin.buildReducedModel(full, frozen, pin.neutral(full))  # they are locked at zero
+        if frozen:  # they are locked at zero; reducing by none fails where a link and a joint share a name
+            full = pin.buildReducedModel(full, frozen, pin.neutral(full))
+        self.model = full
         self.model.gravity.linear = self.ours.gravity.copy()
         self.order = np.zeros(self.ours.nv, dtype=int)
         for body, joint in self._pairs():

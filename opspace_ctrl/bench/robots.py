@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -19,7 +20,8 @@ from ..model.source import ROBOTS as SHIPPED
 from ..osim import OperationalSpace, Task
 from .states import NoRegularStates, regular_states
 
-__all__ = ["DEFAULT", "HUMANOIDS", "Case", "default_tasks", "find_case", "load_quietly", "wheel_urdfs"]
+__all__ = ["DEFAULT", "HUMANOIDS", "Case", "default_tasks", "ensure_exists", "find_case", "is_path", "labels",
+           "load_quietly", "wheel_urdfs"]
 
 WHEEL = "example-robot-data"
 MAX_TIPS = 4
@@ -105,16 +107,41 @@ def find_case(name: str, base: str | None = None) -> Case:
     if known and base in (None, known.base):
         model = load_quietly(_wheel_urdf(known.stem), known.base, locked=dict.fromkeys(known.locked, 0.0))
         return Case(name, model, tuple(Task(frame) for frame in known.frames), known.locked)
-    path = Path(name) if Path(name).exists() else _wheel_urdf(known.stem if known else name)
+    path = Path(name) if is_path(name) else _wheel_urdf(known.stem if known else name)
     model = load_quietly(path, base or "fixed")
     return Case(name, model, default_tasks(model))
 
 
+def is_path(name: str) -> bool:
+    """Is it a file that is meant, not a robot with a name of its own?"""
+    return name not in (*SHIPPED, *KNOWN) and Path(name).exists()
+
+
+def ensure_exists(name: str) -> None:
+    """Raise SourceError if there is no such robot: a name that is mistyped is refused before anything is measured."""
+    if name not in SHIPPED and not is_path(name):
+        _wheel_urdf(KNOWN[name].stem if name in KNOWN else name)
+
+
+def labels(names: Sequence[str]) -> dict[str, str]:
+    """The names as given, by how they head a column: a file by its stem, unless that is another robot's name."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        path, taken = Path(name), {*SHIPPED, *KNOWN, *found}
+        shorter = (path.stem, f"{path.parent.name}/{path.stem}") if is_path(name) else ()
+        found[next((label for label in shorter if label not in taken), name)] = name
+    return found
+
+
 def _wheel_urdf(name: str) -> Path:
-    if name not in wheel_urdfs():
-        raise SourceError(f"no robot {name!r}: give the path of a URDF, the name of one in the wheel "
+    known = wheel_urdfs()
+    if name not in known:
+        names = (*KNOWN, *SHIPPED, *known)
+        close = [other for other in names if name.lower() in other.lower()] or get_close_matches(name, names)
+        nearest = f"; did you mean {', '.join(close[:5])}?" if name and close else ""
+        raise SourceError(f"no robot {name!r}{nearest or ':'} give the path of a URDF, the name of one in the wheel "
                           f"{WHEEL}, or one of {', '.join((*KNOWN, *SHIPPED))}")
-    return wheel_urdfs()[name]
+    return known[name]
 
 
 def load_quietly(path: Path, base: str, **options) -> Model:

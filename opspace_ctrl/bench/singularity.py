@@ -38,5 +38,6 @@ def singularity_costs(space: OperationalSpace, states: list[State], rounds: int)
     mean = {name: float(np.min(taken, axis=0).mean()) / 1e3 for name, taken in times.items()}
     where = (f"joints at zero, rank {space.update(singular[0].q).rank} of {space.m}" if singular else
              "regular states, treated as singular")
-    return {**mean, "singular_states": where, "test_share": mean["watched"] / mean["unwatched"] - 1.0,
+    return {**mean, "calls": rounds * len(states), "singular_states": where,
+            "test_share": mean["watched"] / mean["unwatched"] - 1.0,
             "singular_ratio": mean["singular"] / mean["watched"]}

@@ -65,6 +65,8 @@ def _held(call: Callable[[], object], ticks: int) -> _Held:
 def tail(space: OperationalSpace, states: Sequence[State], calls: int) -> dict[str, float]:
     """Median, 99.9th percentile and maximum of the tick [us], the percentile without the preempted ticks, late shares.
 
+    `calls` are rounded up to whole blocks of 1000; what is returned says how many there were.
+
     An interrupt is told to nobody if the hypervisor takes it, so preemption is measured, not asked for: in turns with
     the tick runs a loop that takes as long, in registers alone. Nothing but preemption can make it late, and it is
     preempted as often as the tick.

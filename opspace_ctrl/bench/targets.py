@@ -18,6 +18,7 @@ SPREAD = 3.0  # each recursive method within this factor of the best of them
 TAIL, SINGULAR, TEST_SHARE = 3.0, 10.0, 0.03
 FIRST_START, LATER_START, IMPORT = 25.0, 1.5, 0.5  # [s]
 AUTO_EXCESS = 0.15
+LEAST_CALLS, LEAST_TICKS = 2000, 100_000  # with fewer timed calls, or ticks for the tail, nothing is judged
 LINEAR, LINEAR_METHODS = 1.1, ("rjk", "pv_osim", "pv_osimr", "aba")  # exponents no larger than this
 
 
@@ -89,32 +90,35 @@ def ratio_verdicts(robot: str, ours: Times, peers: Times) -> list[Verdict]:
         own, their = ours.get(ratio.quantity, {}), peers.get(ratio.quantity, {}).get(ratio.peer)
         if their is None or ratio.ours not in ("", *own):
             continue
-        least = own[ratio.ours].least if ratio.ours else min(timing.least for timing in own.values())
+        mine = own[ratio.ours] if ratio.ours else min(own.values(), key=lambda timing: timing.least)
         claim = f"{ratio.quantity}: {ratio.peer} / {ratio.ours or 'our fastest'}"
-        found.append(Verdict(robot, claim, their.least / least, "x", ">=", ratio.targets.get(robot)))
+        target = ratio.targets.get(robot) if min(mine.calls, their.calls) >= LEAST_CALLS else None
+        found.append(Verdict(robot, claim, their.least / mine.least, "x", ">=", target))
     return found
 
 
 def spread_verdicts(robot: str, ours: Times) -> list[Verdict]:
     """Each recursive method's least time for Lambda^-1 over that of the best of them."""
-    least = {name: timing.least for name, timing in ours["inertia_inv"].items() if name in RECURSIVE}
-    target = SPREAD if robot in HUMANOIDS else None
-    best = min(least.values(), default=0.0)
-    return [Verdict(robot, f"inertia_inv: {name} / best recursive", time / best, "x", "<=", target)
-            for name, time in least.items()]
+    timings = {name: timing for name, timing in ours["inertia_inv"].items() if name in RECURSIVE}
+    best = min((timing.least for timing in timings.values()), default=0.0)
+    return [Verdict(robot, f"inertia_inv: {name} / best recursive", timing.least / best, "x", "<=",
+                    SPREAD if robot in HUMANOIDS and timing.calls >= LEAST_CALLS else None)
+            for name, timing in timings.items()]
 
 
 def tick_verdicts(robot: str, memory: Mapping, late: Mapping, singular: Mapping) -> list[Verdict]:
     """On what `tail.allocations`, `tail.tail` and `singularity.singularity_costs` found."""
     held = memory["kept_bytes"] + memory["transient_bytes"] + memory["compiled"]
+    rare = TAIL if late["calls"] >= LEAST_TICKS else None
+    share, ratio = (TEST_SHARE, SINGULAR) if singular["calls"] >= LEAST_CALLS else (None, None)
     figures = (("tick: allocated", held, "B", 0.0),
-               ("tick: p99.9 / median, not preempted", late["not_preempted_p999"] / late["median"], "x", TAIL),
+               ("tick: p99.9 / median, not preempted", late["not_preempted_p999"] / late["median"], "x", rare),
                ("tick: p99.9 / median, all calls", late["p999"] / late["median"], "x", None),
                ("tick: the same of a loop in registers", late["loop_p999"] / late["loop_median"], "x", None),
                ("tick: calls later than 3 medians", late["late"], "%", None),
                ("tick: the same of that loop", late["loop_late"], "%", None),
-               ("tick: share of the singularity test", singular["test_share"], "%", TEST_SHARE),
-               ("tick: singular / regular", singular["singular_ratio"], "x", SINGULAR))
+               ("tick: share of the singularity test", singular["test_share"], "%", share),
+               ("tick: singular / regular", singular["singular_ratio"], "x", ratio))
     return [Verdict(robot, claim, float(value), unit, "<=", target) for claim, value, unit, target in figures]
 
 

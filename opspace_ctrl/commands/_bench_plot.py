@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from opspace_ctrl.commands import CommandError
+from opspace_ctrl.commands._bench_notes import counts
 from opspace_ctrl.commands._bench_tables import contestants
 
 if TYPE_CHECKING:
@@ -12,12 +13,13 @@ if TYPE_CHECKING:
 INK, FAINT = "#222222", "#DDDDDD"
 TITLE: dict[str, Any] = {"fontsize": 13, "color": INK}
 SPARSE, RECURSIVE, DENSE, PEER, PEER_INK = "#1F5FA8", "#3A9E8F", "#9AA5B1", "#E08A2E", "#A85F10"
+FAMILIES = {"dense": DENSE, "sparse factors": SPARSE, "recursive": RECURSIVE, "other programs": PEER}
 OURS = "sparse_ltdl"  # what the peers' ratios refer to
-# Colour and line of each method against size: a family is a colour, a method a shade or a dash.
+# Colour and line of each method against size: where two lie close together, their colours do not.
 LINES = {"dense": (DENSE, "-"), "sparse_ltl": ("#7FB0E3", "-"), "sparse_ltdl": (SPARSE, "-"),
-         "rjk": (RECURSIVE, ":"), "efpa": (RECURSIVE, "--"), "pv_osim": (RECURSIVE, "-"),
-         "pv_osimr": (RECURSIVE, "-."), "base_invariant": ("#8CCABF", "-"), "aba": ("#B0508F", "-"),
-         "rnea": ("#D59CC4", "-")}
+         "rjk": ("#C8452F", "-"), "efpa": ("#E5A53A", "--"), "pv_osim": ("#1B7F6D", "-"),
+         "pv_osimr": ("#7DC242", "--"), "base_invariant": ("#6FC7C9", "-"), "aba": ("#7B3FA0", ":"),
+         "rnea": ("#C79BD8", ":")}
 FORWARD = {"aba": "forward dynamics (aba)", "rnea": "inverse dynamics (rnea)"}
 TITLES = {"chain": "serial chain, floating base, one task (m = 6)",
           "tree": "binary tree, floating base, four tasks (m = 24)"}
@@ -32,6 +34,7 @@ def draw(report: dict[str, Any], path: str) -> None:
     """
     try:
         from matplotlib.figure import Figure
+        from matplotlib.patches import Patch
     except ImportError:
         raise CommandError("--plot needs matplotlib: pip install 'opspace_ctrl[plot]'") from None
     robots, shapes = report["robots"], report.get("growth", {})
@@ -43,12 +46,15 @@ def draw(report: dict[str, Any], path: str) -> None:
     if robots:
         part = parts.pop(0)
         part.suptitle("One control tick [µs]: joint state and forces in, torque out (least of "
-                      f"{report['plan']['calls']} calls, one core); ×: of what {OURS} takes", **TITLE)
+                      f"{counts(report)[0]} calls, one core); × = times as long as {OURS}", **TITLE)
         for k, (axes, name) in enumerate(zip(part.subplots(1, len(robots), squeeze=False)[0], robots)):
             _bars(axes, report, name, is_first=k == 0)
+        part.legend([Patch(color=colour) for colour in FAMILIES.values()], list(FAMILIES), loc="outside lower center",
+                    ncols=len(FAMILIES), frameon=False, fontsize=9.5)
     if shapes:
         part = parts.pop(0)
-        part.suptitle("Λ⁻¹ from a configuration [µs] against the number of joints", **TITLE)
+        part.suptitle("Λ⁻¹ from a configuration, and forward and inverse dynamics (dotted) [µs], against the number "
+                      "of joints", **TITLE)
         for axes, shape in zip(part.subplots(1, len(shapes), squeeze=False, sharey=True)[0], shapes):
             _lines(axes, shapes[shape], TITLES.get(shape, shape))
         handles, labels = axes.get_legend_handles_labels()

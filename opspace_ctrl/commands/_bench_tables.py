@@ -8,57 +8,64 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-QUANTITIES = {"tick": "control tick", "explicit": "Lambda, Jbar, N and torque",
-              "inertia_inv": "Lambda^-1 alone", "forward": "forward dynamics", "inverse": "inverse dynamics"}
+from opspace_ctrl.commands._bench_notes import head, notes, summary
+
+# The words before the colons are those of the second table's rows.
+QUANTITIES = {"tick": "tick: control tick", "explicit": "explicit: Lambda, Jbar, N, torque",
+              "inertia_inv": "inertia_inv: Lambda^-1 alone", "forward": "forward: forward dynamics",
+              "inverse": "inverse: inverse dynamics"}
 MARKS = {True: ("ok", "green"), False: ("short", "red"), None: ("", "")}
+SENSES = {">=": "≥", "<=": "≤"}
+JUDGED = "measured [target]: ok = reached, short = not"
 
 
 def tables(report: dict[str, Any], width: int, markdown: bool = False) -> Iterator[Table | str]:
     """The report, part by part; robots side by side as far as `width` characters allow."""
-    yield head(report)
-    for build, label, cell in ((times, 28, 15), (by_robot, 46, 18)):
+    yield _lines(head(report), markdown)
+    for part in _tables(report, width, markdown):
+        if markdown:  # a title of rich's would run into what stands before it
+            yield f"\n**{part.title}**\n"
+            part.title = None
+        yield part
+    if said := notes(report):
+        yield _lines(said, markdown)
+    yield ("\n" if markdown else "") + summary(report)
+
+
+def _tables(report: dict[str, Any], width: int, markdown: bool) -> Iterator[Table]:
+    for build, label, cell in ((times, 35, 17), (by_robot, 44, 19)):
         for robots in _side_by_side(list(report["robots"]), (width - label) // cell):
             yield build(report, robots, markdown)
-    for notes in (absences(report), singular_notes(report)):
-        if notes:
-            yield notes
     for shape in report.get("growth", {}):
         yield growth(report, shape, markdown)
     if "auto" in report:
         yield auto(report, markdown)
     if any(not verdict["robot"] for verdict in report["verdicts"]):
         yield in_general(report, markdown)
-    yield summary(report)
+
+
+def _lines(lines: list[str], markdown: bool) -> str:
+    """One below the other; in Markdown as a list, so that they stay so."""
+    return "\n".join(f"- {line}" if markdown else line for line in lines)
 
 
 def _side_by_side(names: list[str], most: int) -> list[list[str]]:
     return [names[k:k + max(most, 1)] for k in range(0, len(names), max(most, 1))]
 
 
-def head(report: dict[str, Any]) -> str:
-    """Machine and versions."""
-    machine, versions, plan = report["machine"], report["versions"], report["plan"]
-    installed = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
-    core = "not pinned" if report["core"] is None else f"pinned to core {report['core']}"
-    return (f"{machine['cpu']}, {machine['cores_allowed']} of {machine['cores']} cores ({core}), "
-            f"{' '.join(machine['vector_flags'])}\n{machine['system']}; {installed}\n"
-            f"{report['made']}; at least {plan['calls']} calls of each at {plan['states']} random regular "
-            f"states, in turns; every time includes {report['clock_us']:.2f} us of the clock")
-
-
 def times(report: dict[str, Any], names: list[str], markdown: bool) -> Table:
     """Least and median time of every contestant, a robot a column."""
     robots = [report["robots"][name] for name in names]
-    table = _table("microseconds: least, median", markdown)
-    table.add_column("", no_wrap=True)
+    table = _table("microseconds: least / median; n coordinates, m task rows", markdown)
+    table.add_column("method or peer", no_wrap=True)
     for name, robot in zip(names, robots):
-        table.add_column(f"{name} n{robot['nv']} m{robot['m']}", justify="right", no_wrap=True)
+        table.add_column(f"{name} n={robot['nv']} m={robot['m']}", justify="right", no_wrap=True)
     for quantity, title in QUANTITIES.items():
-        table.add_row(Text(title, style="bold"))
+        table.add_row(f"**{title}**" if markdown else Text(title, style="bold"))
         for contestant in contestants(report, quantity):
             cells = [robot["times"][quantity].get(contestant) for robot in robots]
-            table.add_row(f"  {contestant}", *[f"{cell['least']:.2f} {cell['median']:6.2f}" if cell else ""
-                                               for cell in cells])
+            table.add_row(contestant if markdown else f"  {contestant}",
+                          *[f"{cell['least']:.2f} / {cell['median']:5.2f}" if cell else "" for cell in cells])
     return table
 
 
@@ -72,8 +79,8 @@ def contestants(report: dict[str, Any], quantity: str) -> list[str]:
 
 def by_robot(report: dict[str, Any], names: list[str], markdown: bool) -> Table:
     """Ratios and the tick's other figures beside their targets, a robot a column."""
-    table = _table("measured [target]", markdown)
-    table.add_column("", no_wrap=True)
+    table = _table(JUDGED, markdown)
+    table.add_column("figure", no_wrap=True)
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     cells = {(verdict["claim"], verdict["robot"]): _judged(verdict) for verdict in report["verdicts"]}
@@ -85,9 +92,9 @@ def by_robot(report: dict[str, Any], names: list[str], markdown: bool) -> Table:
 
 def in_general(report: dict[str, Any], markdown: bool) -> Table:
     """Figures of no robot in particular."""
-    table = _table("measured [target]", markdown)
-    table.add_column("")
-    table.add_column("", justify="right", no_wrap=True)
+    table = _table(JUDGED, markdown)
+    table.add_column("figure")
+    table.add_column("this machine", justify="right", no_wrap=True)
     for verdict in report["verdicts"]:
         if not verdict["robot"]:
             table.add_row(verdict["claim"], _judged(verdict))
@@ -100,7 +107,7 @@ def growth(report: dict[str, Any], shape: str, markdown: bool) -> Table:
     crossing = grown["crossover"]
     where = f"recursive methods win from {crossing['joints']:.0f} joints on" if crossing else "no crossover"
     table = _table(f"{shape}, microseconds by joints; {where}", markdown)
-    table.add_column("")
+    table.add_column("joints")
     for joints in (*grown["joints"], "exponent"):
         table.add_column(str(joints), justify="right")
     for name, least in grown["least_us"].items():
@@ -124,26 +131,6 @@ def auto(report: dict[str, Any], markdown: bool, most: int = 8) -> Table:
     return table
 
 
-def absences(report: dict[str, Any]) -> str:
-    """Who is missing, and why."""
-    lines = [f"{name} left out: {reason}" for name, reason in report["left_out"].items()]
-    lines += [f"{name} without {peer}: {reason}" for name, robot in report["robots"].items()
-              for peer, reason in robot["absent"].items()]
-    return "\n".join(lines)
-
-
-def singular_notes(report: dict[str, Any]) -> str:
-    """At which states the singular tick was timed."""
-    return "\n".join(f"singular tick of {name}: {robot['singularity']['singular_states']}"
-                     for name, robot in report["robots"].items())
-
-
-def summary(report: dict[str, Any]) -> str:
-    """How many targets are met."""
-    judged = [verdict["met"] for verdict in report["verdicts"] if verdict["met"] is not None]
-    return f"{sum(judged)} of {len(judged)} targets met"
-
-
 def _table(title: str, markdown: bool) -> Table:
     return Table(title=title, title_justify="left", box=box.MARKDOWN if markdown else box.SIMPLE_HEAD,
                  padding=(0, 1, 0, 0), pad_edge=markdown)
@@ -155,12 +142,12 @@ def _judged(verdict: dict[str, Any]) -> Text:
     figure = _figure(verdict["value"], verdict["unit"])
     if verdict["target"] is None:
         return Text(figure)
-    sense = {">=": "", "<=": "≤ "}[verdict["sense"]]
-    return Text.assemble(f"{figure} [{sense}{_figure(verdict['target'], verdict['unit'], short=True)}] ",
-                         (word, style))
+    target = _figure(verdict["target"], verdict["unit"], short=True)
+    return Text.assemble(f"{figure} [{SENSES[verdict['sense']]} {target}] ", (word, style))
 
 
 def _figure(value: float, unit: str, short: bool = False) -> str:
     if unit == "%":
-        return f"{100 * value:.{0 if short else 1 if value >= 0.01 else 2}f} %"
-    return f"{value:g}" if short or unit == "B" else f"{value:.2f}"
+        return f"{100 * value:.{0 if short else 1 if value >= 0.01 else 2}f}%"
+    number = f"{value:g}" if short or unit == "B" else f"{value:.2f}"
+    return f"{number} {unit}" if unit in ("s", "B") else number

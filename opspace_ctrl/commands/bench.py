@@ -3,29 +3,34 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opspace_ctrl.commands import CommandError, ensure_writable
+from opspace_ctrl.commands._interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
     from opspace_ctrl.bench.report import Plan
 
-LEAST_CALLS = 2048
+FAILED = 2
+PARTS = ("robots", "left_out", "growth", "auto", "start_up")  # of a report; there are tables if it has any
+CALLS, CALLS_LONG = 2048, 100_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which robots, what else, and where to put it."""
     parser.add_argument("robots", metavar="ROBOT", nargs="*",
                         help="panda, g1, talos (of the wheel example-robot-data), asimo, arm7 (all of these "
-                             "if none is named), another robot of the wheel, or a URDF file")
+                             "if none is named), free_flyer, another robot of the wheel, or a URDF file")
     parser.add_argument("--base", choices=("fixed", "floating"), help="how the root links are held")
-    parser.add_argument("--calls", metavar="N", type=_positive, default=LEAST_CALLS,
-                        help="timed calls of each contestant (default: %(default)s)")
-    parser.add_argument("--calls-long", metavar="N", type=_positive, default=100_000,
-                        help="ticks for the 99.9th percentile (default: %(default)s)")
+    parser.add_argument("--calls", metavar="N", type=_positive, default=CALLS,
+                        help="timed calls of each contestant (default: %(default)s; ratios are judged from 2000 on)")
+    parser.add_argument("--calls-long", metavar="N", type=_positive, default=CALLS_LONG,
+                        help="ticks for the 99.9th percentile, in whole thousands (default: %(default)s, from which on "
+                             "it is judged)")
     parser.add_argument("--growth", action="store_true", help="also chains and trees of 8 to 512 joints")
     parser.add_argument("--start-up", action="store_true", help="also the time to import and to compile")
     parser.add_argument("--auto", action="store_true",
@@ -40,27 +45,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure (or read), print, write, draw. Slow is no error; results that disagree are."""
+    """Measure (or read), print, write, draw what is complete. Slow is no error; results that disagree are."""
     from opspace_ctrl.commands._bench_tables import tables
     from opspace_ctrl.commands._console import console
     from opspace_ctrl.commands._figure import ensure_drawable
 
+    if args.earlier:
+        _refuse_measuring(args)
     if args.plot:
         ensure_drawable(args.plot)
     if args.json:
         ensure_writable(args.json)
     report = _read(args.earlier) if args.earlier else _measure(args)
     out = console()
-    for part in tables(report, out.width, args.markdown):
-        out.print(part)
-    if args.json and not args.earlier:
+    if any(report.get(part) for part in PARTS):
+        for part in tables(report, out.width, args.markdown):
+            out.print(part)
+    if args.json:
         _write(args.json, report)
         out.print(f"written: {args.json}")
-    if args.plot:
+    failed, interrupted = report.get("failed", {}), report.get("interrupted", False)
+    if args.plot and (report["robots"] or report.get("growth") or not (failed or interrupted)):
         from opspace_ctrl.commands._bench_plot import draw
         draw(report, args.plot)
         out.print(f"drawn: {args.plot}")
-    return 0
+    if args.earlier:
+        return 0
+    for what, reason in failed.items():
+        print(f"opspace: error: {what}: {reason}", file=sys.stderr)
+    return INTERRUPTED if interrupted else FAILED if failed else 0
+
+
+def _refuse_measuring(args: argparse.Namespace) -> None:
+    """Raise CommandError if --from stands beside what only a measurement could heed."""
+    given = {"ROBOT": args.robots, "--base": args.base, "--calls": args.calls != CALLS,
+             "--calls-long": args.calls_long != CALLS_LONG, "--growth": args.growth, "--start-up": args.start_up,
+             "--auto": args.auto, "--all": args.all, "--json": args.json}
+    if idle := [name for name, value in given.items() if value]:
+        raise CommandError(f"--from measures nothing, it shows what the file holds: leave out {', '.join(idle)}")
 
 
 def _measure(args: argparse.Namespace) -> dict:
