@@ -50,16 +50,16 @@ def together(wanted: Iterable[tuple]) -> None:
     Args:
         wanted: Dispatchers with their signatures. What belongs together had better be side by side.
     """
-    missing = [(kernel, signature) for kernel, signature in wanted if not _is_done(kernel)]
-    with counted(lambda: (sum(_is_done(kernel) for kernel, _ in missing), len(missing))), _helpers(missing):
+    missing = [pair for pair in wanted if not _is_done(*pair)]
+    with counted(lambda: (sum(_is_done(*pair) for pair in missing), len(missing))), _helpers(missing):
         for kernel, signature in missing:
             jit.compile_unless_taken(kernel, signature)
         for kernel, signature in missing:
             jit.address_of(kernel, signature)
 
 
-def _is_done(kernel) -> bool:
-    return bool(kernel.overloads) or is_cached(kernel)
+def _is_done(kernel, signature) -> bool:
+    return bool(kernel.overloads) or is_cached(kernel, signature)
 
 
 @contextlib.contextmanager

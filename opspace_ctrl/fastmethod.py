@@ -27,6 +27,7 @@ __all__ = ["Compiled", "FastProperty", "fast", "getter_adapter", "install", "met
 _METH_FASTCALL_KEYWORDS = 0x0080 | 0x0002
 _HEAD = object.__basicsize__ // 8  # the word of a `Compiled` that points to the header
 _installing = Lock()
+_marked: dict[Callable[..., Any], Any] = {}  # not yet installed; by identity, so what wraps one of them is left alone
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
@@ -40,7 +41,7 @@ class Compiled:
 def fast(kernel) -> Callable[[_Method], _Method]:
     """Mark a method: `kernel` (of `jit.method`) does it, this is what does what the kernel refuses."""
     def mark(func: _Method) -> _Method:
-        func.kernel = kernel  # type: ignore[attr-defined]
+        _marked[func] = kernel
         return func
     return mark
 
@@ -50,7 +51,7 @@ class FastProperty(property):
 
     def __init__(self, kernel, number: int, doc: str):
         super().__init__(lambda self: self._read_refused())
-        self.kernel, self.number, self.doc = kernel, number, doc
+        self.kernel, self.number, self.__doc__ = kernel, number, doc
 
 
 def install(cls: type) -> None:
@@ -59,12 +60,12 @@ def install(cls: type) -> None:
         for name, member in list(vars(cls).items()):
             if isinstance(member, FastProperty):
                 setattr(cls, name, _new_attribute(cls, _lasting(_AttributeDef(
-                    name.encode(), member.kernel.address(), None, member.doc.encode(), member.number))))
-            elif hasattr(member, "kernel"):
-                kernel, doc = member.kernel, f"{name}{_bare_signature(member)}\n--\n\n{inspect.getdoc(member)}"
+                    name.encode(), member.kernel.address(), None, member.__doc__.encode(), member.number))))
+            elif inspect.isfunction(member) and member in _marked:
+                kernel, doc = _marked[member], f"{name}{_bare_signature(member)}\n--\n\n{inspect.getdoc(member)}"
                 made = _new_method(cls, _lasting(MethodDef(
                     name.encode(), kernel.address(), _METH_FASTCALL_KEYWORDS, doc.encode())))
-                del member.kernel
+                del _marked[member]
                 setattr(cls, f"_{kernel.__name__}_refused", member)
                 setattr(cls, name, made)
 
@@ -111,12 +112,8 @@ def method_adapter(part, name: str, signature, defaults: tuple, returns_self: bo
                 found = builder.load(found)
                 return builder.select(cgutils.is_null(builder, found), found, owner) if returns_self else found
 
-            def refused(hook):
-                vectorcall = ir.FunctionType(api.pyobj, [api.pyobj, objects.type, WORD, api.pyobj])
-                return builder.call(api._get_function(vectorcall, name="PyObject_Vectorcall"),
-                                    [hook, objects, number, keywords])
-
-            return _called(api, owner, call, f"_{name}_refused", refused)
+            return _called(api, owner, call, f"_{name}_refused",
+                           lambda hook: _call_again(api, hook, objects, number, keywords))
 
         return types.int64(*[types.int64] * 4), codegen
 
@@ -124,6 +121,27 @@ def method_adapter(part, name: str, signature, defaults: tuple, returns_self: bo
         return invoke(owner, arguments, number, keywords)
 
     return method
+
+
+def _call_again(api, hook, objects, number, keywords):
+    """Call a Python function with the same arguments, as a tuple and a dict: Python 3.10 exports no shorter way."""
+    builder = api.builder
+    new = api._get_function(ir.FunctionType(api.pyobj, [WORD]), name="PyTuple_New")
+    put = api._get_function(ir.FunctionType(ir.IntType(32), [api.pyobj, WORD, api.pyobj]), name="PyTuple_SetItem")
+    item = api._get_function(ir.FunctionType(api.pyobj, [api.pyobj, WORD]), name="PyTuple_GetItem")
+    positional, named = builder.call(new, [number]), api.dict_new()
+    with cgutils.for_range(builder, number) as loop:
+        value = builder.load(cgutils.gep_inbounds(builder, objects, loop.index))
+        api.incref(value)  # the tuple takes it
+        builder.call(put, [positional, loop.index, value])
+    with builder.if_then(cgutils.is_not_null(builder, keywords)):
+        with cgutils.for_range(builder, api.tuple_size(keywords)) as loop:
+            value = builder.load(cgutils.gep_inbounds(builder, objects, builder.add(number, loop.index)))
+            api.dict_setitem(named, builder.call(item, [keywords, loop.index]), value)
+    found = api.call(hook, positional, named)
+    api.decref(positional)
+    api.decref(named)
+    return found
 
 
 class _Given:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import contextlib
 import gc
 
-from numba import njit, types
+from numba import config, njit, types
 
 from .compiler import Part, Whole
 from .fastcall import CALL, FastFunction, adapter
@@ -15,6 +15,9 @@ from .progress import shown
 
 __all__ = ["METHOD", "address_of", "cache_directory", "compile_unless_taken", "entry", "getter", "kernel", "kernels",
            "method", "name_of"]
+
+if config.DISABLE_JIT:
+    raise ImportError("opspace_ctrl works on machine code that Numba makes: unset NUMBA_DISABLE_JIT")
 
 # 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
@@ -119,7 +122,7 @@ def name_of(dispatcher) -> str:
 
 def _compile(dispatcher, signature) -> None:
     """Compile for a signature, or load it from the cache; real compilation is shown, for it takes seconds."""
-    if dispatcher.overloads or is_cached(dispatcher):
+    if dispatcher.overloads or is_cached(dispatcher, signature):
         with _our_way():
             dispatcher.compile(signature)
         return
@@ -130,7 +133,7 @@ def _compile(dispatcher, signature) -> None:
 def compile_unless_taken(dispatcher, signature) -> None:
     """Compile a kernel into the cache, unless it is there or another process is about it."""
     with lock(dispatcher, wait=False) as is_free:
-        if is_free and not is_cached(dispatcher):
+        if is_free and not is_cached(dispatcher, signature):
             with shown(dispatcher), _our_way():
                 dispatcher.compile(signature)
 

@@ -9,21 +9,25 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import pickle
 import re
 import tempfile
+import time
 import warnings
 from functools import cache
 from pathlib import Path
 
 from numba.core.caching import FunctionCache
+from numba.core.serialize import dumps
 
 try:
     import fcntl
 except ImportError:  # no such locks on this platform
     fcntl = None
 
-__all__ = ["CacheWarning", "KernelCache", "cache_directory", "can_lock", "is_cached", "lock"]
+__all__ = ["CacheWarning", "KernelCache", "cache_directory", "can_lock", "is_cached", "is_writable", "lock"]
 
+PATIENCE = 60.0  # [s] to wait for another process that compiles a kernel: it may have been suspended
 _PACKAGE = Path(__file__).resolve().parent
 _IMPORT = re.compile(r"^from (\.+|\.*(?=[a-z_]))([\w.]*) import (\([^)]*\)|.*)$", re.MULTILINE)
 
@@ -68,17 +72,29 @@ def _imports(source: Path) -> tuple[Path, ...]:
 
 @cache
 def cache_directory() -> Path | None:
-    """Folder of compiled kernels (NUMBA_CACHE_DIR, else the user's cache), None if none is writable."""
+    """Folder of compiled kernels (NUMBA_CACHE_DIR, else the user's cache), None if there is none, nor can be."""
+    path = _wanted_directory()
+    return path if is_writable() or path.is_dir() else None
+
+
+def _wanted_directory() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    path = Path(os.environ.get("NUMBA_CACHE_DIR") or home) / "opspace_ctrl"
+    return Path(os.environ.get("NUMBA_CACHE_DIR") or home).absolute() / "opspace_ctrl"
+
+
+@cache
+def is_writable() -> bool:
+    """Can kernels be kept? Where they cannot, those that are there are used all the same."""
+    path = _wanted_directory()
     try:
         path.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=path).close()
     except OSError as error:
         warnings.warn(f"compiled kernels are not kept: {path} is not writable ({error.strerror}); every start "
-                      "compiles again. Set NUMBA_CACHE_DIR to a writable folder.", CacheWarning, stacklevel=2)
-        return None
-    return path
+                      "compiles again what is not there. Set NUMBA_CACHE_DIR to a writable folder.", CacheWarning,
+                      stacklevel=2)
+        return False
+    return True
 
 
 @cache
@@ -108,7 +124,8 @@ class _Locator:
         return _place(self._path)
 
     def ensure_cache_path(self) -> None:
-        os.makedirs(self.get_cache_path(), exist_ok=True)
+        if is_writable():
+            os.makedirs(self.get_cache_path(), exist_ok=True)
 
     def get_source_stamp(self):
         return _stamp(_resolved(self._path))
@@ -118,7 +135,21 @@ class _Locator:
 
 
 class _Implementation(FunctionCache._impl_class):
+    """What is kept of a kernel: with a checksum, for a flipped bit in machine code would end the process."""
+
     _locator_classes = [_Locator]
+
+    def reduce(self, data):
+        """For Numba to write."""
+        kept = dumps(super().reduce(data))
+        return hashlib.sha256(kept).digest(), kept
+
+    def rebuild(self, target_context, payload):
+        """From what Numba has read."""
+        checksum, kept = payload
+        if hashlib.sha256(kept).digest() != checksum:
+            raise ValueError("a damaged file")
+        return super().rebuild(target_context, pickle.loads(kept))
 
 
 class KernelCache(FunctionCache):
@@ -136,6 +167,8 @@ class KernelCache(FunctionCache):
 
     def save_overload(self, sig, data):
         """Keep a compiled kernel."""
+        if not is_writable():
+            return
         try:
             super().save_overload(sig, data)
         except Exception as error:
@@ -160,23 +193,36 @@ def lock(dispatcher, wait: bool = True):
                 folder = Path(dispatcher._cache.cache_path)
                 folder.mkdir(parents=True, exist_ok=True)
                 file = stack.enter_context(open(folder / f"{dispatcher.__module__}.{dispatcher.__name__}.lock", "w"))
-                fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                is_free = False
+                is_free = _take(file, PATIENCE if wait else 0.0)
             except OSError:  # a full disk, a file system without locks: all compile, as without
                 pass
         yield is_free
 
 
+def _take(file, patience: float) -> bool:
+    """Lock a file within so many seconds."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                return False
+            time.sleep(0.02)
+        else:
+            return True
+
+
 def can_lock() -> bool:
-    """Can processes share the work: is there a cache, and are there locks?"""
-    return fcntl is not None and cache_directory() is not None
+    """Can processes share the work: is there a cache that all can fill, and are there locks?"""
+    return fcntl is not None and is_writable()
 
 
-def is_cached(dispatcher) -> bool:
-    """Has the cache this kernel, and not stale?"""
+def is_cached(dispatcher, signature) -> bool:
+    """Has the cache this kernel, for this processor and not stale?"""
     try:
-        file = dispatcher._cache._cache_file
-        return any(os.path.exists(file._data_path(name)) for name in file._load_index().values())
+        store, file = dispatcher._cache, dispatcher._cache._cache_file
+        name = file._load_index().get(store._index_key(signature, dispatcher.targetctx.codegen()))
+        return name is not None and os.path.isfile(file._data_path(name))
     except Exception:  # no cache, or a damaged one
         return False

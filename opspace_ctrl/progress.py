@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from time import monotonic
 
+from .kernel_cache import is_writable
+
 __all__ = ["counted", "shown"]
 
 CLEAR = "\r\x1b[K"
@@ -37,18 +39,16 @@ def shown(dispatcher) -> Iterator[None]:
 
 
 def _say(name: str) -> None:
-    if sys.stderr is None:
-        return
     (count, start) = _counts[-1] if _counts else (lambda: (0, 1), 0.0)
     done, number = count()
-    if sys.stderr.isatty():
+    if _is_terminal():
         part = f"{done} of {number} kernels, {monotonic() - start:.0f} s: " if number > 1 else ""
-        line = f"opspace_ctrl: compiling {part}{name}, which is kept for the next start"
+        line = f"opspace_ctrl: compiling {part}{name}{', which is kept for the next start' if is_writable() else ''}"
         _write(CLEAR + line[:shutil.get_terminal_size().columns - 1])  # a line that wraps could not be cleared
         _line["is_there"] = True
     elif not _line["was_there"]:
         what = f"{number} kernels" if number > 1 else "a kernel"
-        _write(f"opspace_ctrl: compiling {what}, kept for the next start ...\n")
+        _write(f"opspace_ctrl: compiling {what}{', kept for the next start' if is_writable() else ''} ...\n")
     _line["was_there"] = True
 
 
@@ -58,6 +58,15 @@ def _clear() -> None:
         _line["is_there"] = False
 
 
+def _is_terminal() -> bool:
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # none, no file, or closed
+        return False
+
+
 def _write(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()
+    """Whatever stands in for the terminal, it never stops the work."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -2,20 +2,25 @@
 import copy
 import gc
 import inspect
+import os
+import subprocess
 import sys
 import threading
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numba.types import boolean, int64
 
+import opspace_ctrl
 from opspace_ctrl import OperationalSpace, load_robot
 from opspace_ctrl.dynamics.layout import Workspace, count
 from opspace_ctrl.fastmethod import Compiled, FastProperty, fast, install
 from opspace_ctrl.jit import getter, method
 from opspace_ctrl.vector import floats_of, is_absent, is_vector, vector
 
+ROOT = Path(opspace_ctrl.__file__).parents[1]
 A, B, NONE = 300, 301, 302  # slots of a header that nobody uses here
 
 
@@ -193,3 +198,26 @@ def test_objects_made_by_several_threads_at_once_all_work():
     for thread in threads:
         thread.join()
     assert len(found) == 800 and all(found)
+
+
+def test_what_wraps_or_mocks_a_method_before_the_first_object_is_left_in_place():
+    code = """
+import functools, unittest.mock
+import numpy as np
+import opspace_ctrl
+from opspace_ctrl import OperationalSpace, load_robot
+calls, original = [], OperationalSpace.control
+
+@functools.wraps(original)
+def counting(self, *args, **kwargs):
+    calls.append(1)
+    return original(self, *args, **kwargs)
+
+OperationalSpace.control = counting
+with unittest.mock.patch.object(OperationalSpace, "torque"):
+    space = OperationalSpace(load_robot("arm7"), ["tool"], "sparse_ltdl")
+print(len(calls), space.control(np.zeros(7), np.zeros(7)).shape, len(calls), OperationalSpace.jacobian.__doc__)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert done.stdout == "0 (7,) 1 J (m, nv).\n"

@@ -41,6 +41,21 @@ def test_a_switch_between_inertia_and_jbar_leaves_jbar_right():
         np.testing.assert_allclose(ospace.jbar, expected, atol=1e-9)
 
 
+@pytest.mark.parametrize("method", ["dense", "sparse_ltdl", "rjk"])
+def test_a_result_may_be_handed_back_as_tau0(method):
+    tasks, rng = ["tool", ("link5", np.eye(6)[:1])], np.random.default_rng(0)
+    ospace = OperationalSpace(load_robot("arm7"), tasks, method)
+    (q, p), v, force = rng.normal(size=(2, 7)), rng.normal(size=7), rng.normal(size=7)
+    for name in ("jacobian", "inertia_inv", "inertia", "bias_forces"):
+        tau0 = np.atleast_2d(getattr(ospace.update(q, v), name))[0]
+        expected = OperationalSpace(ospace.model, ospace.tasks, method).control(p, v, force, tau0.copy())
+        np.testing.assert_array_equal(ospace.control(p, v, force, tau0), expected, err_msg=name)
+    expected = OperationalSpace(ospace.model, ospace.tasks, method).control(p, v, force, force).copy()
+    tau = ospace.control(p, v, force, force)
+    again = OperationalSpace(ospace.model, ospace.tasks, method).control(p, expected, expected, expected).copy()
+    np.testing.assert_array_equal(ospace.control(p, tau, tau, tau), again)
+
+
 def test_a_result_may_be_handed_back_as_force():
     ospace, rng = OperationalSpace(load_robot("arm7"), ["tool", "link5"], "sparse_ltdl"), np.random.default_rng(0)
     (q, p), v, tau0 = rng.normal(size=(2, 7)), rng.normal(size=7), rng.normal(size=7)

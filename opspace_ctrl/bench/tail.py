@@ -107,7 +107,7 @@ def _turns_like(call: Callable, inputs: Sequence[State], turns: int = 10_000) ->
     spin.prepare()
     wanted = float(np.median(time_warm_block(call, inputs)))
     empty, full = (float(np.median(time_warm_block(spin.call, [(1.0, n)] * BLOCK))) for n in (0, turns))
-    return max(1, round(turns * (wanted - empty) / (full - empty)))
+    return max(1, round(turns * (wanted - empty) / max(full - empty, 1.0)))
 
 
 def _percentiles(us: np.ndarray, prefix: str) -> dict[str, float]:

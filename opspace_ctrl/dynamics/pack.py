@@ -51,7 +51,7 @@ class Nodes:
 
 
 def _node_axes(joint_type: int, axis: np.ndarray) -> np.ndarray:
-    if joint_type == JointType.FLOATING:
+    if int(joint_type) == JointType.FLOATING:
         return np.eye(3)
     return planar_axes(axis)
 
@@ -151,7 +151,7 @@ def _constants(work: Workspace, model: Model, nodes: Nodes) -> None:
         inertia[0, last] = model.mass[i]
         inertia[1:4, last] = Q.T @ model.com[i]
         inertia[4:, last] = (Q.T @ model.inertia[i] @ Q)[np.triu_indices(3)]
-        rotation = _NODE_IS_ROTATION.get(joint_type, (joint_type == JointType.REVOLUTE,))
+        rotation = _NODE_IS_ROTATION.get(joint_type, (int(joint_type) == JointType.REVOLUTE,))
         by_node[at.REVOLUTE][0, first:last + 1] = rotation
         by_node[at.MULTIPLIER][0, first:last + 1] = model.multiplier[i]
         by_node[at.OFFSET][0, first:last + 1] = model.offset[i]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # A quaternion shorter than this has no direction to speak of.
 _ZERO_QUATERNION = 1e-8
+_FLOATING = int(JointType.FLOATING)  # NumPy asks a member of an enumeration so much that a Ctrl-C can get lost in it
 # Where there is no limit, random coordinates stay within these of zero: [rad] and [m].
 _RANDOM_ANGLE, _RANDOM_LENGTH = np.pi, 1.0
 
@@ -60,7 +61,7 @@ def check_configuration(model: Model, q) -> np.ndarray:
         ConfigurationError: wrong length, not finite, or a zero quaternion.
     """
     q = check_vector(q, model.nq, "q")
-    for i in np.flatnonzero(model.joint_type == JointType.FLOATING):
+    for i in np.flatnonzero(model.joint_type == _FLOATING):
         at = slice(model.q_index[i] + 3, model.q_index[i] + 7)
         q[at] = unit_quaternion(q[at], f"q of joint {quoted(model.body_joint_names[i])}")
     return q
@@ -82,7 +83,7 @@ def unit_quaternion(quaternion: np.ndarray, name: str) -> np.ndarray:
 def neutral(model: Model) -> np.ndarray:
     """q (nq,) of zeros, with identity quaternions."""
     q = np.zeros(model.nq)
-    q[model.q_index[model.joint_type == JointType.FLOATING] + 6] = 1.0
+    q[model.q_index[model.joint_type == _FLOATING] + 6] = 1.0
     return q
 
 

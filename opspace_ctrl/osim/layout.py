@@ -70,8 +70,7 @@ FACTOR = _slot()  # (m, m): U of Lambda^-1 = U^T D U, 1/D on the diagonal
 X = _slot()  # flat (m): J H^-1 tau0
 SOLUTION = _slot()  # flat (m): Lambda J H^-1 tau0
 FORCE = _slot()  # flat (m): F as given
-NO_TAU0 = _slot()  # flat (nv): zeros
-TORQUE = _slot()  # flat (nv): the result
+TORQUE = _slot()  # flat (nv): tau0 as given, then the result
 JDOT_V = _slot()  # flat (m): bias acceleration
 LAMBDA = _slot()  # (m, m): the operational-space inertia, damped when singular
 TRUNCATED = _slot()  # (m, m): the pseudo-inverse of Lambda^-1 over the directions that are left

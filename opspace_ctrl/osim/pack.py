@@ -85,7 +85,6 @@ def pack_tasks(work: Workspace, model: Model, blocks: list[Block]) -> Supports:
     work.put(at.SCALE, np.ones(m + 8))
     work.zeros(at.THRESHOLD, 3)
     work.zeros(at.TORQUE, nv)
-    work.zeros(at.NO_TAU0, nv)
     work.zeros(at.JBAR, nv + 8, m + 8)
     work.zeros(at.JBAR_T, m + 8, nv + 8)
     work.zeros(at.N_T, nv, nv)

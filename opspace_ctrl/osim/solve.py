@@ -8,7 +8,6 @@ import math
 
 from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, ints
-from ..dynamics.state import copy
 from ..jit import kernel
 from ..lanes import WIDTH, from_lane, load, splat, store, total
 from . import layout as at
@@ -194,13 +193,12 @@ def _clear(matrix, rows, columns):
 
 
 @kernel
-def torque_by_jbar(w, tau0, out):
-    """tau0 + J^T (F - Jbar^T tau0), the law (11) when Jbar is at hand; F is in FORCE."""
+def torque_by_jbar(w, tau):
+    """tau0 + J^T (F - Jbar^T tau0), the law (11) when Jbar is at hand; F is in FORCE, tau0 in tau."""
     m, Jbar, F = count(w, at.M), floats(w, at.JBAR), floats(w, at.FORCE)
     for j in range(0, m, WIDTH):
         found = load(F, 0, j)
         for i in range(count(w, dyn.NV)):
-            found = found - tau0[i] * load(Jbar, i, j)
+            found = found - tau[i] * load(Jbar, i, j)
         store(F, 0, j, found)
-    copy(tau0, out, count(w, dyn.NV))
-    add_transposed(w, floats(w, at.J), F, out)
+    add_transposed(w, floats(w, at.J), F, tau)

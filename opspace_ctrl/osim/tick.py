@@ -73,24 +73,22 @@ def is_regular(w):
 
 
 @kernel
-def inertia_inv(w, tau0):
-    """J, Lambda^-1 (upper triangle of blocks) and J H^-1 tau0 by the method in use."""
-    copy(tau0, floats(w, dyn.W), count(w, dyn.NV))
-    respond(w)
-
-
-@kernel
 def respond(w):
-    """`inertia_inv` for the tau0 in W."""
+    """J, Lambda^-1 (upper triangle of blocks) and J H^-1 tau0 by the method in use, for the tau0 in W."""
     jacobian(w)
     call(count(w, at.INERTIA_INV), w)
     floats(w, at.STATUS)[at.H_IS] = count(w, at.LEAVES_H)
 
 
 @kernel
-def law(w, tau0):
-    """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed, (11); F is in FORCE."""
-    F, x, tau = floats(w, at.FORCE), floats(w, at.SOLUTION), floats(w, at.TORQUE)
+def law(w):
+    """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed, (11).
+
+    F is in FORCE; tau0 is what TORQUE holds before.
+    """
+    F, x = floats(w, at.FORCE), floats(w, at.SOLUTION)
+    copy(floats(w, at.TORQUE), floats(w, dyn.W), count(w, dyn.NV))
+    respond(w)
     factored(w)
     if is_regular(w):
         back_substitute(w, x)
@@ -98,8 +96,7 @@ def law(w, tau0):
         times(floats(w, at.TRUNCATED), floats(w, at.X), x, count(w, at.M))
     for i in range(count(w, at.M)):
         F[i] -= x[i]
-    copy(tau0, tau, count(w, dyn.NV))
-    add_transposed(w, floats(w, at.J), F, tau)
+    add_transposed(w, floats(w, at.J), F, floats(w, at.TORQUE))
 
 
 @kernel
@@ -120,9 +117,14 @@ def take_force(w, force):
 
 
 @kernel
-def given_tau0(w, tau0):
-    """The numbers of tau0, zeros if it is not given."""
-    return floats(w, at.NO_TAU0) if is_absent(tau0) else floats_of(tau0)
+def take_tau0(w, tau0):
+    """tau0 into TORQUE, zero if it is not given."""
+    tau, nv = floats(w, at.TORQUE), count(w, dyn.NV)
+    if is_absent(tau0):
+        for i in range(nv):
+            tau[i] = 0.0
+    else:
+        copy(floats_of(tau0), tau, nv)
 
 
 @method(int64(vector, vector, vector, vector, boolean, int64), defaults=(None, None, True))
@@ -131,14 +133,14 @@ def control(q, v, force, tau0, compensate, w):
     nv = count(w, dyn.NV)
     if not (is_configuration(w, q) and is_usable(w, v, nv) and are_forces(w, force, tau0)):
         return 0
-    take_force(w, force)  # first: it may be a view of a result
+    take_force(w, force)  # all of them before anything is computed: they may be views of results
     take_configuration(w, q)
     copy(floats_of(v), floats(w, dyn.V), nv)
+    take_tau0(w, tau0)
     set_count(w, at.DONE, STATE)
     set_count(w, at.READ, STATE)
     kinematics.kinematics(w)
-    inertia_inv(w, given_tau0(w, tau0))
-    law(w, given_tau0(w, tau0))
+    law(w)
     if compensate:
         bias(w)
         add(floats(w, dyn.BIAS), floats(w, at.TORQUE), nv)
@@ -253,12 +255,12 @@ def torque(force, tau0, compensate, w):
     if not (done and are_forces(w, force, tau0)):
         return 0
     take_force(w, force)
+    take_tau0(w, tau0)
     if done & JBAR and is_regular(w):
-        torque_by_jbar(w, given_tau0(w, tau0), tau)
+        torque_by_jbar(w, tau)
     else:
-        inertia_inv(w, given_tau0(w, tau0))
+        law(w)
         mirror(floats(w, at.LI), count(w, at.M), False)  # a caller may hold the view of it
-        law(w, given_tau0(w, tau0))
     if compensate:
         find(BIAS, w)
         add(floats(w, dyn.BIAS), tau, nv)
