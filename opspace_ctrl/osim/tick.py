@@ -73,8 +73,15 @@ def is_regular(w):
 
 
 @kernel
+def inertia_inv(w, tau0):
+    """J, Lambda^-1 (upper triangle of blocks) and J H^-1 tau0 by the method in use."""
+    copy(tau0, floats(w, dyn.W), count(w, dyn.NV))
+    respond(w)
+
+
+@kernel
 def respond(w):
-    """J, Lambda^-1 (upper triangle of blocks) and J H^-1 tau0 by the method in use, for the tau0 in W."""
+    """`inertia_inv` for the tau0 in W."""
     jacobian(w)
     call(count(w, at.INERTIA_INV), w)
     floats(w, at.STATUS)[at.H_IS] = count(w, at.LEAVES_H)
@@ -86,9 +93,8 @@ def law(w):
 
     F is in FORCE; tau0 is what TORQUE holds before.
     """
-    F, x = floats(w, at.FORCE), floats(w, at.SOLUTION)
-    copy(floats(w, at.TORQUE), floats(w, dyn.W), count(w, dyn.NV))
-    respond(w)
+    F, x, tau = floats(w, at.FORCE), floats(w, at.SOLUTION), floats(w, at.TORQUE)
+    inertia_inv(w, tau)
     factored(w)
     if is_regular(w):
         back_substitute(w, x)
@@ -96,7 +102,7 @@ def law(w):
         times(floats(w, at.TRUNCATED), floats(w, at.X), x, count(w, at.M))
     for i in range(count(w, at.M)):
         F[i] -= x[i]
-    add_transposed(w, floats(w, at.J), F, floats(w, at.TORQUE))
+    add_transposed(w, floats(w, at.J), F, tau)
 
 
 @kernel
