@@ -27,7 +27,7 @@ def test_the_table_of_extras_is_complete():
 
 def test_the_speed_quoted_is_the_speed_measured():
     measured = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
-    tick = measured[measured.index("|control tick"):measured.index("|Lambda, Jbar")]
+    tick = measured[measured.index("|**tick:"):measured.index("|**explicit:")]
     rows = {line.split("|")[1].strip(): [float(cell.split()[0]) for cell in line.split("|")[2:4] if cell.strip()]
             for line in tick.splitlines()[1:]}
     quoted = re.search(r"([\d.]+) us on a Panda arm \(Pinocchio ([\d.]+), MuJoCo ([\d.]+)\)\s+and ([\d.]+) us on a "
