@@ -29,9 +29,9 @@ def singularity_costs(space: OperationalSpace, states: list[State], rounds: int)
     times: dict[str, list[list[int]]] = {name: [] for name in runs}
     try:
         with quiet():
-            for _ in range(rounds):
-                for name, (values, inputs) in runs.items():
-                    threshold[:] = values
+            for turn in (("watched", "unwatched"), ("singular",)):  # by itself: who came after it would pay for that
+                for name in turn * rounds:
+                    threshold[:], inputs = runs[name]
                     times[name].append(time_warm_block(space.control, inputs))
     finally:
         threshold[:] = usual
