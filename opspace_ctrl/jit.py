@@ -13,7 +13,7 @@ from .kernel_cache import KernelCache, cache_directory, is_cached, lock
 from .passes import loops_as_written
 from .progress import shown
 
-__all__ = ["METHOD", "address_of", "cache_directory", "compile_unless_taken", "entry", "getter", "kernel", "kernels",
+__all__ = ["METHOD", "address_of", "compile_unless_taken", "entry", "getter", "kernel", "kernels",
            "method", "name_of"]
 
 if config.DISABLE_JIT:

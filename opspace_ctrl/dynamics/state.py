@@ -50,6 +50,16 @@ def copy(x, out, size):
 
 
 @kernel
+def take(x, out, size):
+    """out = x, or zero if no x is given."""
+    if is_absent(x):
+        for i in range(size):
+            out[i] = 0.0
+    else:
+        copy(floats_of(x), out, size)
+
+
+@kernel
 def take_configuration(w, x):
     """Copy q into Q, quaternions normalised."""
     Q, group = floats(w, at.Q), ints(w, at.GROUP)

@@ -6,7 +6,7 @@ from numba.types import boolean, int64
 from ..dynamics import crba, kinematics, ltl, rnea
 from ..dynamics import layout as dyn
 from ..dynamics.layout import count, floats, set_count, stage
-from ..dynamics.state import copy, is_configuration, is_usable, take_configuration
+from ..dynamics.state import copy, is_configuration, is_usable, take, take_configuration
 from ..jit import getter, kernel, method
 from ..lanes import WIDTH, call, splat, store
 from ..vector import floats_of, is_absent, vector
@@ -114,23 +114,11 @@ def are_forces(w, force, tau0):
 
 @kernel
 def take_force(w, force):
-    """F into FORCE, zero if it is not given and in the rest of the last register."""
+    """F into FORCE, and zero into the rest of the last register."""
     F, m = floats(w, at.FORCE), count(w, at.M)
     for j in range(0, m, WIDTH):
         store(F, 0, j, splat(0.0))
-    if not is_absent(force):
-        copy(floats_of(force), F, m)
-
-
-@kernel
-def take_tau0(w, tau0):
-    """tau0 into TORQUE, zero if it is not given."""
-    tau, nv = floats(w, at.TORQUE), count(w, dyn.NV)
-    if is_absent(tau0):
-        for i in range(nv):
-            tau[i] = 0.0
-    else:
-        copy(floats_of(tau0), tau, nv)
+    take(force, F, m)
 
 
 @method(int64(vector, vector, vector, vector, boolean, int64), defaults=(None, None, True))
@@ -142,7 +130,7 @@ def control(q, v, force, tau0, compensate, w):
     take_force(w, force)  # all of them before anything is computed: they may be views of results
     take_configuration(w, q)
     copy(floats_of(v), floats(w, dyn.V), nv)
-    take_tau0(w, tau0)
+    take(tau0, floats(w, at.TORQUE), nv)
     set_count(w, at.DONE, STATE)
     set_count(w, at.READ, STATE)
     kinematics.kinematics(w)
@@ -156,15 +144,11 @@ def control(q, v, force, tau0, compensate, w):
 @method(int64(vector, vector, int64), defaults=(None,), returns_self=True)
 def update(q, v, w):
     """Take a state: poses, subspaces and inertias; and compute what was read of the last. Returns 0 if refused."""
-    nv, V, rests, wanted = count(w, dyn.NV), floats(w, dyn.V), is_absent(v), count(w, at.READ)
-    if not (is_configuration(w, q) and (rests or is_usable(w, v, nv))):
+    nv, wanted = count(w, dyn.NV), count(w, at.READ)
+    if not (is_configuration(w, q) and (is_absent(v) or is_usable(w, v, nv))):
         return 0
     take_configuration(w, q)
-    if rests:
-        for i in range(nv):
-            V[i] = 0.0
-    else:
-        copy(floats_of(v), V, nv)
+    take(v, floats(w, dyn.V), nv)
     set_count(w, at.DONE, STATE)
     set_count(w, at.READ, STATE)
     kinematics.kinematics(w)
@@ -261,7 +245,7 @@ def torque(force, tau0, compensate, w):
     if not (done and are_forces(w, force, tau0)):
         return 0
     take_force(w, force)
-    take_tau0(w, tau0)
+    take(tau0, tau, nv)
     if done & JBAR and is_regular(w):
         torque_by_jbar(w, tau)
     else:
