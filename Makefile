@@ -49,6 +49,7 @@ test-launch:
 	env -u PYTHONNOUSERSITE PYTHONPATH='$(PYTHONPATH)' $(ROS_PYTHON) -m pytest $(PYTEST_ARGS) test/live_launch.py
 
 lint: $(TEST)
+	$(BIN)/ruff format --check --quiet . || { echo "run ruff format" >&2; exit 1; }
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 

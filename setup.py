@@ -1,4 +1,5 @@
 """Install opspace_ctrl with pip, or with colcon as an ament_python package."""
+
 import sys
 from glob import glob
 from pathlib import Path
@@ -18,14 +19,27 @@ EXECUTABLES = {
 }
 
 # On a robot ROS 2 comes from apt; these wheels bring it into a plain venv.
-ROS_MESSAGES = ("diagnostic", "geometry", "nav", "sensor", "shape", "std", "trajectory", "visualization")
+ROS_MESSAGES = (
+    "diagnostic",
+    "geometry",
+    "nav",
+    "sensor",
+    "shape",
+    "std",
+    "trajectory",
+    "visualization",
+)
 
 
 def ros_wheels(rclpy: str, messages: str) -> list[str]:
     """One ROS 2 distribution from PyPI, given the versions of rclpy and of common_interfaces."""
-    versioned = [f"ros-{name}-msgs~={messages}" for name in ROS_MESSAGES] + [f"ros-std-srvs~={messages}"]
-    pinned_by_rclpy = [f"ros-{name}" for name in
-                       ("ament-index-python", "lifecycle-msgs", "rcl-interfaces", "rosgraph-msgs")]
+    versioned = [f"ros-{name}-msgs~={messages}" for name in ROS_MESSAGES] + [
+        f"ros-std-srvs~={messages}"
+    ]
+    pinned_by_rclpy = [
+        f"ros-{name}"
+        for name in ("ament-index-python", "lifecycle-msgs", "rcl-interfaces", "rosgraph-msgs")
+    ]
     return [f"ros-rclpy[fastrtps]=={rclpy}", *versioned, *pinned_by_rclpy]
 
 
@@ -58,8 +72,12 @@ setup(
     python_requires=">=3.10",
     packages=[*find_packages(include=[PACKAGE, f"{PACKAGE}.*"]), *DATA_PACKAGES],
     package_dir=DATA_PACKAGES,
-    package_data={PACKAGE: ["py.typed"], f"{PACKAGE}.config": ["*.yaml"], f"{PACKAGE}.rviz": ["*.rviz"],
-                  f"{PACKAGE}.urdf": ["*.urdf"]},
+    package_data={
+        PACKAGE: ["py.typed"],
+        f"{PACKAGE}.config": ["*.yaml"],
+        f"{PACKAGE}.rviz": ["*.rviz"],
+        f"{PACKAGE}.urdf": ["*.urdf"],
+    },
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
@@ -97,5 +115,7 @@ setup(
             "xacro",
         ],
     },
-    entry_points={"console_scripts": [f"{name} = {target}" for name, target in EXECUTABLES.items()]},
+    entry_points={
+        "console_scripts": [f"{name} = {target}" for name, target in EXECUTABLES.items()]
+    },
 )

@@ -4,6 +4,7 @@
 Least, median and 99th percentile [us] on one core, called from Python as the node does; what the tick with a singular
 task takes; and how much memory 100,000 ticks leave behind.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -29,11 +30,18 @@ STATES = 64
 def case(robot: str) -> tuple[Controller, list[tuple[np.ndarray, np.ndarray]]]:
     """The shipped controller of a robot, and states around its start."""
     model, path = load_robot(robot), shipped_path("config", f"{robot}.yaml")
-    settings = controller_settings({**node_parameters(path, "opspace_controller"), "method": "sparse_ltdl"})
+    settings = controller_settings(
+        {**node_parameters(path, "opspace_controller"), "method": "sparse_ltdl"}
+    )
     controller, rng = Controller(model, settings), np.random.default_rng(0)
     start = start_of(path, model, settings, Findings())
-    states = [(model.integrate(start, 0.05 * rng.normal(size=model.nv), 1.0), 0.1 * rng.normal(size=model.nv))
-              for _ in range(STATES)]
+    states = [
+        (
+            model.integrate(start, 0.05 * rng.normal(size=model.nv), 1.0),
+            0.1 * rng.normal(size=model.nv),
+        )
+        for _ in range(STATES)
+    ]
     controller.activate(start, np.zeros(model.nv), 0.0)
     return controller, states
 
@@ -47,7 +55,7 @@ def time_ticks(controller: Controller, states, ticks: int, start: float) -> Timi
             before = perf_counter_ns()
             tick(q, v, start + k * STEP)
             out[k] = perf_counter_ns() - before
-    return Timing.of(out[ticks // 10:])
+    return Timing.of(out[ticks // 10 :])
 
 
 def blocks_left(controller: Controller, states, ticks: int = 100_000) -> int:
@@ -76,7 +84,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ticks", type=int, default=20_000)
     ticks = parser.parse_args().ticks
-    print(f"{'robot':<8}{'method':<16}{'least':>9}{'median':>9}{'p99':>9}  [us]   residual of the switch")
+    print(
+        f"{'robot':<8}{'method':<16}{'least':>9}{'median':>9}{'p99':>9}  [us]   residual of the switch"
+    )
     for robot, target in TARGETS.items():
         controller, states = case(robot)
         controller.prepare()
@@ -87,8 +97,10 @@ def main() -> None:
             timing = time_ticks(controller, states, ticks, start)
             start += ticks * STEP
             missed = "" if timing.median < target else f"  target {target:g}"
-            print(f"{robot:<8}{name:<16}{timing.least:9.2f}{timing.median:9.2f}{timing.p99:9.2f}         "
-                  f"{controller.method_residual:.1e}{missed}")
+            print(
+                f"{robot:<8}{name:<16}{timing.least:9.2f}{timing.median:9.2f}{timing.p99:9.2f}         "
+                f"{controller.method_residual:.1e}{missed}"
+            )
         print(f"{robot:<8}memory blocks left by 100,000 ticks: {blocks_left(controller, states)}")
     controller, states = singular_arm()
     timing = time_ticks(controller, states, ticks, 0.0)

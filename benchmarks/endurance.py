@@ -5,6 +5,7 @@ The simulator node stands in for the robot, paced in lock-step at the given rate
 the last request is answered, the method is set to the next one (those that cannot carry the robot's tasks are refused,
 and counted). Wanted: under 350 MB resident, flat, and every state answered.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -50,7 +51,9 @@ class Watcher:
     def set_method(self, name: str) -> None:
         """Ask for a method; the answer is counted."""
         self.is_answered = False
-        request = SetParameters.Request(parameters=[Parameter("method", value=name).to_parameter_msg()])
+        request = SetParameters.Request(
+            parameters=[Parameter("method", value=name).to_parameter_msg()]
+        )
         self._client.call_async(request).add_done_callback(self._answered)
 
     def _answered(self, future) -> None:
@@ -68,12 +71,40 @@ def measure(robot: str, minutes: float, rate: float, tight: bool) -> dict:
     """Numbers of one run."""
     os.environ.update(local_graph())
     rclpy.init()
-    common = ["--ros-args", "--params-file", str(shipped_path("config", f"{robot}.yaml")), "-p", "autostart:=true"]
+    common = [
+        "--ros-args",
+        "--params-file",
+        str(shipped_path("config", f"{robot}.yaml")),
+        "-p",
+        "autostart:=true",
+    ]
     with Processes() as processes:
-        processes.start("simulator", [sys.executable, "-m", "opspace_ctrl.nodes.simulator", *common, "-p",
-                                      "mode:=lockstep", "-p", "pace:=true", "-p", f"rate:={rate}"])
-        controller = processes.start("controller", [sys.executable, "-m", "opspace_ctrl.nodes.controller", *common,
-                                                    "-p", "use_sim_time:=true"])
+        processes.start(
+            "simulator",
+            [
+                sys.executable,
+                "-m",
+                "opspace_ctrl.nodes.simulator",
+                *common,
+                "-p",
+                "mode:=lockstep",
+                "-p",
+                "pace:=true",
+                "-p",
+                f"rate:={rate}",
+            ],
+        )
+        controller = processes.start(
+            "controller",
+            [
+                sys.executable,
+                "-m",
+                "opspace_ctrl.nodes.controller",
+                *common,
+                "-p",
+                "use_sim_time:=true",
+            ],
+        )
         watcher = Watcher()
         loop, tick = "opspace_controller: loop", "opspace_controller: tick"
         end = monotonic() + READY
@@ -95,24 +126,45 @@ def measure(robot: str, minutes: float, rate: float, tight: bool) -> dict:
                 memory.append(resident(controller))
                 residuals.append(watcher.number(tick, "method_residual"))
         result = {
-            "robot": robot, "minutes": minutes, "ticks": watcher.number(loop, "ticks"),
-            "commands": watcher.number(loop, "commands"), "switches": watcher.number(tick, "method_switches"),
-            "refused": watcher.refused, "largest_residual": max(residuals), "resident_MB": {
-                "start": memory[0], "after_a_minute": memory[min(60, len(memory) - 1)], "end": memory[-1],
-                "largest": max(memory)},
-            "computation_us": {key: watcher.number(loop, f"computation_{key}_us") for key in ("p50", "p99", "max")},
-            "simulator": watcher.values.get("opspace_simulator: simulation", {})}
+            "robot": robot,
+            "minutes": minutes,
+            "ticks": watcher.number(loop, "ticks"),
+            "commands": watcher.number(loop, "commands"),
+            "switches": watcher.number(tick, "method_switches"),
+            "refused": watcher.refused,
+            "largest_residual": max(residuals),
+            "resident_MB": {
+                "start": memory[0],
+                "after_a_minute": memory[min(60, len(memory) - 1)],
+                "end": memory[-1],
+                "largest": max(memory),
+            },
+            "computation_us": {
+                key: watcher.number(loop, f"computation_{key}_us") for key in ("p50", "p99", "max")
+            },
+            "simulator": watcher.values.get("opspace_simulator: simulation", {}),
+        }
     rclpy.shutdown()
     return result
 
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--robot", default="asimo", help="a shipped robot with a file in config/ (default: asimo)")
-    parser.add_argument("--minutes", type=float, default=10.0, help="length of the measurement (default: 10)")
-    parser.add_argument("--rate", type=float, default=1000.0, help="joint states a second (default: 1000)")
-    parser.add_argument("--tight", action="store_true", help="set the next method as soon as the last is answered")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--robot", default="asimo", help="a shipped robot with a file in config/ (default: asimo)"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=10.0, help="length of the measurement (default: 10)"
+    )
+    parser.add_argument(
+        "--rate", type=float, default=1000.0, help="joint states a second (default: 1000)"
+    )
+    parser.add_argument(
+        "--tight", action="store_true", help="set the next method as soon as the last is answered"
+    )
     args = parser.parse_args()
     print(json.dumps(measure(args.robot, args.minutes, args.rate, args.tight), indent=1))
     return 0

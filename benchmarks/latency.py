@@ -5,6 +5,7 @@ This process sends joint states at a fixed rate and times each until its command
 second, to the controller and to a node that waits and answers in the same way but computes nothing. Wanted: the median
 at most 1.25 times the echo's, and under 1 % of the replies more than 1 ms slower than the echo's median.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -44,7 +45,9 @@ class EchoNode(Node):
         self.finished = False
         self._waiter = make_waiter(self)
         self._inlet = self._waiter.subscribe(JointState, "joint_states", qos.STATES, raw=True)
-        self._publisher = self.create_publisher(Float64MultiArray, "effort_controller/commands", qos.COMMANDS)
+        self._publisher = self.create_publisher(
+            Float64MultiArray, "effort_controller/commands", qos.COMMANDS
+        )
         self._read, self._command = JointStateReader(), Command(count)
         self._thread = threading.Thread(target=self._loop)
         self._thread.start()
@@ -73,12 +76,20 @@ class Driver:
         self._position = model.neutral()
         self._names = list(model.joint_names)
         self._waiter = make_waiter(node)
-        self._publishers = [node.create_publisher(JointState, f"{name}/joint_states", qos.STATES)
-                            for name in namespaces]
-        self._inlets = [self._waiter.subscribe(Float64MultiArray, f"{name}/effort_controller/commands", qos.COMMANDS)
-                        for name in namespaces]
+        self._publishers = [
+            node.create_publisher(JointState, f"{name}/joint_states", qos.STATES)
+            for name in namespaces
+        ]
+        self._inlets = [
+            self._waiter.subscribe(
+                Float64MultiArray, f"{name}/effort_controller/commands", qos.COMMANDS
+            )
+            for name in namespaces
+        ]
         zeros = array("d", bytes(8 * len(self._names)))
-        self._message = JointState(name=self._names, position=array("d", self._position), velocity=zeros)
+        self._message = JointState(
+            name=self._names, position=array("d", self._position), velocity=zeros
+        )
         self.lost = [0] * len(namespaces)
 
     def round_trip(self, peer: int, patience: float) -> float:
@@ -122,9 +133,22 @@ def measure(robot: str, seconds: float, rate: float) -> dict:
     quiet_interpreter()
     raise_priority(50)
     count = len(load_robot(robot, base="fixed").joint_names)
-    controller = [sys.executable, "-m", "opspace_ctrl.nodes.controller", "--ros-args", "--params-file",
-                  str(shipped_path("config", f"{robot}.yaml")), "-p", "autostart:=true", "-p", "base:=fixed",
-                  "-p", "state_timeout:=600.0", "-p", "clock_jump:=3600.0"]
+    controller = [
+        sys.executable,
+        "-m",
+        "opspace_ctrl.nodes.controller",
+        "--ros-args",
+        "--params-file",
+        str(shipped_path("config", f"{robot}.yaml")),
+        "-p",
+        "autostart:=true",
+        "-p",
+        "base:=fixed",
+        "-p",
+        "state_timeout:=600.0",
+        "-p",
+        "clock_jump:=3600.0",
+    ]
     echo = [sys.executable, __file__, "--echo", str(count), "--ros-args", "-r", "__ns:=/echo"]
     with Processes() as processes:
         processes.start("controller", controller)
@@ -138,16 +162,27 @@ def measure(robot: str, seconds: float, rate: float) -> dict:
     rclpy.shutdown()
     both = [1e6 * np.array(each) for each in times]
     median = [float(np.nanmedian(each)) for each in both]
-    return {"robot": robot, "rate": rate, "replies": len(both[1]), "lost": driver.lost[1],
-            "echo": _numbers(both[0], median[0]), "controller": _numbers(both[1], median[0]),
-            "median_ratio": median[1] / median[0]}
+    return {
+        "robot": robot,
+        "rate": rate,
+        "replies": len(both[1]),
+        "lost": driver.lost[1],
+        "echo": _numbers(both[0], median[0]),
+        "controller": _numbers(both[1], median[0]),
+        "median_ratio": median[1] / median[0],
+    }
 
 
 def _numbers(times: np.ndarray, reference: float) -> dict:
     """Median, percentiles, and the share of replies that is more than 1 ms above the reference."""
     median, p99, longest = np.nanpercentile(times, (50.0, 99.0, 100.0))
     slow = float(np.mean(~(times <= reference + 1000.0)))
-    return {"median": float(median), "p99": float(p99), "max": float(longest), "share_over_1ms_more": slow}
+    return {
+        "median": float(median),
+        "p99": float(p99),
+        "max": float(longest),
+        "share_over_1ms_more": slow,
+    }
 
 
 def main() -> int:
@@ -155,10 +190,18 @@ def main() -> int:
     if "--echo" in sys.argv:
         at = sys.argv.index("--echo")
         return run(lambda stop: EchoNode(int(sys.argv[at + 1])))
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--robot", default="arm7", help="a shipped robot with a file in config/ (default: arm7)")
-    parser.add_argument("--seconds", type=float, default=20.0, help="length of the measurement (default: 20)")
-    parser.add_argument("--rate", type=float, default=1000.0, help="joint states a second (default: 1000)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--robot", default="arm7", help="a shipped robot with a file in config/ (default: arm7)"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="length of the measurement (default: 20)"
+    )
+    parser.add_argument(
+        "--rate", type=float, default=1000.0, help="joint states a second (default: 1000)"
+    )
     args = parser.parse_args()
     print(json.dumps(measure(args.robot, args.seconds, args.rate), indent=1))
     return 0

@@ -4,6 +4,7 @@
 Prints how many states were answered, how many steps a second that makes, and the round trip; the exit code is 1 if a
 state had no command, a command was extra or refused, or a lock-step timed out.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -27,11 +28,19 @@ FAULTLESS = ("refused", "extra", "missed", "unanswered", "watchdog", "states_los
 def measure(robot: str, steps: int, folder: Path, stop: Interruption):
     """Run both for so many steps; the log."""
     file = shipped_path("config", f"{robot}.yaml")
-    values = {**node_parameters(file, "opspace_simulator"), "mode": "lockstep", "autostart": True,
-              "log": str(folder / "log"), "step": STEP, "lockstep_timeout": 5.0}
+    values = {
+        **node_parameters(file, "opspace_simulator"),
+        "mode": "lockstep",
+        "autostart": True,
+        "log": str(folder / "log"),
+        "step": STEP,
+        "lockstep_timeout": 5.0,
+    }
     # In lock-step a pause of the machine is no fault: the controller does not act on it by itself.
-    controller = (f"{sys.executable} -m opspace_ctrl.nodes.controller --ros-args --params-file {file} "
-                  "-p autostart:=true -p state_timeout:=60.0")
+    controller = (
+        f"{sys.executable} -m opspace_ctrl.nodes.controller --ros-args --params-file {file} "
+        "-p autostart:=true -p state_timeout:=60.0"
+    )
     told = [0]
 
     def tell(what: str, reached: float) -> None:
@@ -39,9 +48,13 @@ def measure(robot: str, steps: int, folder: Path, stop: Interruption):
             told[0] = int(reached // 10.0)
             print(f"  {round(reached / STEP)} steps", flush=True)
 
-    outcome = run_hardware(values, controller_words(controller), steps * STEP, PATIENCE, folder, stop, tell)
+    outcome = run_hardware(
+        values, controller_words(controller), steps * STEP, PATIENCE, folder, stop, tell
+    )
     if outcome.stood_still or outcome.controller_code is not None:
-        raise SystemExit(f"the run ended early: {outcome}\n{(folder / 'controller.txt').read_text()[-2000:]}")
+        raise SystemExit(
+            f"the run ended early: {outcome}\n{(folder / 'controller.txt').read_text()[-2000:]}"
+        )
     return read_log(folder / "log")
 
 
@@ -61,10 +74,14 @@ def main() -> int:
     answered = int(np.isfinite(arrived).sum())
     trip = 1e6 * (arrived - left)[1:]  # the first state waited for the controller's start
     print(f"{args.robot}: {len(rows)} states, {answered} answered, {len(rows) - answered} lost")
-    print(f"{(len(rows) - 2) / (left[-1] - left[1]):.0f} steps a second; from a state to its command: median "
-          f"{np.nanmedian(trip):.0f} us, 99 % {np.nanpercentile(trip, 99):.0f} us, most {np.nanmax(trip):.0f} us")
+    print(
+        f"{(len(rows) - 2) / (left[-1] - left[1]):.0f} steps a second; from a state to its command: median "
+        f"{np.nanmedian(trip):.0f} us, 99 % {np.nanpercentile(trip, 99):.0f} us, most {np.nanmax(trip):.0f} us"
+    )
     print("  ".join(f"{name} {counters[name]}" for name in ("steps", "commands", *FAULTLESS)))
-    return int(answered != len(rows) or any(counters[name] for name in FAULTLESS if name != "missed"))
+    return int(
+        answered != len(rows) or any(counters[name] for name in FAULTLESS if name != "missed")
+    )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 Least of several calls [us] on one core, the exponent p of time ~ N^p over the larger sizes, and whether the two
 opposite recursions of algorithm 6 are worth two cores.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -43,9 +44,14 @@ def contestants(model: Model) -> dict[str, Callable[[], object]]:
     rng = np.random.default_rng(0)
     q = model.integrate(model.neutral(), rng.uniform(-0.3, 0.3, model.nv), 1.0)
     v, tau = rng.uniform(-1.0, 1.0, (2, model.nv))
-    calls = {name: lambda name=name: dynamics.forward_dynamics(model, q, v, tau, method=name)
-             for name in dynamics.forward_methods(model)}
-    chain, out = ClosedChain(model, [Closure("base", model.body_names[-1], "position")]), np.empty(model.nv)
+    calls = {
+        name: lambda name=name: dynamics.forward_dynamics(model, q, v, tau, method=name)
+        for name in dynamics.forward_methods(model)
+    }
+    chain, out = (
+        ClosedChain(model, [Closure("base", model.body_names[-1], "position")]),
+        np.empty(model.nv),
+    )
     calls["closed chain, 3 rows"] = lambda: chain.forward(q, v, tau, out)
     return calls
 
@@ -61,11 +67,16 @@ def growth(most: int) -> None:
     print(f"{'us by joints (floating chain)':30}" + "".join(f"{n:>9}" for n in sizes) + f"{'p':>7}")
     for name, times in table.items():
         fitted = [n for n in sizes if n >= FITTED_FROM]
-        p = np.polyfit(np.log(fitted), np.log([times[n] for n in fitted]), 1)[0] if len(fitted) > 1 else np.nan
+        p = (
+            np.polyfit(np.log(fitted), np.log([times[n] for n in fitted]), 1)[0]
+            if len(fitted) > 1
+            else np.nan
+        )
         print(f"{name:30}" + "".join(f"{times[n]:9.1f}" for n in sizes) + f"{p:7.2f}")
 
 
 # ---- two opposite recursions on two cores: on a chain neither needs the other ----
+
 
 @njit(nogil=True)
 def inward(w):

@@ -5,6 +5,7 @@ Step times [us] are the least and the median over blocks of steps that both engi
 Python, at 1 ms; both robots have joint damping and friction. asimo stands on the eight corners of its soles. The closed
 loop is the shipped controller and the simulator in one process.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -42,15 +43,28 @@ def mujoco_of(model: Model, contacts: tuple[str, ...]) -> mujoco.MjModel:
     for link in root.iter("link"):
         for shape in [*link.findall("visual"), *link.findall("collision")]:
             link.remove(shape)
-    ElementTree.SubElement(ElementTree.SubElement(root, "mujoco"), "compiler", fusestatic="false",
-                           balanceinertia="true", discardvisual="true")
+    ElementTree.SubElement(
+        ElementTree.SubElement(root, "mujoco"),
+        "compiler",
+        fusestatic="false",
+        balanceinertia="true",
+        discardvisual="true",
+    )
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(root, encoding="unicode"))
     if model.is_base_coordinate.any():
         spec.body(model.body_names[0]).add_freejoint()
-    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 0.1], contype=1, conaffinity=2)
+    spec.worldbody.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 0.1], contype=1, conaffinity=2
+    )
     for frame in contacts:
-        spec.body(frame).add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[TIP, 0, 0], pos=[0, 0, TIP], mass=0.0,
-                                  contype=2, conaffinity=1)
+        spec.body(frame).add_geom(
+            type=mujoco.mjtGeom.mjGEOM_SPHERE,
+            size=[TIP, 0, 0],
+            pos=[0, 0, TIP],
+            mass=0.0,
+            contype=2,
+            conaffinity=1,
+        )
     spec.option.timestep = 1e-3
     return spec.compile()
 
@@ -74,6 +88,7 @@ def mujoco_steps(sim: Simulator) -> Callable[[], None]:
         data.qfrc_applied[:] = effort
         for _ in range(BLOCK):
             step(twin, data)
+
     return block
 
 
@@ -86,6 +101,7 @@ def our_steps(sim: Simulator) -> Callable[[], None]:
         step = sim.step
         for _ in range(BLOCK):
             step(tau)
+
     return block
 
 
@@ -114,7 +130,11 @@ def closed_loop(robot: str) -> tuple[float, float]:
             for _ in range(steps):
                 sim.step(controller.tick(sim.q, sim.v, sim.time))
             taken.append(perf_counter() - start)
-    if not np.isfinite(sim.q).all() or robot == "asimo" and frame_pose(sim.model, sim.q, "torso")[0][2] < 0.5:
+    if (
+        not np.isfinite(sim.q).all()
+        or robot == "asimo"
+        and frame_pose(sim.model, sim.q, "torso")[0][2] < 0.5
+    ):
         raise SystemExit(f"{robot} did not stay where it was told to")
     return 1.0 / min(taken), len(taken) / sum(taken)
 
@@ -127,13 +147,18 @@ def main() -> None:
     print(f"{'step [us]':<28}{'least':>9}{'median':>9}   mj_step over ours")
     for robot in TARGETS:
         sim = simulator(robot)
-        blocks = {"ours": our_steps(sim), "ours, rkmk4": our_steps(simulator(robot, integrator="rkmk4")),
-                  "mj_step": mujoco_steps(sim)}
+        blocks = {
+            "ours": our_steps(sim),
+            "ours, rkmk4": our_steps(simulator(robot, integrator="rkmk4")),
+            "mj_step": mujoco_steps(sim),
+        }
         times = in_turns(blocks, rounds)
         for name, taken in times.items():
             ratio = times["mj_step"] / taken
-            print(f"{robot + ': ' + name:<28}{taken.min():9.2f}{np.median(taken):9.2f}   "
-                  f"{times['mj_step'].min() / taken.min():.2f} (median {np.median(ratio):.2f})")
+            print(
+                f"{robot + ': ' + name:<28}{taken.min():9.2f}{np.median(taken):9.2f}   "
+                f"{times['mj_step'].min() / taken.min():.2f} (median {np.median(ratio):.2f})"
+            )
     print("\nwith the shipped controller, times real time at 1 ms (target)")
     for robot, target in TARGETS.items():
         best, mean = closed_loop(robot)

@@ -1,4 +1,5 @@
 """Write the parameter tables of docs/ros_interface.md from those that the nodes declare: `python docs/generate.py`."""
+
 from __future__ import annotations
 
 import re
@@ -11,14 +12,24 @@ from opspace_ctrl.parameters import Parameter
 from opspace_ctrl.sim.settings import SIMULATOR_TABLE
 
 PAGE = Path(__file__).with_name("ros_interface.md")
-TABLES = {"controller": controller_table(("<t>",), ("<c>",)), "simulator": SIMULATOR_TABLE, "bridge": BRIDGE_TABLE}
+TABLES = {
+    "controller": controller_table(("<t>",), ("<c>",)),
+    "simulator": SIMULATOR_TABLE,
+    "bridge": BRIDGE_TABLE,
+}
 
 
 def table(parameters: Iterable[Parameter]) -> str:
     """A Markdown table, one row a parameter."""
-    rows = ["| parameter | type | default | valid | live | what it is |", "|---|---|---|---|---|---|"]
-    rows += [f"| `{p.name}` | {p.kind} | {_value(p.default)} | {_valid(p)} | {'no' if p.read_only else 'yes'} | "
-             f"{p.description.replace('|', ', ')} |" for p in parameters]
+    rows = [
+        "| parameter | type | default | valid | live | what it is |",
+        "|---|---|---|---|---|---|",
+    ]
+    rows += [
+        f"| `{p.name}` | {p.kind} | {_value(p.default)} | {_valid(p)} | {'no' if p.read_only else 'yes'} | "
+        f"{p.description.replace('|', ', ')} |"
+        for p in parameters
+    ]
     return "\n".join(rows)
 
 
@@ -29,7 +40,7 @@ def generated(text: str) -> str:
         found = place.search(text)
         if not found:
             raise SystemExit(f"{PAGE.name}: the marks of the table {name!r} are missing")
-        text = f"{text[:found.end(1)]}{table(parameters)}{text[found.start(2):]}"
+        text = f"{text[: found.end(1)]}{table(parameters)}{text[found.start(2) :]}"
     return text
 
 
@@ -40,7 +51,13 @@ def _value(value) -> str:
 
 
 def _plain(value) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+    return (
+        str(value).lower()
+        if isinstance(value, bool)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def _valid(p: Parameter) -> str:

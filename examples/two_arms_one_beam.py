@@ -4,6 +4,7 @@ Robot and beam are a forest of two trees; two closures weld the tools to the end
 smooth displacement, the joint torques follow from what a unit of each does to the closed chain, and the bus drifts
 as momentum wants. Run it: python examples/two_arms_one_beam.py
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -32,7 +33,11 @@ BEAM = f"""<robot name="beam">
   <joint name="to_right" type="fixed"><parent link="middle"/><child link="right"/>
     <origin xyz="0 {-LENGTH / 2} 0"/></joint>
 </robot>"""
-BENT = {"shoulder_yaw": 0.6, "elbow_yaw": -1.2, "wrist_yaw": 0.6}  # [rad]: away from the straight, singular arm
+BENT = {
+    "shoulder_yaw": 0.6,
+    "elbow_yaw": -1.2,
+    "wrist_yaw": 0.6,
+}  # [rad]: away from the straight, singular arm
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,12 @@ class Outcome:
 
 def build() -> tuple[ClosedChain, np.ndarray]:
     """The closed chain, and a configuration in which the arms hold the beam in front of the bus."""
-    model = load_urdf([load_robot("free_flyer").source, BEAM], ["floating", "floating"], gravity=(0.0, 0.0, 0.0),
-                      prefixes=["", "beam_"])
+    model = load_urdf(
+        [load_robot("free_flyer").source, BEAM],
+        ["floating", "floating"],
+        gravity=(0.0, 0.0, 0.0),
+        prefixes=["", "beam_"],
+    )
     q = model.neutral()
     for side, sign in (("left", 1.0), ("right", -1.0)):
         for joint, angle in BENT.items():
@@ -66,9 +75,17 @@ def build() -> tuple[ClosedChain, np.ndarray]:
     tools = [dynamics.frame_pose(model, q, f"{side}_tool")[0] for side in ("left", "right")]
     q[-7:-4] = np.mean(tools, axis=0)
     # The tools keep the orientation they have to the beam, which lies across, as the arms are bent.
-    turned = [from_quaternion(dynamics.frame_pose(model, q, f"{side}_tool")[1]) for side in ("left", "right")]
-    chain = ClosedChain(model, [Closure(f"{side}_tool", f"beam_{side}", rotation=turn)
-                                for side, turn in zip(("left", "right"), turned)])
+    turned = [
+        from_quaternion(dynamics.frame_pose(model, q, f"{side}_tool")[1])
+        for side in ("left", "right")
+    ]
+    chain = ClosedChain(
+        model,
+        [
+            Closure(f"{side}_tool", f"beam_{side}", rotation=turn)
+            for side, turn in zip(("left", "right"), turned)
+        ],
+    )
     return chain, chain.assemble(q)
 
 
@@ -81,7 +98,11 @@ def _pose(model: Model, q) -> tuple[np.ndarray, np.ndarray]:
 def minimum_jerk(t: float) -> tuple[float, float, float]:
     """Displacement from 0 to 1 in one unit of time, with its first and second derivative."""
     t = min(max(t, 0.0), 1.0)
-    return (10 * t**3 - 15 * t**4 + 6 * t**5, 30 * t**2 - 60 * t**3 + 30 * t**4, 60 * t - 180 * t**2 + 120 * t**3)
+    return (
+        10 * t**3 - 15 * t**4 + 6 * t**5,
+        30 * t**2 - 60 * t**3 + 30 * t**4,
+        60 * t - 180 * t**2 + 120 * t**3,
+    )
 
 
 class BeamController:
@@ -100,7 +121,11 @@ class BeamController:
         back = Rotation.from_matrix(self.turn @ turn.T).as_rotvec()
         error = np.append(self.start + s * DISPLACEMENT - position, back)
         rate = np.append(ds / DURATION * DISPLACEMENT, np.zeros(3)) - velocity
-        return np.append(dds / DURATION**2 * DISPLACEMENT, np.zeros(3)) + STIFFNESS * error + DAMPING * rate
+        return (
+            np.append(dds / DURATION**2 * DISPLACEMENT, np.zeros(3))
+            + STIFFNESS * error
+            + DAMPING * rate
+        )
 
     def torque(self, t: float, q, v) -> np.ndarray:
         """Joint torques (nv,) that do it, next to those that calm the joints: accelerations are affine in them."""
@@ -114,7 +139,9 @@ class BeamController:
             response[:, column] = J @ (self.chain.forward(q, v, tau) - drift)
             tau[k] = 0.0
         calm = -CALM * v[self.actuated]
-        tau[self.actuated] = calm + np.linalg.pinv(response) @ (self.wanted(t, q, v) - free - response @ calm)
+        tau[self.actuated] = calm + np.linalg.pinv(response) @ (
+            self.wanted(t, q, v) - free - response @ calm
+        )
         return tau
 
 
@@ -131,13 +158,18 @@ def run() -> Outcome:
         pull = -2.0 * LOOP_RATE * chain.relative_velocity(q, v) - LOOP_RATE**2 * chain.error(q)
         half = v + 0.5 * STEP * chain.forward(q, v, tau, wanted=pull)
         if k % 50 == 0:
-            inner = grasp.update(q[:robot.nq], v[:robot.nv]).internal_wrenches(-chain.wrenches)
+            inner = grasp.update(q[: robot.nq], v[: robot.nv]).internal_wrenches(-chain.wrenches)
             squeeze = max(squeeze, float(np.abs(inner[:, :3]).max()))
         middle = model.integrate(q, v, 0.5 * STEP)
-        q, v = model.integrate(q, half, STEP), v + STEP * chain.forward(middle, half, tau, wanted=pull)
+        q, v = (
+            model.integrate(q, half, STEP),
+            v + STEP * chain.forward(middle, half, tau, wanted=pull),
+        )
     error = dynamics.frame_pose(model, q, "beam_middle")[0] - control.start - DISPLACEMENT
     momentum = dynamics.center_of_mass_jacobian(model, q) @ v
-    return Outcome(*(float(np.abs(x).max()) for x in (error, chain.error(q), momentum, q[:3] - bus)), squeeze)
+    return Outcome(
+        *(float(np.abs(x).max()) for x in (error, chain.error(q), momentum, q[:3] - bus)), squeeze
+    )
 
 
 def _seen_from_tool(chain: ClosedChain, q) -> tuple[np.ndarray, np.ndarray]:
@@ -150,6 +182,8 @@ def _seen_from_tool(chain: ClosedChain, q) -> tuple[np.ndarray, np.ndarray]:
 
 if __name__ == "__main__":
     found = run()
-    print(f"the beam ends {1e3 * found.error:.3f} mm from where it was asked to go; the loops are open by "
-          f"{found.opening:.1e};\nthe bus moved {1e3 * found.bus:.1f} mm, the common centre of mass has "
-          f"{found.momentum:.1e} m/s;\nthe arms squeeze the beam with at most {found.squeeze:.2f} N")
+    print(
+        f"the beam ends {1e3 * found.error:.3f} mm from where it was asked to go; the loops are open by "
+        f"{found.opening:.1e};\nthe bus moved {1e3 * found.bus:.1f} mm, the common centre of mass has "
+        f"{found.momentum:.1e} m/s;\nthe arms squeeze the beam with at most {found.squeeze:.2f} N"
+    )

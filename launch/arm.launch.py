@@ -1,4 +1,5 @@
 """An arm before our simulator: arm7, or any fixed-base robot with its parameter file."""
+
 from launch import LaunchDescription
 
 from opspace_ctrl.bringup.launching import launch_description

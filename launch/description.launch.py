@@ -1,4 +1,5 @@
 """A robot's description and its TF tree for RViz, without controller or simulator."""
+
 from launch import LaunchDescription
 
 from opspace_ctrl.bringup.launching import launch_description

@@ -1,4 +1,5 @@
 """A free-flying robot before our simulator, without gravity."""
+
 from launch import LaunchDescription
 
 from opspace_ctrl.bringup.launching import launch_description

@@ -1,4 +1,5 @@
 """A controller before Gazebo: the world is generated, started and bridged."""
+
 from launch import LaunchDescription
 
 from opspace_ctrl.bringup.launching import launch_description

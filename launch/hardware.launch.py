@@ -1,4 +1,5 @@
 """A controller on a robot under ros2_control, with a forward_command_controller on effort."""
+
 from launch import LaunchDescription
 
 from opspace_ctrl.bringup.launching import launch_description

@@ -1,4 +1,5 @@
 """A controller before simulated hardware that can have faults."""
+
 from launch import LaunchDescription
 
 from opspace_ctrl.bringup.launching import launch_description

@@ -1,4 +1,5 @@
 """A humanoid on its feet before our simulator: asimo, or another floating-base robot."""
+
 from launch import LaunchDescription
 
 from opspace_ctrl.bringup.launching import launch_description

@@ -1,4 +1,5 @@
 """Operational-space dynamics and control for ROS 2."""
+
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,34 @@ if TYPE_CHECKING:
     from opspace_ctrl.model import Model, load_robot, load_urdf
     from opspace_ctrl.osim import CenterOfMass, OperationalSpace, Task
 
-__all__ = ["CenterOfMass", "Model", "OperationalSpace", "OpspaceError", "Task", "bias_forces", "forward_dynamics",
-           "frame_jacobian", "frame_pose", "inverse_dynamics", "load_robot", "load_urdf", "mass_matrix"]
+__all__ = [
+    "CenterOfMass",
+    "Model",
+    "OperationalSpace",
+    "OpspaceError",
+    "Task",
+    "bias_forces",
+    "forward_dynamics",
+    "frame_jacobian",
+    "frame_pose",
+    "inverse_dynamics",
+    "load_robot",
+    "load_urdf",
+    "mass_matrix",
+]
 
 # NumPy and Numba take half a second to import: whoever only loads a model does not wait for Numba, and the commands
 # have their signal handlers before either.
 _LAYERS: dict[str, set[str]] = {
     "model": {"Model", "load_robot", "load_urdf"},
-    "dynamics": {"bias_forces", "forward_dynamics", "frame_jacobian", "frame_pose", "inverse_dynamics", "mass_matrix"},
+    "dynamics": {
+        "bias_forces",
+        "forward_dynamics",
+        "frame_jacobian",
+        "frame_pose",
+        "inverse_dynamics",
+        "mass_matrix",
+    },
     "osim": {"CenterOfMass", "OperationalSpace", "Task"},
     "operators": set(),
 }

@@ -1,4 +1,5 @@
 """`python -m opspace_ctrl` is the command `opspace`."""
+
 import sys
 
 from opspace_ctrl.cli import main

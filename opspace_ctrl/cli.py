@@ -1,4 +1,5 @@
 """The `opspace` command: subcommands are found in `opspace_ctrl.commands`, every error is one line."""
+
 from __future__ import annotations
 
 import argparse

@@ -6,6 +6,7 @@ that is done or in work goes on to the next. In the end this process loads all o
 fails or is killed, its lock goes with it, and what it would have compiled is compiled here. It ends with its list, when
 `together` returns or raises, and when this process dies, for that closes its standard input.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -28,7 +29,9 @@ from .progress import counted
 __all__ = ["together"]
 
 MOST = 3  # helpers: each takes as much memory as this process, and the longest kernel is a tenth of the work
-SHARE = 4  # kernels or more for each: to import what it needs takes a helper as long as to compile one
+SHARE = (
+    4  # kernels or more for each: to import what it needs takes a helper as long as to compile one
+)
 
 # A new interpreter that takes from its environment what Numba takes, and neither the user's start-up files, nor the
 # folder it is in, nor another copy of this package.
@@ -51,7 +54,10 @@ def together(wanted: Iterable[tuple]) -> None:
         wanted: Dispatchers with their signatures. What belongs together had better be side by side.
     """
     missing = [pair for pair in wanted if not _is_done(*pair)]
-    with counted(lambda: (sum(_is_done(*pair) for pair in missing), len(missing))), _helpers(missing):
+    with (
+        counted(lambda: (sum(_is_done(*pair) for pair in missing), len(missing))),
+        _helpers(missing),
+    ):
         for kernel, signature in missing:
             jit.compile_unless_taken(kernel, signature)
         for kernel, signature in missing:
@@ -70,7 +76,9 @@ def _helpers(missing: Sequence[tuple]) -> Iterator[None]:
     started: list[subprocess.Popen] = []
     try:
         for i in range(1, number + 1):
-            place = i * len(ours) // number  # backwards from there, towards who works from the place before
+            place = (
+                i * len(ours) // number
+            )  # backwards from there, towards who works from the place before
             with contextlib.suppress(OSError):  # out of processes or memory
                 started.append(_start([*ours[place:], *ours[:place]][::-1]))
         yield
@@ -88,15 +96,26 @@ def _cores() -> int:
 
 def _can_start() -> bool:
     """Is there an interpreter? A program that embeds Python may name itself, or nothing."""
-    return os.path.basename(sys.executable or "").startswith("python") and not hasattr(sys, "frozen")
+    return os.path.basename(sys.executable or "").startswith("python") and not hasattr(
+        sys, "frozen"
+    )
 
 
 def _start(share: Sequence[tuple]) -> subprocess.Popen:
-    process = subprocess.Popen([sys.executable, "-I", "-S", "-c", _HELPER], bufsize=0, stdin=subprocess.PIPE,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    order = {"path": [str(path) for path in sys.path], "name": __package__, "module": __name__,
-             "file": str(Path(__file__).with_name("__init__.py")),
-             "kernels": [(jit.name_of(kernel), _text(signature)) for kernel, signature in share]}
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _HELPER],
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    order = {
+        "path": [str(path) for path in sys.path],
+        "name": __package__,
+        "module": __name__,
+        "file": str(Path(__file__).with_name("__init__.py")),
+        "kernels": [(jit.name_of(kernel), _text(signature)) for kernel, signature in share],
+    }
     with contextlib.suppress(OSError):  # it has died already
         process.stdin.write(json.dumps(order).encode() + b"\n")
     return process
@@ -108,7 +127,9 @@ def _text(signature) -> str:
 
 def help_with(share: Sequence[tuple[str, str]]) -> None:
     """What a helper does: compile kernels, given by name and signature, that nobody has compiled or is compiling."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: whether that ends the work is not ours to decide
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # of a terminal: whether that ends the work is not ours to decide
     threading.Thread(target=_end_with_input, daemon=True).start()
     for name, text in share:
         import_module(name.partition(":")[0])

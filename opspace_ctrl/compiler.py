@@ -5,6 +5,7 @@ ten; the others look for closures, `with`, exceptions, array expressions and inl
 every function took a third of the time to compile. Numba also optimises every function and makes machine code of it
 before it inlines it into its callers, where both are done once more: a `Part` leaves that to them.
 """
+
 from __future__ import annotations
 
 from numba.core.codegen import JITCodeLibrary
@@ -18,12 +19,29 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
-from numba.core.untyped_passes import FixupArgs, GenericRewrites, IRProcessing, ReconstructSSA, TranslateByteCode
+from numba.core.untyped_passes import (
+    FixupArgs,
+    GenericRewrites,
+    IRProcessing,
+    ReconstructSSA,
+    TranslateByteCode,
+)
 
 __all__ = ["Part", "Whole"]
 
-_PASSES = (TranslateByteCode, FixupArgs, IRProcessing, GenericRewrites, ReconstructSSA, NopythonTypeInference,
-           PreLowerStripPhis, IRLegalization, AnnotateTypes, NativeLowering, NoPythonBackend)
+_PASSES = (
+    TranslateByteCode,
+    FixupArgs,
+    IRProcessing,
+    GenericRewrites,
+    ReconstructSSA,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+    IRLegalization,
+    AnnotateTypes,
+    NativeLowering,
+    NoPythonBackend,
+)
 
 
 class Whole(CompilerBase):
@@ -61,7 +79,9 @@ class _Linked(JITCodeLibrary):
         found, new = {}, self._linking_libraries
         while new:
             found.update(dict.fromkeys(new))
-            new = [each for library in new for each in library._linking_libraries if each not in found]
+            new = [
+                each for library in new for each in library._linking_libraries if each not in found
+            ]
         self._linking_libraries = list(found)
         super().finalize()
 

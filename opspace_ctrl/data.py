@@ -1,4 +1,5 @@
 """Files shipped with the package: the folders `urdf/`, `config/` and `rviz/` at the top of the source tree."""
+
 from __future__ import annotations
 
 from importlib import resources

@@ -2,6 +2,7 @@
 
 The message of each names the offending element and what would be valid.
 """
+
 from __future__ import annotations
 
 import os
@@ -146,7 +147,9 @@ class UrdfWarning(UserWarning):
 
 def quoted(value: object) -> str:
     """The repr of a value from outside, shortened so that a message stays one readable line; paths are left long."""
-    text, longest = (repr(os.fspath(value)), 400) if isinstance(value, os.PathLike) else (repr(value), 80)
+    text, longest = (
+        (repr(os.fspath(value)), 400) if isinstance(value, os.PathLike) else (repr(value), 80)
+    )
     return text if len(text) <= longest else f"{text[:60]}...{text[-10:]}"
 
 

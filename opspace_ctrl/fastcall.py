@@ -5,6 +5,7 @@ nothing is looked up and no type is inferred. Of 60 ns that Numba's wrapper take
 function can be bound to a workspace, whose address is then its last argument: a number less to convert. An argument of
 a `Result` type is not given by Python but made for the call, and returned by it.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -16,7 +17,9 @@ from numba.extending import intrinsic
 
 __all__ = ["CALL", "DATA", "WORD", "Callee", "FastFunction", "MethodDef", "Result", "adapter"]
 
-CALL = types.int64(types.int64, types.int64, types.int64)  # PyObject *f(PyObject *self, PyObject **arguments, size)
+CALL = types.int64(
+    types.int64, types.int64, types.int64
+)  # PyObject *f(PyObject *self, PyObject **arguments, size)
 _METH_FASTCALL = 0x0080
 WORD = ir.IntType(64)
 DATA = object.__basicsize__ // 8  # the word of an array object that points to its numbers
@@ -53,18 +56,28 @@ def _invocation(part, arg_types):
 
     @intrinsic
     def invoke(typingctx, self, arguments, number):
-        kernel, makers = Callee(typingctx, part, plain), [Callee(typingctx, t.make, plain[-1:]) for t in results]
+        kernel, makers = (
+            Callee(typingctx, part, plain),
+            [Callee(typingctx, t.make, plain[-1:]) for t in results],
+        )
 
         def codegen(context, builder, sig, args):
             api, (owner, objects, number) = context.get_python_api(builder), args
             objects = builder.inttoptr(objects, api.pyobj.as_pointer())
-            out = cgutils.alloca_once_value(builder, ir.Constant(WORD, 0))  # NULL: an exception is set
+            out = cgutils.alloca_once_value(
+                builder, ir.Constant(WORD, 0)
+            )  # NULL: an exception is set
             is_bound = cgutils.is_not_null(builder, owner)
             wanted = builder.sub(ir.Constant(WORD, len(given)), builder.zext(is_bound, WORD))
-            with builder.if_else(builder.icmp_signed("==", number, wanted), likely=True) as (right, wrong):
+            with builder.if_else(builder.icmp_signed("==", number, wanted), likely=True) as (
+                right,
+                wrong,
+            ):
                 with right:
-                    values = [_unboxed(api, t, builder.load(cgutils.gep_inbounds(builder, objects, i)))
-                              for i, t in enumerate(given[:-1])]
+                    values = [
+                        _unboxed(api, t, builder.load(cgutils.gep_inbounds(builder, objects, i)))
+                        for i, t in enumerate(given[:-1])
+                    ]
                     values.append(_last(api, given[-1], owner, is_bound, objects, len(given) - 1))
                     with builder.if_then(cgutils.is_null(builder, api.err_occurred()), likely=True):
                         if results:
@@ -73,8 +86,11 @@ def _invocation(part, arg_types):
                             found = kernel.call(context, builder, values)
                             builder.store(_boxed(api, kernel.signature.return_type, found), out)
                 with wrong:
-                    api.err_set_string("PyExc_TypeError", f"a compiled function takes {len(given)} arguments, or one "
-                                                          "less if it is bound to a workspace")
+                    api.err_set_string(
+                        "PyExc_TypeError",
+                        f"a compiled function takes {len(given)} arguments, or one "
+                        "less if it is bound to a workspace",
+                    )
             return builder.load(out)
 
         return CALL, codegen
@@ -113,7 +129,9 @@ def _last(api, kind, owner, is_bound, objects, place: int):
     builder = api.builder
     with builder.if_else(is_bound) as (bound, free):
         with bound:
-            address = builder.load(cgutils.gep_inbounds(builder, builder.inttoptr(owner, WORD.as_pointer()), DATA))
+            address = builder.load(
+                cgutils.gep_inbounds(builder, builder.inttoptr(owner, WORD.as_pointer()), DATA)
+            )
             from_owner = builder.basic_block
         with free:
             given = _unboxed(api, kind, builder.load(cgutils.gep_inbounds(builder, objects, place)))
@@ -131,7 +149,9 @@ def _unboxed(api, kind, value):
     if kind == types.float64:
         return api.float_as_double(value)
     if kind == types.boolean:
-        return api.builder.icmp_signed("!=", api.object_istrue(value), ir.Constant(ir.IntType(32), 0))
+        return api.builder.icmp_signed(
+            "!=", api.object_istrue(value), ir.Constant(ir.IntType(32), 0)
+        )
     return api.builder.ptrtoint(value, WORD)
 
 
@@ -153,12 +173,17 @@ def _boxed(api, kind, value):
 class MethodDef(ctypes.Structure):
     """CPython's `PyMethodDef`."""
 
-    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
-                ("doc", ctypes.c_char_p)]
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    ]
 
 
-_new_function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.POINTER(MethodDef), ctypes.c_void_p, ctypes.c_void_p)(
-    ("PyCFunction_NewEx", ctypes.pythonapi))
+_new_function = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.POINTER(MethodDef), ctypes.c_void_p, ctypes.c_void_p
+)(("PyCFunction_NewEx", ctypes.pythonapi))
 
 
 _definitions: list[MethodDef] = []  # for good: functions point to them

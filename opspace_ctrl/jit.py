@@ -1,4 +1,5 @@
 """How kernels are compiled: one decorator, one on-disk cache, one way to call a kernel by its address."""
+
 from __future__ import annotations
 
 import contextlib
@@ -13,11 +14,22 @@ from .kernel_cache import KernelCache, cache_directory, is_cached, lock
 from .passes import loops_as_written
 from .progress import shown
 
-__all__ = ["METHOD", "address_of", "compile_unless_taken", "entry", "getter", "kernel", "kernels",
-           "method", "name_of"]
+__all__ = [
+    "METHOD",
+    "address_of",
+    "compile_unless_taken",
+    "entry",
+    "getter",
+    "kernel",
+    "kernels",
+    "method",
+    "name_of",
+]
 
 if config.DISABLE_JIT:
-    raise ImportError("opspace_ctrl works on machine code that Numba makes: unset NUMBA_DISABLE_JIT")
+    raise ImportError(
+        "opspace_ctrl works on machine code that Numba makes: unset NUMBA_DISABLE_JIT"
+    )
 
 # 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
@@ -32,12 +44,17 @@ def kernel(func):
     of 200 kernels 20 are called from Python or by address, and what only those need takes a third of the compilation.
     """
     dispatcher, part = njit(**OPTIONS, pipeline_class=Whole)(func), _part(func)
-    dispatcher.get_call_template, dispatcher.get_overload = part.get_call_template, part.get_overload
+    dispatcher.get_call_template, dispatcher.get_overload = (
+        part.get_call_template,
+        part.get_overload,
+    )
     return _kept(dispatcher, func)
 
 
 def _part(func):
-    return njit(**OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=Part)(func)
+    return njit(**OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=Part)(
+        func
+    )
 
 
 def _kept(dispatcher, func):
@@ -54,8 +71,10 @@ def entry(signature):
     Arguments are numbers and `vector`s; what they are is not looked at before the kernel does so itself. Compiled when
     `prepare()` is called on it (or on its first `call`), not on import.
     """
+
     def decorate(func):
         return _Entry(func, signature)
+
     return decorate
 
 
@@ -65,7 +84,9 @@ class _Machine:
     def __init__(self, func, call, signature):
         call.__name__, call.__module__ = func.__name__, func.__module__
         call.__qualname__ = f"{func.__qualname__}.entry"  # a symbol in the machine code, so unique
-        self.dispatcher = _kept(njit(**OPTIONS, no_cpython_wrapper=True, pipeline_class=Whole)(call), func)
+        self.dispatcher = _kept(
+            njit(**OPTIONS, no_cpython_wrapper=True, pipeline_class=Whole)(call), func
+        )
         self.__doc__, self.__name__ = func.__doc__, func.__name__
         self.kernel = self.dispatcher, signature  # for `compile_ahead.together`
 
@@ -104,9 +125,11 @@ class _Entry(_Machine):
 
 def method(signature, defaults: tuple = (), returns_self: bool = False):
     """A kernel that is a method of a `Compiled` class, see `fastmethod.method_adapter`."""
+
     def decorate(func):
         call = method_adapter(_part(func), func.__name__, signature, defaults, returns_self)
         return _Machine(func, call, types.int64(*[types.int64] * 4))
+
     return decorate
 
 
@@ -126,7 +149,11 @@ def _compile(dispatcher, signature) -> None:
         with _our_way():
             dispatcher.compile(signature)
         return
-    with shown(dispatcher), lock(dispatcher), _our_way():  # whoever had to wait finds it in the cache
+    with (
+        shown(dispatcher),
+        lock(dispatcher),
+        _our_way(),
+    ):  # whoever had to wait finds it in the cache
         dispatcher.compile(signature)
 
 

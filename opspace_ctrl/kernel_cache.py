@@ -4,6 +4,7 @@ Numba's own cache looks at the file of the cached function only, not at the file
 kernel would be loaded after an edit next door. Ours is stamped with that file and all that it imports from this
 package, directly or not.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -25,9 +26,19 @@ try:
 except ImportError:  # no such locks on this platform
     fcntl = None
 
-__all__ = ["CacheWarning", "KernelCache", "cache_directory", "can_lock", "is_cached", "is_writable", "lock"]
+__all__ = [
+    "CacheWarning",
+    "KernelCache",
+    "cache_directory",
+    "can_lock",
+    "is_cached",
+    "is_writable",
+    "lock",
+]
 
-PATIENCE = 60.0  # [s] to wait for another process that compiles a kernel: it may have been suspended
+PATIENCE = (
+    60.0  # [s] to wait for another process that compiles a kernel: it may have been suspended
+)
 _PACKAGE = Path(__file__).resolve().parent
 _IMPORT = re.compile(r"^from (\.+|\.*(?=[a-z_]))([\w.]*) import (\([^)]*\)|.*)$", re.MULTILINE)
 
@@ -90,9 +101,12 @@ def is_writable() -> bool:
         path.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=path).close()
     except OSError as error:
-        warnings.warn(f"compiled kernels are not kept: {path} is not writable ({error.strerror}); every start "
-                      "compiles again what is not there. Set NUMBA_CACHE_DIR to a writable folder.", CacheWarning,
-                      stacklevel=2)
+        warnings.warn(
+            f"compiled kernels are not kept: {path} is not writable ({error.strerror}); every start "
+            "compiles again what is not there. Set NUMBA_CACHE_DIR to a writable folder.",
+            CacheWarning,
+            stacklevel=2,
+        )
         return False
     return True
 
@@ -173,7 +187,9 @@ class KernelCache(FunctionCache):
             super().save_overload(sig, data)
         except Exception as error:
             self._remove_index()
-            warnings.warn(f"a compiled kernel could not be kept: {error}", CacheWarning, stacklevel=2)
+            warnings.warn(
+                f"a compiled kernel could not be kept: {error}", CacheWarning, stacklevel=2
+            )
 
     def _remove_index(self):
         with contextlib.suppress(OSError):
@@ -192,7 +208,9 @@ def lock(dispatcher, wait: bool = True):
             try:
                 folder = Path(dispatcher._cache.cache_path)
                 folder.mkdir(parents=True, exist_ok=True)
-                file = stack.enter_context(open(folder / f"{dispatcher.__module__}.{dispatcher.__name__}.lock", "w"))
+                file = stack.enter_context(
+                    open(folder / f"{dispatcher.__module__}.{dispatcher.__name__}.lock", "w")
+                )
                 is_free = _take(file, PATIENCE if wait else 0.0)
             except OSError:  # a full disk, a file system without locks: all compile, as without
                 pass

@@ -1,4 +1,5 @@
 """Reading YAML: any file safely, and the parameters of one node from a ROS 2 parameter file."""
+
 from __future__ import annotations
 
 import re
@@ -27,7 +28,9 @@ class _Loader(yaml.SafeLoader):
         if self.check_event(yaml.AliasEvent):
             raise yaml.MarkedYAMLError(problem="aliases (*name) are not read", problem_mark=mark)
         if self.depth >= DEEPEST:
-            raise yaml.MarkedYAMLError(problem=f"nested more than {DEEPEST} levels deep", problem_mark=mark)
+            raise yaml.MarkedYAMLError(
+                problem=f"nested more than {DEEPEST} levels deep", problem_mark=mark
+            )
         self.depth += 1
         try:
             return super().compose_node(parent, index)
@@ -39,19 +42,27 @@ class _Loader(yaml.SafeLoader):
         for key_node, value_node in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, str):
-                raise yaml.MarkedYAMLError(problem=f"the key {quoted(key)} is not a string",
-                                           problem_mark=key_node.start_mark)
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {quoted(key)} is not a string",
+                    problem_mark=key_node.start_mark,
+                )
             if key in mapping:
-                raise yaml.MarkedYAMLError(problem=f"the key {quoted(key)} is given twice",
-                                           problem_mark=key_node.start_mark)
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {quoted(key)} is given twice",
+                    problem_mark=key_node.start_mark,
+                )
             mapping[key] = self.construct_object(value_node, deep=True)
         return mapping
 
 
-_Loader.yaml_implicit_resolvers = {first: [*resolvers] for first, resolvers in
-                                   yaml.SafeLoader.yaml_implicit_resolvers.items()}
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+$"),
-                              [*"-+.0123456789"])
+_Loader.yaml_implicit_resolvers = {
+    first: [*resolvers] for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+$"),
+    [*"-+.0123456789"],
+)
 
 
 def load_yaml(path: str | Path) -> Any:
@@ -100,9 +111,13 @@ def parameters_of(content: Any, node_name: str, path: str = "parameters") -> dic
     sections = dict(_sections(content, path))
     own = [key for key in sections if key != WILDCARD and _is_meant(key, node_name)]
     if len(own) > 1:
-        raise ParameterFileError(f"{path}: {node_name!r} is in several namespaces: {listed(own)}; give the full name")
+        raise ParameterFileError(
+            f"{path}: {node_name!r} is in several namespaces: {listed(own)}; give the full name"
+        )
     if not own and WILDCARD not in sections:
-        raise ParameterFileError(f"{path}: no section for the node {node_name!r}; the file has {listed(sections)}")
+        raise ParameterFileError(
+            f"{path}: no section for the node {node_name!r}; the file has {listed(sections)}"
+        )
     flat: dict[str, Any] = {}
     for key in (WILDCARD, *own):
         if key in sections:
@@ -120,7 +135,11 @@ def section_for(path: str | Path, node: str) -> bool | None:
     Raises:
         ParameterFileError: The file cannot be read.
     """
-    names = [key for key, _ in _sections(load_yaml(path), str(path)) if _is_meant(key, node.rpartition("/")[2])]
+    names = [
+        key
+        for key, _ in _sections(load_yaml(path), str(path))
+        if _is_meant(key, node.rpartition("/")[2])
+    ]
     return any(re.fullmatch(_pattern(name), node) for name in names) if names else None
 
 
@@ -137,11 +156,15 @@ def _is_meant(key: str, node_name: str) -> bool:
 def _sections(content: Any, path: str, prefix: str = ""):
     """(node name, its parameters) of every section; keys above `ros__parameters` are joined with a slash."""
     if not isinstance(content, dict):
-        raise ParameterFileError(f"{path}: {prefix or 'the file'} is not a mapping with node names and {KEY}")
+        raise ParameterFileError(
+            f"{path}: {prefix or 'the file'} is not a mapping with node names and {KEY}"
+        )
     for key, value in content.items():
         name = f"{prefix}/{key.strip('/')}" if prefix else key
         if not isinstance(value, dict):
-            raise ParameterFileError(f"{path}: {name} is not a mapping; a node's parameters stand below {KEY}")
+            raise ParameterFileError(
+                f"{path}: {name} is not a mapping; a node's parameters stand below {KEY}"
+            )
         if KEY in value:
             if not isinstance(value[KEY], dict):
                 raise ParameterFileError(f"{path}: {name}: {KEY} is not a mapping")

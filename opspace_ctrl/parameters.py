@@ -2,6 +2,7 @@
 
 The type of the default is the type of the parameter. A range holds for every element of an array.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,8 +49,10 @@ class Parameter:
     def __post_init__(self):
         kind = self.kind or _kind_of(self.default)
         if kind not in KINDS:
-            raise ParameterError(f"{self.name}: the type of {quoted(self.default)} is unknown; a parameter is one of "
-                                 f"{listed(KINDS)}, and an empty list needs `kind`")
+            raise ParameterError(
+                f"{self.name}: the type of {quoted(self.default)} is unknown; a parameter is one of "
+                f"{listed(KINDS)}, and an empty list needs `kind`"
+            )
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "default", checked_value(self, self.default))
 
@@ -71,8 +74,10 @@ def checked(table: Iterable[Parameter], values: Mapping[str, Any]) -> dict[str, 
     unknown = [str(name) for name in values if name not in table]
     if unknown:
         raise ParameterError(_refusal(unknown, table, values))
-    return {name: checked_value(parameter, values[name]) if name in values else _copy(parameter.default)
-            for name, parameter in table.items()}
+    return {
+        name: checked_value(parameter, values[name]) if name in values else _copy(parameter.default)
+        for name, parameter in table.items()
+    }
 
 
 def checked_value(parameter: Parameter, value: Any) -> Any:
@@ -83,7 +88,9 @@ def checked_value(parameter: Parameter, value: Any) -> Any:
     """
     if not parameter.is_array:
         return _element(parameter, parameter.kind, value)
-    if isinstance(value, (str, bytes)) or not (isinstance(value, Sequence) or hasattr(value, "__array__")):
+    if isinstance(value, (str, bytes)) or not (
+        isinstance(value, Sequence) or hasattr(value, "__array__")
+    ):
         raise ParameterError(f"{parameter.name}: {quoted(value)} is not {_meant(parameter)}")
     kind = parameter.kind.removesuffix("_array")
     return [_element(parameter, kind, element) for element in value]
@@ -91,14 +98,18 @@ def checked_value(parameter: Parameter, value: Any) -> Any:
 
 def _element(parameter: Parameter, kind: str, value: Any) -> Any:
     """A scalar, or an element of an array, in its plain type."""
-    value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value  # a NumPy scalar
+    value = (
+        value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+    )  # a NumPy scalar
     found = _SCALARS.get(type(value), "")
     if not (found == kind or (found == "integer" and kind == "double")):
         raise ParameterError(f"{parameter.name}: {quoted(value)} is not {_meant(parameter)}")
     if kind == "string":
         if parameter.choices and value not in parameter.choices:
-            raise ParameterError(f"{parameter.name}: {quoted(value)} is not a choice; valid are "
-                                 f"{listed(choice or repr('') for choice in parameter.choices)}")
+            raise ParameterError(
+                f"{parameter.name}: {quoted(value)} is not a choice; valid are "
+                f"{listed(choice or repr('') for choice in parameter.choices)}"
+            )
         return value
     if kind == "double":
         value = _as_float(parameter, value)
@@ -120,14 +131,26 @@ def _as_float(parameter: Parameter, value: int | float) -> float:
 def _check_range(parameter: Parameter, value: int | float) -> None:
     low, high = parameter.minimum, parameter.maximum
     if (low is not None and value < low) or (high is not None and value > high):
-        ends = f"at least {low:g}" if high is None else f"at most {high:g}" if low is None else f"{low:g} to {high:g}"
+        ends = (
+            f"at least {low:g}"
+            if high is None
+            else f"at most {high:g}"
+            if low is None
+            else f"{low:g} to {high:g}"
+        )
         raise ParameterError(f"{parameter.name}: {value!r} is out of range; valid is {ends}")
 
 
 def _meant(parameter: Parameter) -> str:
     """The type in words, for a message."""
-    words = {"bool": "a bool (true or false)", "integer": "an integer", "double": "a number", "string": "a string",
-             "double_array": "a list of numbers", "string_array": "a list of strings"}
+    words = {
+        "bool": "a bool (true or false)",
+        "integer": "an integer",
+        "double": "a number",
+        "string": "a string",
+        "double_array": "a list of numbers",
+        "string_array": "a list of strings",
+    }
     return words[parameter.kind]
 
 
@@ -142,7 +165,9 @@ def _copy(value: Any) -> Any:
     return list(value) if isinstance(value, list) else value
 
 
-def _refusal(unknown: Sequence[str], table: Mapping[str, Parameter], values: Mapping[str, Any]) -> str:
+def _refusal(
+    unknown: Sequence[str], table: Mapping[str, Parameter], values: Mapping[str, Any]
+) -> str:
     """All unknown names, each with what was probably meant; those with the same reason stand together."""
     names_of: dict[str, list[str]] = {}
     for name in unknown[:MOST]:
@@ -161,10 +186,16 @@ def _remedy(name: str, table: Mapping[str, Parameter], values: Mapping[str, Any]
         held = ", ".join(f"{key} has {listed(values.get(key, ()))}" for key in lists)
         return f" (there is no {quoted(first)}: {held}{_offered(first, firsts)})"
     prefix = name.rpartition(".")[0]
-    beside = {known.rpartition(".")[2]: known for known in table if known.rpartition(".")[0] == prefix}
+    beside = {
+        known.rpartition(".")[2]: known for known in table if known.rpartition(".")[0] == prefix
+    }
     if beside:
         near = get_close_matches(name.rpartition(".")[2], beside, 1)
-        return f" (did you mean {quoted(beside[near[0]])}?)" if near else f" (valid are {listed(beside.values())})"
+        return (
+            f" (did you mean {quoted(beside[near[0]])}?)"
+            if near
+            else f" (valid are {listed(beside.values())})"
+        )
     return f" (valid are {listed(table)}{_offered(name, table)})"
 
 

@@ -3,6 +3,7 @@
 They run over a few registers, along a limb or a pair of tasks: two to sixteen rounds. Unrolled eight times or
 vectorised again, as is usual, most of the code never runs, and choosing between the copies costs more than they save.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -26,7 +27,9 @@ def _pass_builder(tm, opt=2, loop_vectorize=False, slp_vectorize=False):
 @contextlib.contextmanager
 def loops_as_written() -> Iterator[None]:
     """What is compiled inside keeps its loops; with a Numba that builds its passes otherwise, as that likes."""
-    with global_compiler_lock:  # compiling takes it anyway, and two threads must not restore in the wrong order
+    with (
+        global_compiler_lock
+    ):  # compiling takes it anyway, and two threads must not restore in the wrong order
         usual = getattr(codegen, "create_pass_builder", None)
         if usual is None:
             yield

@@ -1,4 +1,5 @@
 """The line that says that kernels are being compiled, and how far that is: seconds without a word look like a hang."""
+
 from __future__ import annotations
 
 import contextlib
@@ -44,11 +45,15 @@ def _say(name: str) -> None:
     if _is_terminal():
         part = f"{done} of {number} kernels, {monotonic() - start:.0f} s: " if number > 1 else ""
         line = f"opspace_ctrl: compiling {part}{name}{', which is kept for the next start' if is_writable() else ''}"
-        _write(CLEAR + line[:shutil.get_terminal_size().columns - 1])  # a line that wraps could not be cleared
+        _write(
+            CLEAR + line[: shutil.get_terminal_size().columns - 1]
+        )  # a line that wraps could not be cleared
         _line["is_there"] = True
     elif not _line["was_there"]:
         what = f"{number} kernels" if number > 1 else "a kernel"
-        _write(f"opspace_ctrl: compiling {what}{', kept for the next start' if is_writable() else ''} ...\n")
+        _write(
+            f"opspace_ctrl: compiling {what}{', kept for the next start' if is_writable() else ''} ...\n"
+        )
     _line["was_there"] = True
 
 

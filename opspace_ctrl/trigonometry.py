@@ -1,4 +1,5 @@
 """Sine and cosine of eight angles at once."""
+
 from __future__ import annotations
 
 from numba.extending import intrinsic
@@ -8,11 +9,23 @@ from .lanes import INT, INTS, VECTOR, constant, lanes
 __all__ = ["cos8", "sin8"]
 
 # Cody-Waite reduction and the fdlibm minimax polynomials: 2e-16 for |x| < 1e5; beyond, the caller reduces x first.
-_PIO2 = (1.5707963267341256e+00, 6.0771005063039660e-11, 2.0222662487959506e-21)
-_SIN = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
-        2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)
-_COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
-        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)
+_PIO2 = (1.5707963267341256e00, 6.0771005063039660e-11, 2.0222662487959506e-21)
+_SIN = (
+    -1.66666666666666324348e-01,
+    8.33333333332248946124e-03,
+    -1.98412698298579493134e-04,
+    2.75573137070700676789e-06,
+    -2.50507602534068634195e-08,
+    1.58969099521155010221e-10,
+)
+_COS = (
+    4.16666666666666019037e-02,
+    -1.38888888888741095749e-03,
+    2.48015872894767294178e-05,
+    -2.75573143513906633035e-07,
+    2.08757232129817482790e-09,
+    -1.13596475577881948265e-11,
+)
 _ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, kept in the low bits
 
 
@@ -50,20 +63,27 @@ def _sin_cos(builder, x):
     def signed(value, sign):
         return builder.bitcast(builder.xor(builder.bitcast(value, INTS), sign), VECTOR)
 
-    return (signed(builder.select(odd, cosine, sine), sign_s), signed(builder.select(odd, sine, cosine), sign_c))
+    return (
+        signed(builder.select(odd, cosine, sine), sign_s),
+        signed(builder.select(odd, sine, cosine), sign_c),
+    )
 
 
 @intrinsic
 def sin8(typingctx, x):
     """Sine of every lane."""
+
     def codegen(context, builder, sig, args):
         return _sin_cos(builder, args[0])[0]
+
     return lanes(lanes), codegen
 
 
 @intrinsic
 def cos8(typingctx, x):
     """Cosine of every lane."""
+
     def codegen(context, builder, sig, args):
         return _sin_cos(builder, args[0])[1]
+
     return lanes(lanes), codegen

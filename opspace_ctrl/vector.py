@@ -8,6 +8,7 @@ and only then `floats_of` gives its numbers. The caller holds the array, so it l
 A kernel can also hand an array to Python: `new_array` makes one, `reused` gives one out again that everybody has
 forgotten, which takes a tenth of the time.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -20,8 +21,18 @@ from numba.extending import intrinsic, models, register_model
 from .jit import kernel
 from .lanes import floats_at, ints_at
 
-__all__ = ["FLOAT64", "NDARRAY", "NEW_ARRAY", "floats_of", "is_absent", "is_forgotten", "is_vector", "new_array",
-           "reused", "vector"]
+__all__ = [
+    "FLOAT64",
+    "NDARRAY",
+    "NEW_ARRAY",
+    "floats_of",
+    "is_absent",
+    "is_forgotten",
+    "is_vector",
+    "new_array",
+    "reused",
+    "vector",
+]
 
 # The head of a NumPy array object in words, the same since NumPy 1.7; nd and flags are the low halves of theirs.
 _TYPE = (object.__basicsize__ - 8) // 8
@@ -36,14 +47,19 @@ _NPY_DOUBLE, _PYARRAY_NEW = 12, 93  # numbers of NumPy's C interface, the same i
 def _numpy_function(number: int) -> int:
     """Address of a function of NumPy's C interface."""
     get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi))
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
     core = np._core if hasattr(np, "_core") else np.core  # NumPy 2, NumPy 1
     table = get_pointer(core.multiarray._ARRAY_API, None)
     return ctypes.c_void_p.from_address(table + number * ctypes.sizeof(ctypes.c_void_p)).value
 
 
 # What an array of doubles points to, and what makes one; other in every process, so kernels get it with the workspace.
-NDARRAY, FLOAT64, NEW_ARRAY = id(np.ndarray), id(np.dtype(np.float64)), _numpy_function(_PYARRAY_NEW)
+NDARRAY, FLOAT64, NEW_ARRAY = (
+    id(np.ndarray),
+    id(np.dtype(np.float64)),
+    _numpy_function(_PYARRAY_NEW),
+)
 
 
 class VectorType(types.Type):
@@ -65,16 +81,20 @@ class _VectorModel(models.PrimitiveModel):
 @intrinsic
 def _address(typingctx, x):
     """Address of the array object."""
+
     def codegen(context, builder, sig, args):
         return args[0]
+
     return types.int64(vector), codegen
 
 
 @intrinsic
 def _vector_at(typingctx, address):
     """The array object at an address."""
+
     def codegen(context, builder, sig, args):
         return args[0]
+
     return vector(types.int64), codegen
 
 
@@ -102,13 +122,26 @@ def floats_of(x):
 @intrinsic
 def new_array(typingctx, function, ndarray, size_address):
     """A new array of as many doubles as the number at an address says; the other two are addresses above."""
+
     def codegen(context, builder, sig, args):
         word, half = ir.IntType(64), ir.IntType(32)
         PyArray_New = ir.FunctionType(word, [word, half, word, half, word, word, half, half, word])
         null, none = ir.Constant(word, 0), ir.Constant(half, 0)
-        return builder.call(builder.inttoptr(args[0], PyArray_New.as_pointer()),
-                            [args[1], ir.Constant(half, 1), args[2], ir.Constant(half, _NPY_DOUBLE), null, null, none,
-                             none, null])
+        return builder.call(
+            builder.inttoptr(args[0], PyArray_New.as_pointer()),
+            [
+                args[1],
+                ir.Constant(half, 1),
+                args[2],
+                ir.Constant(half, _NPY_DOUBLE),
+                null,
+                null,
+                none,
+                none,
+                null,
+            ],
+        )
+
     return vector(types.int64, types.int64, types.int64), codegen
 
 
@@ -118,13 +151,17 @@ def _incref(typingctx, x):
         api = context.get_python_api(builder)
         api.incref(builder.inttoptr(args[0], api.pyobj))
         return args[0]
+
     return vector(vector), codegen
 
 
 @kernel
 def is_forgotten(address, size, ndarray, float64):
     """Does nobody hold the array at an address but who keeps it for us, and is it still a vector one can write to?"""
-    if ints_at(address, 1)[_REFERENCES] & _LOW_HALF != 1 or ints_at(address, 1)[_FLAGS] & _OWN != _OWN:
+    if (
+        ints_at(address, 1)[_REFERENCES] & _LOW_HALF != 1
+        or ints_at(address, 1)[_FLAGS] & _OWN != _OWN
+    ):
         return False
     return is_vector(_vector_at(address), size, ndarray, float64)
 
@@ -140,10 +177,18 @@ def _check_layout() -> None:
     samples = [np.arange(3.0)]  # one that only this list holds
     words = (ctypes.c_int64 * (_FLAGS + 1)).from_address(id(samples[0]))
     expected = NDARRAY, samples[0].ctypes.data, 1, FLOAT64, _OWN, 1
-    found = (words[_TYPE], words[_DATA], words[_ND] & _LOW_HALF, words[_DESCR], words[_FLAGS] & _OWN,
-             words[_REFERENCES] & _LOW_HALF)
+    found = (
+        words[_TYPE],
+        words[_DATA],
+        words[_ND] & _LOW_HALF,
+        words[_DESCR],
+        words[_FLAGS] & _OWN,
+        words[_REFERENCES] & _LOW_HALF,
+    )
     if found != expected:
-        raise ImportError("opspace_ctrl does not know how this build of Python and NumPy lays out an array")
+        raise ImportError(
+            "opspace_ctrl does not know how this build of Python and NumPy lays out an array"
+        )
 
 
 _check_layout()

@@ -1,4 +1,5 @@
 """Whether a file could be written, asked before the work whose result it shall hold."""
+
 from __future__ import annotations
 
 import os

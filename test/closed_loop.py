@@ -1,4 +1,5 @@
 """A controller and a minimal integrator on forward dynamics, for tests of the control layer alone."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -21,9 +22,13 @@ class Loop:
         delay: Steps by which commands come late.
     """
 
-    def __init__(self, model: Model, q, start: float = 0.0, step: float = STEP, delay: int = 0, **values):
+    def __init__(
+        self, model: Model, q, start: float = 0.0, step: float = STEP, delay: int = 0, **values
+    ):
         self.model, self.step, self.delay = model, step, delay
-        self.controller = Controller(model, controller_settings({"method": "sparse_ltdl", **values}))
+        self.controller = Controller(
+            model, controller_settings({"method": "sparse_ltdl", **values})
+        )
         self.q, self.v, self.time = np.array(q, float), np.zeros(model.nv), start
         self.torques: list[np.ndarray] = []
         self._order = [self.controller.joints.index(name) for name in model.joint_names]
@@ -34,8 +39,12 @@ class Loop:
         for _ in range(round(seconds / self.step)):
             self.torques.append(self.controller.tick(self.q, self.v, self.time).copy())
             tau = np.zeros(self.model.nv)
-            tau[~self.model.is_base_coordinate] = self.torques[max(len(self.torques) - 1 - self.delay, 0)][self._order]
-            a = forward_dynamics(self.model, self.q, self.v, tau if push is None else tau + push, method="crba_ltdl")
+            tau[~self.model.is_base_coordinate] = self.torques[
+                max(len(self.torques) - 1 - self.delay, 0)
+            ][self._order]
+            a = forward_dynamics(
+                self.model, self.q, self.v, tau if push is None else tau + push, method="crba_ltdl"
+            )
             self.v = self.v + self.step * a
             self.q = self.model.integrate(self.q, self.v, self.step)
             self.time += self.step

@@ -1,4 +1,5 @@
 """Compiles what the nodes of a live test need before it starts them: nobody waits for a process that compiles."""
+
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.data import shipped_path
@@ -22,7 +23,9 @@ def compile_simulator(robot):
 
 def compile_controller(robot):
     simulator = compile_simulator(robot)
-    controller = Controller(load_robot(robot), controller_settings(parameters(robot, "opspace_controller")))
+    controller = Controller(
+        load_robot(robot), controller_settings(parameters(robot, "opspace_controller"))
+    )
     controller.prepare()
     controller.activate(simulator.q, simulator.v, 0.0)
     controller.tick(simulator.q, simulator.v, 0.001)

@@ -4,6 +4,7 @@ Generated ones take the same examples in every run; `HYPOTHESIS_PROFILE=search` 
 failure: neither a deadline nor the health check of slow generation. What commands print is not wrapped: the processes
 of pytest-xdist set COLUMNS.
 """
+
 import os
 
 from hypothesis import HealthCheck, settings

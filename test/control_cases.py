@@ -3,6 +3,7 @@
 The dense law is that of Sentis and Khatib, with pseudo-inverses of full matrices:
     N_s = 1 - Jbar_s J_s,  Phi = U N_s H^-1 (U N_s)^T,  B = H^-1 (U N_s)^T Phi^+,  J* = J B,  tau = J*^T F
 """
+
 from __future__ import annotations
 
 from functools import cache, cached_property
@@ -20,10 +21,16 @@ from opspace_ctrl.control.structure import ContactSpec, Structure, TaskSpec
 from opspace_ctrl.dynamics import center_of_mass_bias, center_of_mass_jacobian, frame_acceleration
 
 EPS = np.finfo(float).eps
-FEET = {"asimo": ("left_foot", "right_foot"), "g1": ("left_ankle_roll_link", "right_ankle_roll_link"),
-        "talos": ("left_sole_link", "right_sole_link")}
-HANDS = {"asimo": ("left_hand", "right_hand"), "g1": ("left_wrist_yaw_link", "right_wrist_yaw_link"),
-         "talos": ("gripper_left_base_link", "gripper_right_base_link")}
+FEET = {
+    "asimo": ("left_foot", "right_foot"),
+    "g1": ("left_ankle_roll_link", "right_ankle_roll_link"),
+    "talos": ("left_sole_link", "right_sole_link"),
+}
+HANDS = {
+    "asimo": ("left_hand", "right_hand"),
+    "g1": ("left_wrist_yaw_link", "right_wrist_yaw_link"),
+    "talos": ("gripper_left_base_link", "gripper_right_base_link"),
+}
 FILES = {"panda": "panda", "g1": "g1_29dof_rev_1_0", "talos": "talos_reduced"}
 
 
@@ -64,8 +71,12 @@ class Dense:
         self.Hi = np.linalg.inv(self.H)
         self.U = np.eye(n)[~model.is_base_coordinate]
         self.J_s = np.vstack([np.zeros((0, n)), *(self.rows(c.frame, c.rows) for c in contacts)])
-        self.drift_s = np.concatenate([np.zeros(0), *(self.drift(c.frame)[:c.rows] for c in contacts)])
-        self.Li_s = np.linalg.pinv(self.J_s @ self.Hi @ self.J_s.T) if len(self.J_s) else np.zeros((0, 0))
+        self.drift_s = np.concatenate(
+            [np.zeros(0), *(self.drift(c.frame)[: c.rows] for c in contacts)]
+        )
+        self.Li_s = (
+            np.linalg.pinv(self.J_s @ self.Hi @ self.J_s.T) if len(self.J_s) else np.zeros((0, 0))
+        )
         self.Jbar_s = self.Hi @ self.J_s.T @ self.Li_s
         self.N_s = np.eye(n) - self.Jbar_s @ self.J_s
 
@@ -83,8 +94,11 @@ class Dense:
 
     def rows(self, frame, count=6):
         """J of a frame, or of the centre of mass for None."""
-        return center_of_mass_jacobian(self.model, self.q) if frame is None else (
-            frame_jacobian(self.model, self.q, frame)[:count])
+        return (
+            center_of_mass_jacobian(self.model, self.q)
+            if frame is None
+            else (frame_jacobian(self.model, self.q, frame)[:count])
+        )
 
     def drift(self, frame):
         """Jdot v."""
@@ -121,20 +135,41 @@ class Dense:
 
 def wanted(core, i):
     """The acceleration that task i asks for by the inertia law, from the numbers that the core shows."""
-    return (core.target_acceleration[i] + core.stiffness[i] * core.error[i]
-            + core.damping[i] * (core.target_velocity[i] - core.velocity[i]))
+    return (
+        core.target_acceleration[i]
+        + core.stiffness[i] * core.error[i]
+        + core.damping[i] * (core.target_velocity[i] - core.velocity[i])
+    )
 
 
 def hold_another_pose(core, q, v, rng):
     """Targets away from where the tasks are, and in motion: a program of one segment for each task."""
     core.activate(q, v, 0.0)
     for i, task in enumerate(core.structure.tasks):
-        start = Rotation.identity() if task.frame is None else Rotation.from_matrix(core.pose[i, :9].reshape(3, 3))
+        start = (
+            Rotation.identity()
+            if task.frame is None
+            else Rotation.from_matrix(core.pose[i, :9].reshape(3, 3))
+        )
         turn = Rotation.from_rotvec(0.3 * rng.normal(size=3)) * start
         position = 0.2 * rng.normal(size=(3, 6))
         position[:, 0] += core.pose[i, 9:]
-        core.load_program(i, segments.row(-0.3, 1.0, position, turn.as_quat(), 0.3 * rng.normal(size=(3, 6)))[None])
+        core.load_program(
+            i,
+            segments.row(-0.3, 1.0, position, turn.as_quat(), 0.3 * rng.normal(size=(3, 6)))[None],
+        )
 
 
-__all__ = ["ContactSpec", "Dense", "FEET", "HANDS", "TaskSpec", "at", "hold_another_pose", "make_core", "robot",
-           "state", "wanted"]
+__all__ = [
+    "ContactSpec",
+    "Dense",
+    "FEET",
+    "HANDS",
+    "TaskSpec",
+    "at",
+    "hold_another_pose",
+    "make_core",
+    "robot",
+    "state",
+    "wanted",
+]

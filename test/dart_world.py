@@ -2,6 +2,7 @@
 
 Nothing of the package but its URDF text enters.
 """
+
 from __future__ import annotations
 
 import dartpy as dart
@@ -22,7 +23,11 @@ class DartWorld:
 
     def __init__(self, urdf, floating, step_size=0.001, gravity=(0.0, 0.0, -9.81)):
         loader = dart.utils.DartLoader()
-        root = dart.utils.DartLoader.RootJointType.FLOATING if floating else dart.utils.DartLoader.RootJointType.FIXED
+        root = (
+            dart.utils.DartLoader.RootJointType.FLOATING
+            if floating
+            else dart.utils.DartLoader.RootJointType.FIXED
+        )
         options = dart.utils.DartLoader.Options()
         options.mDefaultRootJointType = root
         options.mDefaultInertia = dart.dynamics.Inertia(NO_MASS, np.zeros(3), NO_MASS * np.eye(3))
@@ -40,7 +45,9 @@ class DartWorld:
             for body in self.robot.getBodyNodes():
                 _set_friction(body)
         self._first = 6 if floating else 0  # DART's free joint: rotation, then position
-        self.joints = [self.robot.getDof(i).getName() for i in range(self._first, self.robot.getNumDofs())]
+        self.joints = [
+            self.robot.getDof(i).getName() for i in range(self._first, self.robot.getNumDofs())
+        ]
 
     def place(self, positions, base_position=(0.0, 0.0, 0.0)):
         """Joint positions by name, the rest at zero, an upright base."""
@@ -55,7 +62,7 @@ class DartWorld:
     def step(self, forces):
         """One step with a force by joint name; DART clears them after each."""
         tau = np.zeros(self.robot.getNumDofs())
-        tau[self._first:] = [forces[name] for name in self.joints]
+        tau[self._first :] = [forces[name] for name in self.joints]
         low, high = self.robot.getForceLowerLimits(), self.robot.getForceUpperLimits()
         self.robot.setForces(np.clip(tau, low, high))
         self._world.step()
@@ -68,11 +75,11 @@ class DartWorld:
 
     @property
     def positions(self):
-        return self.robot.getPositions()[self._first:]
+        return self.robot.getPositions()[self._first :]
 
     @property
     def velocities(self):
-        return self.robot.getVelocities()[self._first:]
+        return self.robot.getVelocities()[self._first :]
 
     def base(self):
         """Position, quaternion xyzw, and linear and angular velocity in base axes of the root link."""
@@ -80,8 +87,12 @@ class DartWorld:
         pose = body.getWorldTransform()
         w, x, y, z = _wxyz(pose)
         frame = dart.dynamics.Frame.World()
-        return (pose.translation(), np.array([x, y, z, w]),
-                body.getLinearVelocity(frame, body), body.getAngularVelocity(frame, body))
+        return (
+            pose.translation(),
+            np.array([x, y, z, w]),
+            body.getLinearVelocity(frame, body),
+            body.getAngularVelocity(frame, body),
+        )
 
 
 def _wxyz(pose):

@@ -1,4 +1,5 @@
 """Drake's model of an SDF file beside ours: libsdformat reads the file, Drake computes."""
+
 from __future__ import annotations
 
 import logging
@@ -30,7 +31,11 @@ class DrakeTwin:
         self.plant.Finalize()
         self.context = self.plant.CreateDefaultContext()
         self.floating = bool(model.is_base_coordinate.any())
-        self._base = self.plant.get_body(next(iter(self.plant.GetFloatingBaseBodies()))) if self.floating else None
+        self._base = (
+            self.plant.get_body(next(iter(self.plant.GetFloatingBaseBodies())))
+            if self.floating
+            else None
+        )
 
     def joint(self, name: str):
         return self.plant.GetJointByName(name)
@@ -42,7 +47,9 @@ class DrakeTwin:
         """Move Drake's robot to our configuration (nq,)."""
         positions = np.zeros(self.plant.num_positions())
         for k, name in enumerate(self.ours.joint_names):
-            positions[self.joint(name).position_start()] = q[self._bases() + k] - self.start[self._bases() + k]
+            positions[self.joint(name).position_start()] = (
+                q[self._bases() + k] - self.start[self._bases() + k]
+            )
         self.plant.SetPositions(self.context, positions)
         if self.floating:
             pose = RigidTransform(RotationMatrix(from_quaternion(q[3:7])), q[:3])
@@ -56,7 +63,7 @@ class DrakeTwin:
             A[self.joint(name).velocity_start(), first + k] = 1.0
         if self.floating:
             at, R = self._base.floating_velocities_start_in_v(), from_quaternion(q[3:7])
-            A[at:at + 3, 3:6], A[at + 3:at + 6, :3] = R, R
+            A[at : at + 3, 3:6], A[at + 3 : at + 6, :3] = R, R
         return A
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:

@@ -1,7 +1,8 @@
 """A node on our runtime, for the tests of the runtime: it echoes `input` to `output` and says -1 at its end.
 
-    python test/echo_node.py [wait_set | executor] --ros-args ...
+python test/echo_node.py [wait_set | executor] --ros-args ...
 """
+
 import sys
 import threading
 
@@ -15,10 +16,12 @@ from opspace_ctrl.nodes.runtime import publish_last, run
 from opspace_ctrl.nodes.waiting import executor_waiter, make_waiter
 from opspace_ctrl.parameters import Parameter
 
-TABLE = (Parameter("gain", 1.0, "What is multiplied with.", minimum=0.0, maximum=10.0),
-         Parameter("offset", 0.0, "What is added."),
-         Parameter("mode", "echo", "What it does.", choices=("echo", "mute")),
-         Parameter("names", [], "Names.", kind="string_array", read_only=True))
+TABLE = (
+    Parameter("gain", 1.0, "What is multiplied with.", minimum=0.0, maximum=10.0),
+    Parameter("offset", 0.0, "What is added."),
+    Parameter("mode", "echo", "What it does.", choices=("echo", "mute")),
+    Parameter("names", [], "Names.", kind="string_array", read_only=True),
+)
 
 
 class EchoNode(Node):
@@ -46,7 +49,9 @@ class EchoNode(Node):
             message = self._waiter.take(self._inlet)
             if message is not None and self.parameters["mode"] == "echo":
                 gain, offset = self.parameters["gain"], self.parameters["offset"]
-                self._publisher.publish(Float64MultiArray(data=[gain * x + offset for x in message.data]))
+                self._publisher.publish(
+                    Float64MultiArray(data=[gain * x + offset for x in message.data])
+                )
 
     def end(self) -> None:
         self._ended.set()

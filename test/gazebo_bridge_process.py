@@ -1,4 +1,5 @@
 """The bridge node of the package, with the stand-in's world control instead of the service of ros_gz_bridge."""
+
 import sys
 
 from gazebo_stand_in import TopicWorld

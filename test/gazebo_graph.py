@@ -1,4 +1,5 @@
 """A graph in which a DART world stands in for Gazebo, behind the package's own bridge node and generated files."""
+
 import sys
 from pathlib import Path
 
@@ -22,9 +23,25 @@ def start_gazebo(graph, robot, *options, **changed):
         The bridge's process.
     """
     folder = graph.folder / "world"
-    write_files(ours(robot), world_settings(ours(robot), parameters(robot, "opspace_simulator")), folder)
-    graph.run([sys.executable, str(HERE / "gazebo_stand_in.py"), robot, str(folder), *options], "stand_in")
+    write_files(
+        ours(robot), world_settings(ours(robot), parameters(robot, "opspace_simulator")), folder
+    )
+    graph.run(
+        [sys.executable, str(HERE / "gazebo_stand_in.py"), robot, str(folder), *options], "stand_in"
+    )
     changes = graph.folder / "bridge.yaml"
-    changes.write_text(yaml.safe_dump({"/**": {"ros__parameters": {"silence_timeout": LONG} | changed}}))
-    return graph.run([sys.executable, str(HERE / "gazebo_bridge_process.py"), "--ros-args",
-                      "--params-file", str(folder / "bridge_node.yaml"), "--params-file", str(changes)], "bridge")
+    changes.write_text(
+        yaml.safe_dump({"/**": {"ros__parameters": {"silence_timeout": LONG} | changed}})
+    )
+    return graph.run(
+        [
+            sys.executable,
+            str(HERE / "gazebo_bridge_process.py"),
+            "--ros-args",
+            "--params-file",
+            str(folder / "bridge_node.yaml"),
+            "--params-file",
+            str(changes),
+        ],
+        "bridge",
+    )

@@ -8,6 +8,7 @@ positions count from where the robot starts; the twist of the odometry is not th
 ros_gz_interfaces is no wheel, so a message with a number of steps stands for a request to the world's control, -1 for
 running on.
 """
+
 import argparse
 import sys
 import time
@@ -69,13 +70,21 @@ class StandIn:
         self.requests = self.waiter.subscribe(Int32, REQUESTS, qos.profile(10))
         entries = yaml.safe_load(Path(folder, "ros_gz_bridge.yaml").read_text())
         topics = {entry["gz_topic_name"]: entry["ros_topic_name"] for entry in entries}
-        self.inlets = {joint: self.waiter.subscribe(Float64, topics[f"/model/{robot}/joint/{joint}/cmd_force"],
-                                                    qos.profile(1)) for joint in self.world.joints}
+        self.inlets = {
+            joint: self.waiter.subscribe(
+                Float64, topics[f"/model/{robot}/joint/{joint}/cmd_force"], qos.profile(1)
+            )
+            for joint in self.world.joints
+        }
         self.clock = node.create_publisher(Clock, topics["/clock"], qos.profile(1))
-        self.states = node.create_publisher(JointState, topics[f"/world/opspace/model/{robot}/joint_state"],
-                                            qos.profile(10))
-        self.odometry = node.create_publisher(Odometry, topics[f"/model/{robot}/odometry"], qos.profile(10)) if (
-            self.world.floating) else None
+        self.states = node.create_publisher(
+            JointState, topics[f"/world/opspace/model/{robot}/joint_state"], qos.profile(10)
+        )
+        self.odometry = (
+            node.create_publisher(Odometry, topics[f"/model/{robot}/odometry"], qos.profile(10))
+            if (self.world.floating)
+            else None
+        )
         self.names = [*reversed(self.world.joints), "a_fixed_joint"]
 
     def serve(self):
@@ -133,7 +142,9 @@ def main():
     parser.add_argument("--factor", type=float, default=1.0)
     args = parser.parse_args()
     rclpy.init(args=[])
-    StandIn(rclpy.create_node("gazebo_stand_in"), args.robot, args.folder, args.paused, args.factor).serve()
+    StandIn(
+        rclpy.create_node("gazebo_stand_in"), args.robot, args.folder, args.paused, args.factor
+    ).serve()
 
 
 if __name__ == "__main__":

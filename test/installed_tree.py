@@ -1,4 +1,5 @@
 """What an installed package must hold, whoever installed it; used by the tests of pip and of colcon."""
+
 import os
 import shutil
 import subprocess
@@ -29,15 +30,20 @@ def environment(**more: str) -> dict[str, str]:
 
 def run(*command, cwd: Path, env: dict[str, str] | None = None) -> str:
     """Standard output of a command that must succeed."""
-    done = subprocess.run([str(word) for word in command], cwd=cwd, env=env or environment(),
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=env or environment(),
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
     return done.stdout
 
 
 def share_dependencies(venv: Path) -> None:
     """Let a new venv see the packages installed here, so that a test need not download them again."""
-    folder, = venv.glob("lib/python3*/site-packages")
+    (folder,) = venv.glob("lib/python3*/site-packages")
     ours = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
     (folder / "dependencies.pth").write_text("\n".join(ours))
 
@@ -49,8 +55,15 @@ def check_ament_index(prefix: Path, monkeypatch) -> None:
     share = ament_index_python.get_package_share_path("opspace_ctrl")
     files = {path.relative_to(share).as_posix() for path in share.rglob("*") if path.is_file()}
     patterns = "config/*.yaml", "launch/*.launch.py", "rviz/*.rviz", "urdf/*.urdf"
-    wanted = {path.relative_to(SOURCE).as_posix() for pattern in patterns for path in SOURCE.glob(pattern)}
-    assert wanted >= {"config/task_frames.yaml", "launch/description.launch.py", "rviz/opspace.rviz", "urdf/arm7.urdf"}
+    wanted = {
+        path.relative_to(SOURCE).as_posix() for pattern in patterns for path in SOURCE.glob(pattern)
+    }
+    assert wanted >= {
+        "config/task_frames.yaml",
+        "launch/description.launch.py",
+        "rviz/opspace.rviz",
+        "urdf/arm7.urdf",
+    }
     assert files >= wanted | {"package.xml"}
 
 
@@ -58,7 +71,9 @@ def check_executables(prefix: Path, cwd: Path, *before: str) -> None:
     """What `ros2 run opspace_ctrl NAME` would start, starts; `before` is a command prefix, such as `env`."""
     folder = prefix / "lib" / "opspace_ctrl"
     assert sorted(path.name for path in folder.iterdir()) == ["opspace", *NODES]
-    ros = environment(LD_LIBRARY_PATH=os.environ.get("LD_LIBRARY_PATH", ""), _ROS_WHEELS_BOOTSTRAP_COMPLETE="1")
+    ros = environment(
+        LD_LIBRARY_PATH=os.environ.get("LD_LIBRARY_PATH", ""), _ROS_WHEELS_BOOTSTRAP_COMPLETE="1"
+    )
     for name in ("opspace", *NODES):  # nodes import this venv's ROS wheels
         assert run(*before, folder / name, "--help", cwd=cwd, env=ros).startswith(f"usage: {name} ")
     assert "n = 40 coordinates" in run(*before, folder / "opspace", "info", "asimo", cwd=cwd)

@@ -13,19 +13,37 @@ from opspace_ctrl import Model, load_robot
 from opspace_ctrl.operators import SpatialOperators, evaluate
 from opspace_ctrl.operators.algebra import Adjoint, Atom, Identity, Product, Scaled
 
-TREES = {f"{shape} {seed}, {base}, {armature}": (seed, base, shape, armature == "armature")
-         for seed, base, shape, armature in (
-             (1, "fixed", "tree", "armature"), (2, "fixed", "tree", "no armature"), (3, "floating", "tree", "armature"),
-             (4, "floating", "tree", "no armature"), (5, "fixed", "chain", "armature"),
-             (6, "floating", "chain", "no armature"), (7, "fixed", "star", "armature"),
-             (8, "any", "tree", "armature"), (9, "any", "tree", "no armature"))}
-ROBOTS = {f"{name}, {base}, armature {armature}": (name, base, armature)
-          for name, base, armature in (("g1_29dof_rev_1_0", "floating", 0.0), ("ur5_robot", "fixed", 0.3),
-                                       ("kinova", "fixed", 0.0), ("talos_reduced", "fixed", 0.05),
-                                       ("solo12", "floating", 0.01))}
+TREES = {
+    f"{shape} {seed}, {base}, {armature}": (seed, base, shape, armature == "armature")
+    for seed, base, shape, armature in (
+        (1, "fixed", "tree", "armature"),
+        (2, "fixed", "tree", "no armature"),
+        (3, "floating", "tree", "armature"),
+        (4, "floating", "tree", "no armature"),
+        (5, "fixed", "chain", "armature"),
+        (6, "floating", "chain", "no armature"),
+        (7, "fixed", "star", "armature"),
+        (8, "any", "tree", "armature"),
+        (9, "any", "tree", "no armature"),
+    )
+}
+ROBOTS = {
+    f"{name}, {base}, armature {armature}": (name, base, armature)
+    for name, base, armature in (
+        ("g1_29dof_rev_1_0", "floating", 0.0),
+        ("ur5_robot", "fixed", 0.3),
+        ("kinova", "fixed", 0.0),
+        ("talos_reduced", "fixed", 0.05),
+        ("solo12", "floating", 0.01),
+    )
+}
 SHIPPED = ("arm7", "asimo", "free_flyer")
 CASES = [*TREES, *ROBOTS, *SHIPPED]
-CHAINS = [*(case for case in TREES if case.startswith("chain")), "ur5_robot, fixed, armature 0.3", "arm7"]
+CHAINS = [
+    *(case for case in TREES if case.startswith("chain")),
+    "ur5_robot, fixed, armature 0.3",
+    "arm7",
+]
 FLYERS = [case for case in CASES if "floating" in case or case in ("asimo", "free_flyer")]
 
 
@@ -34,7 +52,9 @@ def model_of(case: str) -> Model:
     if case in TREES:
         seed, base, shape, armature = TREES[case]
         robots = 2 if base == "any" else 1
-        return random_model(seed, bodies=11, base=base, shape=shape, armature=armature, forest=robots)
+        return random_model(
+            seed, bodies=11, base=base, shape=shape, armature=armature, forest=robots
+        )
     if case in ROBOTS:
         name, base, armature = ROBOTS[case]
         return load_quietly(urdf_path(name), base, armature=armature or None)
@@ -45,7 +65,9 @@ def tips(model: Model) -> list[str]:
     """The links without children, a frame of the world, and one fixed to a link where there is one."""
     frames = [name for i, name in enumerate(model.body_names) if not model.children(i)]
     fixed = [name for name, body in zip(model.frame_names, model.frame_body) if body < 0]
-    lumped = [name for name in model.frame_names if name not in model.body_names and name not in fixed]
+    lumped = [
+        name for name in model.frame_names if name not in model.body_names and name not in fixed
+    ]
     return [*frames, *fixed[:1], *lumped[-1:]]
 
 
@@ -91,7 +113,9 @@ def assert_identity(case: str, equation: str) -> None:
     error = np.abs(difference.dense()) / (scale + 1e-3 * scale.max(initial=1e-300))
     tolerance = derived_tolerance(mass_matrix_of(case))
     assert scale.max(initial=1.0) > 0.0
-    assert error.max(initial=0.0) <= tolerance, f"{equation}: off by {error.max():.2e}, allowed {tolerance:.2e}"
+    assert error.max(initial=0.0) <= tolerance, (
+        f"{equation}: off by {error.max():.2e}, allowed {tolerance:.2e}"
+    )
 
 
 class Dense:
@@ -103,28 +127,32 @@ class Dense:
         first = np.cumsum([0, *(len(S.T) for S in reference_axes(model, reference))])
         H_free = np.zeros((first[-1], 6 * N))
         for k, S in enumerate(reference_axes(model, reference)):
-            H_free[first[k]:first[k + 1], 6 * k:6 * k + 6] = S.T
+            H_free[first[k] : first[k + 1], 6 * k : 6 * k + 6] = S.T
         self.H = reference.G.T @ H_free
         self.E_phi, self.phi, self.M = (np.zeros((6 * N, 6 * N)) for _ in range(3))
         for k in range(N):
             mine = slice(6 * k, 6 * k + 6)
             for i in model.support(k):
-                self.phi[6 * i:6 * i + 6, mine] = force_transform(p[k] - p[i])
+                self.phi[6 * i : 6 * i + 6, mine] = force_transform(p[k] - p[i])
                 if i == model.parent[k]:
-                    self.E_phi[6 * i:6 * i + 6, mine] = force_transform(p[k] - p[i])
+                    self.E_phi[6 * i : 6 * i + 6, mine] = force_transform(p[k] - p[i])
             self.M[mine, mine] = spatial_inertia(model, k, reference.R[k])
         self.A = np.diag(model.armature)
         self.B = np.zeros((6 * N, 6 * len(frames)))
         for f, name in enumerate(frames):
             body = model.frame_body[model.frame_index(name)]
             if body >= 0:
-                self.B[6 * body:6 * body + 6, 6 * f:6 * f + 6] = force_transform(reference.frame(name)[1] - p[body])
+                self.B[6 * body : 6 * body + 6, 6 * f : 6 * f + 6] = force_transform(
+                    reference.frame(name)[1] - p[body]
+                )
         self.J = self.B.T @ self.phi.T @ self.H.T
         self.Phi = self.phi - np.eye(6 * N)
         self.r = block_diagonal(self.phi @ self.M @ self.phi.T, 6)
         if not model.is_mimic.any():
             self._riccati(model)
-        self.mass_matrix = self.H @ self.phi @ self.M @ self.phi.T @ self.H.T + np.diag(model.armature)
+        self.mass_matrix = self.H @ self.phi @ self.M @ self.phi.T @ self.H.T + np.diag(
+            model.armature
+        )
         assert self.mass_matrix.shape == (nv, nv)
 
     def _riccati(self, model: Model) -> None:
@@ -163,7 +191,7 @@ def reference_axes(model: Model, reference: Reference) -> list[np.ndarray]:
     axes, first = [], 0
     for k in range(len(model.parent)):
         size = {0: 1, 1: 1, 2: 3, 3: 6}[int(model.joint_type[k])]
-        own = reference.J_free[k][:, first:first + size]
+        own = reference.J_free[k][:, first : first + size]
         axes.append(np.vstack([own[3:], own[:3]]))
         first += size
     return axes
@@ -173,5 +201,5 @@ def block_diagonal(matrix: np.ndarray, size: int) -> np.ndarray:
     """The blocks on the diagonal alone."""
     result = np.zeros_like(matrix)
     for k in range(0, len(matrix), size):
-        result[k:k + size, k:k + size] = matrix[k:k + size, k:k + size]
+        result[k : k + size, k : k + size] = matrix[k : k + size, k : k + size]
     return result

@@ -1,4 +1,5 @@
 """What the tests of osim/ share: tasks on a robot's ends, and the textbook formulas with the error they may have."""
+
 from __future__ import annotations
 
 from functools import cached_property
@@ -18,13 +19,15 @@ def norm(matrix) -> float:
 def end_frames(model: Model, most: int = 4) -> list[str]:
     """The links at the ends of the tree: the first ones, and always the last."""
     ends = [name for body, name in enumerate(model.body_names) if not model.children(body)]
-    return ends[:most - 1] + ends[-1:] if len(ends) >= most else ends
+    return ends[: most - 1] + ends[-1:] if len(ends) >= most else ends
 
 
 def random_state(model: Model, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """q and v within two radians, metres and their rates of neutral (some robots have limits of 1e16 rad)."""
     rng = np.random.default_rng(seed)
-    return model.integrate(model.neutral(), rng.uniform(-2.0, 2.0, model.nv), 1.0), rng.uniform(-2.0, 2.0, model.nv)
+    return model.integrate(model.neutral(), rng.uniform(-2.0, 2.0, model.nv), 1.0), rng.uniform(
+        -2.0, 2.0, model.nv
+    )
 
 
 class Dense:
@@ -83,7 +86,9 @@ class Dense:
         """J^T F + N^T tau0."""
         size = norm(self.J) * norm(force) + self.size("null_space") * norm(tau0)
         error = np.abs(ours - self.torque(force, tau0)).max()
-        assert error <= self.tolerance * size, f"torque: error {error:.2e}, allowed {self.tolerance * size:.2e}"
+        assert error <= self.tolerance * size, (
+            f"torque: error {error:.2e}, allowed {self.tolerance * size:.2e}"
+        )
 
 
 def regular_tasks(frames: list[str], jacobian_of, H: np.ndarray, worst: float = 1e4) -> list[Task]:
@@ -128,7 +133,9 @@ def task_motion(reference, task, v) -> tuple[np.ndarray, np.ndarray]:
     seen = apart.copy()
     seen[:3] -= np.cross(J_a[3:], r, axisa=0, axisc=0)
     omega, rate = J_a[3:] @ v, bias - bias_a
-    rate[:3] -= np.cross(bias_a[3:], r) + np.cross(omega, apart[:3] @ v) + np.cross(omega, seen[:3] @ v)
+    rate[:3] -= (
+        np.cross(bias_a[3:], r) + np.cross(omega, apart[:3] @ v) + np.cross(omega, seen[:3] @ v)
+    )
     rate[3:] -= np.cross(omega, seen[3:] @ v)
     rows = task.selection() @ np.kron(np.eye(2), R.T)
     return rows @ seen, rows @ rate
@@ -139,17 +146,27 @@ def body_of(model: Model, frame: str) -> int:
     return int(model.frame_body[model.frame_index(frame)])
 
 
-def random_tasks(model: Model, seed: int, most: int = 5, kinds: tuple[str, ...] = ("frame", "relative", "center")):
+def random_tasks(
+    model: Model, seed: int, most: int = 5, kinds: tuple[str, ...] = ("frame", "relative", "center")
+):
     """Any tasks: poses, parts of them, 1 to 8 combined rows; several on a link, an ancestor and its descendant."""
     rng, weight = np.random.default_rng([seed, 7]), {"frame": 0.7, "relative": 0.2, "center": 0.1}
     frames = [name for name, body in zip(model.frame_names, model.frame_body) if body >= 0]
     tasks = []
     for _ in range(rng.integers(1, most + 1)):
-        kind = rng.choice(kinds, p=np.array([weight[k] for k in kinds]) / sum(weight[k] for k in kinds))
-        rows = ("pose", "position", "orientation", rng.normal(size=(rng.integers(1, 9), 6)))[rng.integers(4)]
+        kind = rng.choice(
+            kinds, p=np.array([weight[k] for k in kinds]) / sum(weight[k] for k in kinds)
+        )
+        rows = ("pose", "position", "orientation", rng.normal(size=(rng.integers(1, 9), 6)))[
+            rng.integers(4)
+        ]
         frame, other = str(rng.choice(frames)), str(rng.choice(model.frame_names))
         if kind == "center":
-            tasks.append(CenterOfMass(rng.normal(size=(rng.integers(1, 4), 3)) if rng.random() < 0.3 else "position"))
+            tasks.append(
+                CenterOfMass(
+                    rng.normal(size=(rng.integers(1, 4), 3)) if rng.random() < 0.3 else "position"
+                )
+            )
         elif kind == "relative" and body_of(model, frame) != body_of(model, other):
             tasks.append(Task(frame, rows, relative_to=other))
         else:

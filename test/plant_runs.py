@@ -1,4 +1,5 @@
 """Short runs of the shipped arm on its bus, held by a plain joint controller."""
+
 import numpy as np
 
 from opspace_ctrl import bias_forces, load_robot

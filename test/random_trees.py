@@ -17,9 +17,16 @@ SHAPES = ("tree", "chain", "star")
 LIMITS = {"revolute": limit(-3.0, 3.0), "prismatic": limit(-1.0, 1.0)}
 
 
-def random_model(seed: int, bodies: int = 10, base: str = "fixed", mimic: float = 0.0,
-                 types: tuple[str, ...] = tuple(WEIGHTS), forest: int = 1, shape: str = "tree",
-                 armature: bool = True) -> Model:
+def random_model(
+    seed: int,
+    bodies: int = 10,
+    base: str = "fixed",
+    mimic: float = 0.0,
+    types: tuple[str, ...] = tuple(WEIGHTS),
+    forest: int = 1,
+    shape: str = "tree",
+    armature: bool = True,
+) -> Model:
     """A random robot, or forest of them, with inertias that bodies can have.
 
     Args:
@@ -38,10 +45,24 @@ def random_model(seed: int, bodies: int = 10, base: str = "fixed", mimic: float 
     texts = [_text(rng, kind, mimic, shape) for kind in kinds]
     bases = [rng.choice(["fixed", "floating"]).item() if base == "any" else base for _ in names]
     gravity = rng.normal(0.0, 5.0, 3)
-    moving = [f"{name}j{i}" for name, kind in zip(names, kinds) for i, k in enumerate(kind, 1) if k != "fixed"]
-    extra = {name: rng.uniform(0.01, 0.5) for name in moving if rng.random() < 0.5} if armature else None
-    return load_urdf(texts if forest > 1 else texts[0], bases if forest > 1 else bases[0], gravity, extra,
-                     prefixes=names if forest > 1 else None)
+    moving = [
+        f"{name}j{i}"
+        for name, kind in zip(names, kinds)
+        for i, k in enumerate(kind, 1)
+        if k != "fixed"
+    ]
+    extra = (
+        {name: rng.uniform(0.01, 0.5) for name in moving if rng.random() < 0.5}
+        if armature
+        else None
+    )
+    return load_urdf(
+        texts if forest > 1 else texts[0],
+        bases if forest > 1 else bases[0],
+        gravity,
+        extra,
+        prefixes=names if forest > 1 else None,
+    )
 
 
 def random_motion(model: Model, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -87,20 +108,35 @@ def _text(rng, kinds: list[str], fraction: float, shape: str) -> str:
         extra = f'<dynamics damping="{rng.uniform(0, 0.5)}" friction="{rng.uniform(0, 0.5)}"/>'
         if i in leaders:
             sign = rng.choice([-1.0, 1.0])
-            extra += mimic_tag(f"j{leaders[i]}", sign * rng.uniform(0.5, 1.2), rng.uniform(-0.5, 0.5))
+            extra += mimic_tag(
+                f"j{leaders[i]}", sign * rng.uniform(0.5, 1.2), rng.uniform(-0.5, 0.5)
+            )
         else:
             extra += LIMITS.get(kind, "")
-        elements += [_link(rng, f"l{i}"),
-                     joint(f"j{i}", f"l{parent}", f"l{i}", kind, _vector(rng.uniform(-0.4, 0.4, 3)),
-                           _vector(rng.uniform(-np.pi, np.pi, 3)), _vector(_axis(rng)), extra)]
+        elements += [
+            _link(rng, f"l{i}"),
+            joint(
+                f"j{i}",
+                f"l{parent}",
+                f"l{i}",
+                kind,
+                _vector(rng.uniform(-0.4, 0.4, 3)),
+                _vector(rng.uniform(-np.pi, np.pi, 3)),
+                _vector(_axis(rng)),
+                extra,
+            ),
+        ]
     return robot(*elements)
 
 
 def _leaders(rng, kinds: list[str], fraction: float) -> dict[int, int]:
     """follower -> leader. In a random order of the joints each may follow an earlier one, so no loop arises."""
     order = rng.permutation([i for i, kind in enumerate(kinds, 1) if kind in SCALAR])
-    return {int(follower): int(rng.choice(order[:k])) for k, follower in enumerate(order)
-            if k > 0 and rng.random() < fraction}
+    return {
+        int(follower): int(rng.choice(order[:k]))
+        for k, follower in enumerate(order)
+        if k > 0 and rng.random() < fraction
+    }
 
 
 def _link(rng, name: str) -> str:
@@ -108,7 +144,13 @@ def _link(rng, name: str) -> str:
     mass, sides = rng.uniform(0.3, 3.0), rng.uniform(0.1, 0.5, 3)
     xx, yy, zz = mass / 12.0 * (np.sum(sides**2) - sides**2)
     inertia = f'ixx="{xx}" ixy="0" ixz="0" iyy="{yy}" iyz="0" izz="{zz}"'
-    return link(name, mass, _vector(rng.uniform(-0.2, 0.2, 3)), _vector(rng.uniform(-np.pi, np.pi, 3)), inertia)
+    return link(
+        name,
+        mass,
+        _vector(rng.uniform(-0.2, 0.2, 3)),
+        _vector(rng.uniform(-np.pi, np.pi, 3)),
+        inertia,
+    )
 
 
 def _axis(rng) -> np.ndarray:

@@ -1,4 +1,5 @@
 """What the tests of the papers' recursions share: states of robots, and their operators as dense matrices."""
+
 from __future__ import annotations
 
 from functools import cache, cached_property
@@ -16,9 +17,20 @@ _TREES = {
     "fixed tree": {"seed": 1, "bodies": 14},
     "fixed tree without armature": {"seed": 2, "bodies": 14, "armature": False},
     "floating tree": {"seed": 3, "bodies": 12, "base": "floating"},
-    "floating tree without armature": {"seed": 4, "bodies": 12, "base": "floating", "armature": False},
+    "floating tree without armature": {
+        "seed": 4,
+        "bodies": 12,
+        "base": "floating",
+        "armature": False,
+    },
     "chain": {"seed": 5, "bodies": 20, "shape": "chain", "types": ONE_DOF},
-    "floating chain": {"seed": 6, "bodies": 20, "shape": "chain", "types": ONE_DOF, "base": "floating"},
+    "floating chain": {
+        "seed": 6,
+        "bodies": 20,
+        "shape": "chain",
+        "types": ONE_DOF,
+        "base": "floating",
+    },
     "star": {"seed": 7, "bodies": 8, "shape": "star"},
     "forest": {"seed": 8, "bodies": 6, "forest": 2, "base": "floating"},
 }
@@ -60,7 +72,9 @@ class Case:
     @cached_property
     def h(self):
         """Bias forces less what the external wrenches do."""
-        return dynamics.inverse_dynamics(self.model, self.q, self.v, np.zeros(self.model.nv), self.external)
+        return dynamics.inverse_dynamics(
+            self.model, self.q, self.v, np.zeros(self.model.nv), self.external
+        )
 
     @cached_property
     def a(self):
@@ -77,8 +91,12 @@ class Case:
     @cached_property
     def links(self):
         """Classical accelerations (N, 6) of the links, from the dense solution."""
-        return np.array([dynamics.frame_acceleration(self.model, self.q, self.v, self.a, name)
-                         for name in self.model.body_names])
+        return np.array(
+            [
+                dynamics.frame_acceleration(self.model, self.q, self.v, self.a, name)
+                for name in self.model.body_names
+            ]
+        )
 
 
 class Dense:
@@ -87,16 +105,26 @@ class Dense:
     def __init__(self, s: FilterSmoother):
         n = len(s.D)
         one, self.s = np.eye(6 * n), s
-        self.H, self.G, self.M, self.P = (np.zeros(shape) for shape in ((n, 6 * n), (6 * n, n), *[(6 * n, 6 * n)] * 2))
+        self.H, self.G, self.M, self.P = (
+            np.zeros(shape) for shape in ((n, 6 * n), (6 * n, n), *[(6 * n, 6 * n)] * 2)
+        )
         self.E_phi = np.zeros((6 * n, 6 * n))
         for k, p in enumerate(s.parent):
             mine = slice(6 * k, 6 * k + 6)
-            self.H[k, mine], self.G[mine, k], self.M[mine, mine], self.P[mine, mine] = s.H[k], s.G[k], s.M[k], s.P[k]
+            self.H[k, mine], self.G[mine, k], self.M[mine, mine], self.P[mine, mine] = (
+                s.H[k],
+                s.G[k],
+                s.M[k],
+                s.P[k],
+            )
             if p >= 0:
-                self.E_phi[6 * p:6 * p + 6, mine] = np.eye(6)
+                self.E_phi[6 * p : 6 * p + 6, mine] = np.eye(6)
         self.D = np.diag(s.D)
         self.L = one - self.G @ self.H
-        self.phi, self.psi = np.linalg.inv(one - self.E_phi), np.linalg.inv(one - self.E_phi @ self.L)
+        self.phi, self.psi = (
+            np.linalg.inv(one - self.E_phi),
+            np.linalg.inv(one - self.E_phi @ self.L),
+        )
         self.Phi, self.Psi = self.phi - one, self.psi @ self.E_phi
         self.whiten = np.eye(n) - self.H @ self.Psi @ self.G
 

@@ -56,7 +56,7 @@ class Reference:
         self.omega, self.alpha, self.acceleration = np.zeros((3, count, 3))
         rates = self.G @ v
         for b in range(count):
-            self._add_body(b, q, slice(first[b], first[b + 1]), rates[first[b]:first[b + 1]])
+            self._add_body(b, q, slice(first[b], first[b + 1]), rates[first[b] : first[b + 1]])
 
     def _add_body(self, b, q, mine, rate):
         """Body b from its parent; its joint moves it by U v and W v, linear and angular in its own axes."""
@@ -72,14 +72,26 @@ class Reference:
         u, w = self.R[b] @ U @ rate, self.R[b] @ W @ rate
         self.omega[b] = omega + w
         self.alpha[b] = alpha + skew(omega) @ w
-        self.acceleration[b] = (acceleration + skew(alpha) @ r + skew(omega) @ skew(omega) @ r
-                                + 2.0 * skew(omega) @ u + skew(w) @ u)
+        self.acceleration[b] = (
+            acceleration
+            + skew(alpha) @ r
+            + skew(omega) @ skew(omega) @ r
+            + 2.0 * skew(omega) @ u
+            + skew(w) @ u
+        )
 
     def _of(self, b):
         """Pose, J_free and motion of body b; of the world for -1."""
         if b < 0:
             return np.eye(3), np.zeros(3), np.zeros(self.J_free.shape[1:]), *np.zeros((3, 3))
-        return self.R[b], self.p[b], self.J_free[b], self.omega[b], self.alpha[b], self.acceleration[b]
+        return (
+            self.R[b],
+            self.p[b],
+            self.J_free[b],
+            self.omega[b],
+            self.alpha[b],
+            self.acceleration[b],
+        )
 
     def point(self, b, offset):
         """Position (3,), J (6, nv) and bias acceleration (6,) of a point fixed to body b, `offset` in its axes."""
@@ -92,13 +104,18 @@ class Reference:
         """Orientation (3, 3), position (3,), J (6, nv) and bias acceleration (6,) of a frame."""
         f = self.model.frame_names.index(name)
         b = self.model.frame_body[f]
-        return self._of(b)[0] @ self.model.frame_rotation[f], *self.point(b, self.model.frame_translation[f])
+        return self._of(b)[0] @ self.model.frame_rotation[f], *self.point(
+            b, self.model.frame_translation[f]
+        )
 
     @cached_property
     def _inertias(self):
         """Mass, centre, its J and bias acceleration, and the world inertia about it, body by body."""
         bodies = enumerate(zip(self.model.mass, self.model.com, self.model.inertia))
-        return [(b, m, *self.point(b, c), self.R[b] @ inertia @ self.R[b].T) for b, (m, c, inertia) in bodies]
+        return [
+            (b, m, *self.point(b, c), self.R[b] @ inertia @ self.R[b].T)
+            for b, (m, c, inertia) in bodies
+        ]
 
     def mass_matrix(self):
         """H = sum m J_c^T J_c + J_w^T I J_w + armature."""
@@ -115,7 +132,9 @@ class Reference:
             if self.model.parent[b] >= 0:
                 root[b] = root[self.model.parent[b]]
             linear, angular = norm(J[:3], axis=0), norm(J[3:], axis=0)
-            squares += m * (linear + angular * norm(c - self.p[root[b]]))**2 + angular**2 * norm(inertia, 2)
+            squares += m * (linear + angular * norm(c - self.p[root[b]])) ** 2 + angular**2 * norm(
+                inertia, 2
+            )
         return np.sqrt(np.outer(squares, squares))
 
     def inverse_dynamics(self, a=None, external=None):
@@ -167,9 +186,14 @@ def _joint(model, b, q):
     if kind == JointType.PLANAR:
         x, y = in_plane(axis)
         R = Rotation.from_rotvec(q[at + 2] * axis).as_matrix()
-        return R, q[at] * x + q[at + 1] * y, np.stack([x, y, 0 * x], 1), np.stack([0 * x, 0 * x, axis], 1)
+        return (
+            R,
+            q[at] * x + q[at + 1] * y,
+            np.stack([x, y, 0 * x], 1),
+            np.stack([0 * x, 0 * x, axis], 1),
+        )
     U, W = np.hstack([np.eye(3), np.zeros((3, 3))]), np.hstack([np.zeros((3, 3)), np.eye(3)])
-    return Rotation.from_quat(q[at + 3:at + 7]).as_matrix(), q[at:at + 3], U, W
+    return Rotation.from_quat(q[at + 3 : at + 7]).as_matrix(), q[at : at + 3], U, W
 
 
 def in_plane(normal):
@@ -177,6 +201,11 @@ def in_plane(normal):
     turn = np.cross([0.0, 0.0, 1.0], normal)
     sine = np.linalg.norm(turn)
     if sine == 0.0:
-        turn, sine = np.array([1.0, 0.0, 0.0]), 1.0  # any; about x by half a turn for the normal -e_z
-    rotation = Rotation.from_rotvec(np.arctan2(np.hypot(normal[0], normal[1]), normal[2]) * turn / sine)
+        turn, sine = (
+            np.array([1.0, 0.0, 0.0]),
+            1.0,
+        )  # any; about x by half a turn for the normal -e_z
+    rotation = Rotation.from_rotvec(
+        np.arctan2(np.hypot(normal[0], normal[1]), normal[2]) * turn / sine
+    )
     return rotation.apply([1.0, 0.0, 0.0]), rotation.apply([0.0, 1.0, 0.0])

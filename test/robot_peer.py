@@ -1,4 +1,5 @@
 """A robot for live tests of the controller: the test sends its states one by one, and the answers come back."""
+
 import time
 
 import numpy as np
@@ -31,7 +32,9 @@ class RobotPeer:
         self.stamp, self.sent, self.going = 10**9, 0, False
         self._states = graph.publisher(JointState, "joint_states", qos.STATES)
         self._odom = graph.publisher(Odometry, "odom", qos.STATES) if self.floating else None
-        self.answers = graph.listen(Float64MultiArray, "effort_controller/commands", callback=self._go_on)
+        self.answers = graph.listen(
+            Float64MultiArray, "effort_controller/commands", callback=self._go_on
+        )
         self._statuses = {}
         graph.node.create_subscription(DiagnosticArray, "/diagnostics", self._note, 10)
 
@@ -40,7 +43,9 @@ class RobotPeer:
     def message(self, **changes) -> JointState:
         """The joint states of q and v, with some fields changed."""
         count = len(self.names)
-        message = JointState(name=self.names, position=self.q[-count:].tolist(), velocity=self.v[-count:].tolist())
+        message = JointState(
+            name=self.names, position=self.q[-count:].tolist(), velocity=self.v[-count:].tolist()
+        )
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(self.stamp, 10**9)
         for name, value in changes.items():
             setattr(message, name, value)
@@ -59,7 +64,13 @@ class RobotPeer:
             setattr(o, name, value)
         return message
 
-    def send(self, step: int = STEP, message: JointState | None = None, odometry: Odometry | None = None, **changes):
+    def send(
+        self,
+        step: int = STEP,
+        message: JointState | None = None,
+        odometry: Odometry | None = None,
+        **changes,
+    ):
         """The next state, `step` ns after the last; or a given message."""
         self.stamp += step
         if self.floating:
@@ -104,7 +115,9 @@ class RobotPeer:
     def quiet(self) -> dict:
         """Wait until no tick has come for a second; the status of the loop then."""
         before = self.status("loop", lambda text, values: True, "the loop")
-        return self.status("loop", lambda text, values: self._is_repeated(before, values), "a second without ticks")
+        return self.status(
+            "loop", lambda text, values: self._is_repeated(before, values), "a second without ticks"
+        )
 
     @staticmethod
     def _is_repeated(before: dict, values: dict) -> bool:
@@ -128,14 +141,19 @@ class RobotPeer:
         for status in message.status:
             if status.name.startswith(f"{self.node.rpartition('/')[2]}: "):
                 self._statuses[status.name.partition(": ")[2]] = (
-                    status.level, status.message, {value.key: value.value for value in status.values})
+                    status.level,
+                    status.message,
+                    {value.key: value.value for value in status.values},
+                )
 
     def status(self, which: str, condition, what: str, each=None) -> dict:
         """Wait until a status (gates, loop or tick) fulfils condition(text, values); its values with level, message."""
+
         def fulfilled():
             if which in self._statuses:
                 level, text, values = self._statuses[which]
                 return condition(text, values) and values | {"level": level, "message": text}
             return None
+
         self._statuses.clear()
         return self.graph.wait_for(fulfilled, what, each)

@@ -11,6 +11,7 @@ Every graph has a domain of its own, held by a lock file so that tests beside it
 how quickly something happens: it waits up to PATIENCE seconds and then says what it was waiting for, with what the
 processes have printed.
 """
+
 import os
 import signal
 import subprocess
@@ -37,12 +38,17 @@ COMPILING = 1200.0  # [s] for what may compile every kernel first
 AGAIN = 0.25  # [s] between two sendings of something that has not been acknowledged
 ANSWER = 10.0  # [s] after which a harmless request is sent again
 LONG = 60.0  # [s] a gate's or watchdog's time-out in a test that is not about it
-TRANSITIONS = {"configure": (Transition.TRANSITION_CONFIGURE, "inactive"),
-               "activate": (Transition.TRANSITION_ACTIVATE, "active"),
-               "deactivate": (Transition.TRANSITION_DEACTIVATE, "inactive"),
-               "cleanup": (Transition.TRANSITION_CLEANUP, "unconfigured")}
-SHUTDOWNS = {"unconfigured": Transition.TRANSITION_UNCONFIGURED_SHUTDOWN,
-             "inactive": Transition.TRANSITION_INACTIVE_SHUTDOWN, "active": Transition.TRANSITION_ACTIVE_SHUTDOWN}
+TRANSITIONS = {
+    "configure": (Transition.TRANSITION_CONFIGURE, "inactive"),
+    "activate": (Transition.TRANSITION_ACTIVATE, "active"),
+    "deactivate": (Transition.TRANSITION_DEACTIVATE, "inactive"),
+    "cleanup": (Transition.TRANSITION_CLEANUP, "unconfigured"),
+}
+SHUTDOWNS = {
+    "unconfigured": Transition.TRANSITION_UNCONFIGURED_SHUTDOWN,
+    "inactive": Transition.TRANSITION_INACTIVE_SHUTDOWN,
+    "active": Transition.TRANSITION_ACTIVE_SHUTDOWN,
+}
 
 
 class Graph:
@@ -63,12 +69,24 @@ class Graph:
     def __enter__(self) -> "Graph":
         self.domain, self._lock = free_domain()
         self.environment = os.environ | {
-            "ROS_DOMAIN_ID": str(self.domain), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-            "ROS_LOG_DIR": str(self.folder / "log"), "PYTHONUNBUFFERED": "1", "RCUTILS_LOGGING_BUFFERED_STREAM": "0"}
-        self._before = {name: os.environ.get(name) for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOG_DIR")}
-        os.environ.update({name: self.environment[name] for name in self._before})  # rcl reads the environment itself
+            "ROS_DOMAIN_ID": str(self.domain),
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+            "ROS_LOG_DIR": str(self.folder / "log"),
+            "PYTHONUNBUFFERED": "1",
+            "RCUTILS_LOGGING_BUFFERED_STREAM": "0",
+        }
+        self._before = {
+            name: os.environ.get(name) for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOG_DIR")
+        }
+        os.environ.update(
+            {name: self.environment[name] for name in self._before}
+        )  # rcl reads the environment itself
         self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=self.domain, signal_handler_options=SignalHandlerOptions.NO)
+        rclpy.init(
+            context=self.context,
+            domain_id=self.domain,
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
         self.node = rclpy.create_node("test_peer", namespace=self.namespace, context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
@@ -76,7 +94,9 @@ class Graph:
 
     def __exit__(self, kind, *_) -> None:
         if kind is not None:
-            print("\n".join(process.tail() for process in self.processes))  # pytest shows it with the failure
+            print(
+                "\n".join(process.tail() for process in self.processes)
+            )  # pytest shows it with the failure
         try:
             for process in self.processes:
                 process.end()
@@ -90,13 +110,24 @@ class Graph:
 
     # processes
 
-    def start(self, module: str, name: str = "", namespace: str | None = None, parameters: dict | None = None,
-              arguments: tuple[str, ...] = (), remap: dict | None = None) -> "Process":
+    def start(
+        self,
+        module: str,
+        name: str = "",
+        namespace: str | None = None,
+        parameters: dict | None = None,
+        arguments: tuple[str, ...] = (),
+        remap: dict | None = None,
+    ) -> "Process":
         """Start `opspace_ctrl.nodes.<module>` with parameters {dotted name: value}, a node name, and a namespace
         (the graph's unless given)."""
         command = [sys.executable, "-m", f"opspace_ctrl.nodes.{module}", *arguments, "--ros-args"]
         namespace = self.namespace if namespace is None else namespace
-        rules = dict(remap or {}) | ({"__node": name} if name else {}) | ({"__ns": namespace} if namespace else {})
+        rules = (
+            dict(remap or {})
+            | ({"__node": name} if name else {})
+            | ({"__ns": namespace} if namespace else {})
+        )
         for source, target in rules.items():
             command += ["-r", f"{source}:={target}"]
         if parameters:
@@ -107,7 +138,9 @@ class Graph:
 
     def run(self, command: list[str], name: str) -> "Process":
         """Start any command in this graph."""
-        process = Process(command, self.environment, self.folder / f"{len(self.processes)}_{name}.txt")
+        process = Process(
+            command, self.environment, self.folder / f"{len(self.processes)}_{name}.txt"
+        )
         self.processes.append(process)
         return process
 
@@ -117,7 +150,9 @@ class Graph:
         """Serve the test's node once, for at most this long."""
         self._executor.spin_once(timeout_sec=seconds)
 
-    def wait_for(self, condition, what: str, each=None, ended: bool = False, patience: float = PATIENCE):
+    def wait_for(
+        self, condition, what: str, each=None, ended: bool = False, patience: float = PATIENCE
+    ):
         """Spin until condition() is true and return its value; `each`, if given, is called again and again meanwhile.
 
         It fails at once when a process has ended, unless the test has ended it, or `ended` says that one may.
@@ -128,10 +163,20 @@ class Graph:
             value = condition()
             if value:
                 return value
-            dead = [process for process in self.processes if not process.ending and process.code is not None]
+            dead = [
+                process
+                for process in self.processes
+                if not process.ending and process.code is not None
+            ]
             if time.monotonic() > deadline or (dead and not ended):
-                reason = f"{dead[0].name} ended with code {dead[0].code}" if dead else f"not within {patience} s"
-                raise AssertionError(f"{what}: {reason}\n" + "\n".join(p.tail() for p in self.processes))
+                reason = (
+                    f"{dead[0].name} ended with code {dead[0].code}"
+                    if dead
+                    else f"not within {patience} s"
+                )
+                raise AssertionError(
+                    f"{what}: {reason}\n" + "\n".join(p.tail() for p in self.processes)
+                )
             if each is not None and time.monotonic() >= next_time:
                 each()
                 next_time = time.monotonic() + AGAIN
@@ -142,24 +187,36 @@ class Graph:
     def publisher(self, message_type, topic: str, qos=10, subscribers: int = 1):
         """A publisher that has at least so many subscribers."""
         publisher = self.node.create_publisher(message_type, topic, qos)
-        self.wait_for(lambda: publisher.get_subscription_count() >= subscribers, f"a subscriber of {topic}")
+        self.wait_for(
+            lambda: publisher.get_subscription_count() >= subscribers, f"a subscriber of {topic}"
+        )
         return publisher
 
-    def listen(self, message_type, topic: str, qos=10, publishers: int = 1, callback=None) -> "Listener":
+    def listen(
+        self, message_type, topic: str, qos=10, publishers: int = 1, callback=None
+    ) -> "Listener":
         """A subscription that has at least so many publishers and keeps what it hears."""
         listener = Listener(callback)
         subscription = self.node.create_subscription(message_type, topic, listener, qos)
         name = subscription.topic_name
-        self.wait_for(lambda: self.node.count_publishers(name) >= publishers, f"a publisher of {topic}")
+        self.wait_for(
+            lambda: self.node.count_publishers(name) >= publishers, f"a publisher of {topic}"
+        )
         return listener
 
     def publish_until(self, publisher, message, condition, what: str) -> None:
         """Send a message again and again until its effect is seen."""
-        self.wait_for(condition, what, each=lambda: publisher.publish(message() if callable(message) else message))
+        self.wait_for(
+            condition,
+            what,
+            each=lambda: publisher.publish(message() if callable(message) else message),
+        )
 
     # services
 
-    def call(self, service_type, name: str, request=None, again: bool = True, patience: float = PATIENCE):
+    def call(
+        self, service_type, name: str, request=None, again: bool = True, patience: float = PATIENCE
+    ):
         """Call a service and return its response; again: a lost answer is asked for again, which must be harmless."""
         client = self._clients.get(name)
         if client is None:
@@ -210,14 +267,22 @@ class Graph:
 
     def set_parameters(self, node: str, **values) -> tuple[bool, str]:
         """Set parameters atomically; a double underscore stands for the dot. (successful, reason)."""
-        request = SetParametersAtomically.Request(parameters=[
-            Parameter(name.replace("__", "."), value=value).to_parameter_msg() for name, value in values.items()])
-        result = self.call(SetParametersAtomically, f"{node}/set_parameters_atomically", request).result
+        request = SetParametersAtomically.Request(
+            parameters=[
+                Parameter(name.replace("__", "."), value=value).to_parameter_msg()
+                for name, value in values.items()
+            ]
+        )
+        result = self.call(
+            SetParametersAtomically, f"{node}/set_parameters_atomically", request
+        ).result
         return result.successful, result.reason
 
     def get_parameter(self, node: str, name: str):
         """The value of a parameter, None if there is no such."""
-        values = self.call(GetParameters, f"{node}/get_parameters", GetParameters.Request(names=[name])).values
+        values = self.call(
+            GetParameters, f"{node}/get_parameters", GetParameters.Request(names=[name])
+        ).values
         return parameter_value_to_python(values[0]) if values else None
 
     def describe_parameter(self, node: str, name: str):
@@ -251,8 +316,13 @@ class Process:
     def __init__(self, command: list[str], environment: dict, path: Path):
         self.name, self.path, self.ending = path.stem, path, False
         with path.open("wb") as file:
-            self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=file,
-                                             stderr=subprocess.STDOUT)
+            self._process = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
         self.pid = self._process.pid
 
     @property
@@ -279,7 +349,9 @@ class Process:
         try:
             return self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"{self.name} did not end within {PATIENCE} s\n{self.tail()}") from None
+            raise AssertionError(
+                f"{self.name} did not end within {PATIENCE} s\n{self.tail()}"
+            ) from None
 
     def end(self) -> None:
         """End it with SIGTERM, and with SIGKILL if it does not within 20 s."""
@@ -296,4 +368,5 @@ class Process:
 def latched(depth: int = 1) -> QoSProfile:
     """The profile of robot_description."""
     from opspace_ctrl.nodes.qos import profile
+
     return profile(depth, latched=True)

@@ -1,4 +1,5 @@
 """What the tests of the robots in urdf/ share: their home poses and the same URDFs in Pinocchio."""
+
 from __future__ import annotations
 
 import functools
@@ -88,7 +89,9 @@ def home(name):
 def start_of(name):
     """({joint: position}, base position) where the shipped parameters of the simulator let the robot start."""
     values = node_parameters(shipped_path("config", f"{name}.yaml"), "opspace_simulator")
-    return dict(zip(ours(name).joint_names, values["initial_positions"])), values.get("initial_pose", [0.0] * 7)[:3]
+    return dict(zip(ours(name).joint_names, values["initial_positions"])), values.get(
+        "initial_pose", [0.0] * 7
+    )[:3]
 
 
 def on_the_ground(q):
@@ -108,7 +111,9 @@ def placement(name, q, frame):
 def jacobian(name, q, frame):
     """Jacobian of a frame (6, nv), world axes, linear first."""
     model, data = pinocchio_of(name)
-    return pin.computeFrameJacobian(model, data, q, model.getFrameId(frame), pin.LOCAL_WORLD_ALIGNED)
+    return pin.computeFrameJacobian(
+        model, data, q, model.getFrameId(frame), pin.LOCAL_WORLD_ALIGNED
+    )
 
 
 def gravity_torque(name, q):

@@ -1,4 +1,5 @@
 """What the tests of the simulator share."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -39,8 +40,10 @@ def pendulum(friction=0.0, damping=0.0, effort=1e3, lower=-10.0, upper=10.0):
 
 def standing(lift=0.0, **options):
     """asimo in its home pose on its eight corners, lifted off the ground, at rest."""
-    sim = make_simulator(load_robot("asimo"), SimulatorSettings(contacts=SOLES, initial_positions=HOME["asimo"],
-                                                                **options))
+    sim = make_simulator(
+        load_robot("asimo"),
+        SimulatorSettings(contacts=SOLES, initial_positions=HOME["asimo"], **options),
+    )
     if lift:
         q = sim.q.copy()
         q[2] += lift
@@ -50,9 +53,13 @@ def standing(lift=0.0, **options):
 
 def posture_controller(sim):
     """Joint PD to where the joints are now: stiff legs, limbs with the inertia they have."""
-    joints, start = len(sim.tau), sim.q[-len(sim.tau):].copy()
+    joints, start = len(sim.tau), sim.q[-len(sim.tau) :].copy()
     own = np.diag(mass_matrix(sim.model, sim.q))[-joints:]
-    is_leg = np.array([any(word in name for word in ("hip", "knee", "ankle", "waist"))
-                       for name in sim.model.joint_names])
+    is_leg = np.array(
+        [
+            any(word in name for word in ("hip", "knee", "ankle", "waist"))
+            for name in sim.model.joint_names
+        ]
+    )
     stiffness, damping = np.where(is_leg, 600.0, 900.0 * own), np.where(is_leg, 20.0, 60.0 * own)
     return lambda: stiffness * (start - sim.q[-joints:]) - damping * sim.v[-joints:]

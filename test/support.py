@@ -18,7 +18,10 @@ BASES = ("fixed", "floating")
 
 # Robots of the wheel that do not load as they are: the error, and what it must name.
 REFUSED = {
-    "alex_psyonic_hands": (MimicError, "index_q1"),  # its left hand mimics joints without their Left_ prefix
+    "alex_psyonic_hands": (
+        MimicError,
+        "index_q1",
+    ),  # its left hand mimics joints without their Left_ prefix
     "romeo": (SingularInertiaError, "Hand"),  # massless fingers
     "romeo_laas_small": (SingularInertiaError, "r_gripper_joint"),  # massless grippers
     "ur3": (UrdfSyntaxError, "name"),  # an empty <robot>

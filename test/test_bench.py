@@ -1,4 +1,5 @@
 """What `opspace bench` measures: the same work, in turns, judged. No test looks at seconds."""
+
 import os
 from types import SimpleNamespace
 
@@ -7,7 +8,12 @@ import pytest
 
 from opspace_ctrl import OperationalSpace, load_urdf
 from opspace_ctrl.bench import auto_check, growth, peers, start_up, tail
-from opspace_ctrl.bench.agreement import DisagreementError, check_agreement, conditions, explicit_parts
+from opspace_ctrl.bench.agreement import (
+    DisagreementError,
+    check_agreement,
+    conditions,
+    explicit_parts,
+)
 from opspace_ctrl.bench.ours import our_contestants, spaces
 from opspace_ctrl.bench.robots import DEFAULT, Case, default_tasks, find_case
 from opspace_ctrl.bench.singularity import singularity_costs
@@ -41,6 +47,7 @@ def single(value):
 
 # ---- what is timed is the same work ----
 
+
 @pytest.mark.parametrize("name", DEFAULT)
 def test_methods_and_peers_compute_the_same_on_the_default_robots(name):
     case = find_case(name)
@@ -55,8 +62,9 @@ def test_methods_and_peers_compute_the_same_on_the_default_robots(name):
     assert set(theirs["tick"]) == {"Pinocchio smart", "Pinocchio best", "MuJoCo"}
 
 
-@pytest.mark.parametrize("name, nv, m", [("panda", 7, 6), ("g1", 35, 24), ("talos", 38, 24),
-                                         ("asimo", 40, 24)])
+@pytest.mark.parametrize(
+    "name, nv, m", [("panda", 7, 6), ("g1", 35, 24), ("talos", 38, 24), ("asimo", 40, 24)]
+)
 def test_the_robots_of_the_targets_have_their_sizes(name, nv, m):
     case = find_case(name)
     assert case.model.nv == nv and 6 * len(case.tasks) == m
@@ -81,19 +89,41 @@ def test_a_result_that_is_not_a_number_is_an_error():
 
 
 def test_null_spaces_are_compared_by_what_they_leave_out():
-    parts = [np.ones((6, 6)), np.ones((6, 6)), np.zeros((6, 6)), np.ones(6)]  # n = m: N is zero but for rounding
+    parts = [
+        np.ones((6, 6)),
+        np.ones((6, 6)),
+        np.zeros((6, 6)),
+        np.ones(6),
+    ]  # n = m: N is zero but for rounding
 
     def contestant(N):
-        return Contestant(lambda: (*parts[:2], N, parts[3]), [()], lambda found, k: explicit_parts(*found))
+        return Contestant(
+            lambda: (*parts[:2], N, parts[3]), [()], lambda found, k: explicit_parts(*found)
+        )
 
     noise = 1e-15 * np.random.default_rng(0).normal(size=(6, 6))
-    check_agreement("explicit", {"ours": contestant(parts[2]), "theirs": contestant(noise)}, np.ones(1))
+    check_agreement(
+        "explicit", {"ours": contestant(parts[2]), "theirs": contestant(noise)}, np.ones(1)
+    )
     with pytest.raises(DisagreementError, match="differ by 1.0e-09 .* part 3 of 4"):
-        check_agreement("explicit", {"ours": contestant(parts[2]), "theirs": contestant(parts[2] + 1e-9)}, np.ones(1))
+        check_agreement(
+            "explicit",
+            {"ours": contestant(parts[2]), "theirs": contestant(parts[2] + 1e-9)},
+            np.ones(1),
+        )
 
 
-@pytest.mark.parametrize("name, base", [("ur5_robot", None), ("ur10_robot", None), ("z1", None), ("free_flyer", None),
-                                        ("ur5_robot", "floating"), ("tiago_no_hand", "floating")])
+@pytest.mark.parametrize(
+    "name, base",
+    [
+        ("ur5_robot", None),
+        ("ur10_robot", None),
+        ("z1", None),
+        ("free_flyer", None),
+        ("ur5_robot", "floating"),
+        ("tiago_no_hand", "floating"),
+    ],
+)
 def test_robots_without_redundancy_or_with_odd_names_and_light_links_are_compared_too(name, base):
     case = find_case(name, base)
     built = spaces(case)
@@ -101,7 +131,9 @@ def test_robots_without_redundancy_or_with_odd_names_and_light_links_are_compare
     theirs, absent, failed = peers.peer_contestants(case, states)
     assert not absent and not failed
     for quantity, ours in our_contestants(built, states).items():
-        check_agreement(quantity, {**ours, **theirs[quantity]}, conditions(built["sparse_ltdl"], states))
+        check_agreement(
+            quantity, {**ours, **theirs[quantity]}, conditions(built["sparse_ltdl"], states)
+        )
 
 
 def test_states_are_regular_or_singular_as_asked(space, states):
@@ -113,10 +145,15 @@ def test_states_are_regular_or_singular_as_asked(space, states):
 
 # ---- the stopwatch ----
 
+
 def test_contestants_take_turns_through_all_states():
     calls = []
-    field = {name: Contestant(lambda k, name=name: calls.append((name, k)), [(k,) for k in range(6)], None)
-             for name in "ab"}
+    field = {
+        name: Contestant(
+            lambda k, name=name: calls.append((name, k)), [(k,) for k in range(6)], None
+        )
+        for name in "ab"
+    }
     times = time_in_turns(field, 12)
     one_turn = [0, 1, 2, 3, *range(6)]  # four untimed, then all
     assert calls == [(name, k) for name in "abab" for k in one_turn]
@@ -152,7 +189,9 @@ def test_the_tail_counts_every_call_and_sorts_its_percentiles(space, states):
 
 def test_the_loop_that_shows_preemption_takes_as_long_as_a_tick(space, states):
     found = tail.tail(space, states, 2000)
-    assert 0.5 < found["loop_median"] / found["median"] < 2.0  # a ratio in one run: it was once compiled away
+    assert (
+        0.5 < found["loop_median"] / found["median"] < 2.0
+    )  # a ratio in one run: it was once compiled away
 
 
 def test_ticks_are_called_preempted_no_more_often_than_the_loop_is_late():
@@ -175,6 +214,7 @@ def test_measuring_singular_ticks_leaves_the_thresholds_alone(space, states):
 
 # ---- targets ----
 
+
 def test_a_verdict_is_met_short_or_open():
     assert Verdict("", "", 9.0, "x", ">=", 9.0).met is True
     assert Verdict("", "", 3.1, "x", "<=", 3.0).met is False
@@ -182,7 +222,9 @@ def test_a_verdict_is_met_short_or_open():
 
 
 def test_ratios_divide_the_peers_least_time_by_ours():
-    ours = {"forward": {"aba": Timing(2.0, 9.0, 9.0, 2000), "crba_ltdl": Timing(1.0, 9.0, 9.0, 2000)}}
+    ours = {
+        "forward": {"aba": Timing(2.0, 9.0, 9.0, 2000), "crba_ltdl": Timing(1.0, 9.0, 9.0, 2000)}
+    }
     theirs = {"forward": {"Pinocchio": Timing(4.0, 9.0, 9.0, 2000)}}
     found = {verdict.claim: verdict for verdict in ratio_verdicts("g1", ours, theirs)}
     assert found["forward: Pinocchio / our fastest"].value == 4.0
@@ -191,6 +233,7 @@ def test_ratios_divide_the_peers_least_time_by_ours():
 
 
 # ---- peers ----
+
 
 def test_a_peer_that_is_not_installed_is_named_and_left_out(arm7, states, monkeypatch):
     monkeypatch.setattr(peers, "find_spec", lambda package: None)
@@ -208,19 +251,27 @@ def test_a_robot_with_mimic_joints_is_not_compared_with_peers():
 
 # ---- growth, auto, start-up ----
 
+
 def test_exponents_are_those_of_the_data():
     sizes = (8, 64, 128, 256)
-    found = growth.exponents({"cubic": {n: 2.0 * n**3 for n in sizes},
-                              "flat_then_linear": {n: float(max(n, 64)) for n in sizes}})
+    found = growth.exponents(
+        {
+            "cubic": {n: 2.0 * n**3 for n in sizes},
+            "flat_then_linear": {n: float(max(n, 64)) for n in sizes},
+        }
+    )
     assert found == pytest.approx({"cubic": 3.0, "flat_then_linear": 1.0})
 
 
 def test_the_crossover_lies_where_the_lines_meet():
     sizes = (8, 16, 32, 64)
-    found = growth.crossover({"sparse_ltdl": {n: n**3 / 1000 for n in sizes},
-                              "pv_osim": {n: float(n) for n in sizes}})
+    found = growth.crossover(
+        {"sparse_ltdl": {n: n**3 / 1000 for n in sizes}, "pv_osim": {n: float(n) for n in sizes}}
+    )
     assert (found.joints, found.cost) == pytest.approx((1000**0.5, 1000**0.5))
-    assert growth.crossover({"sparse_ltdl": {8: 1.0, 16: 2.0}, "pv_osim": {8: 2.0, 16: 3.0}}) is None
+    assert (
+        growth.crossover({"sparse_ltdl": {8: 1.0, 16: 2.0}, "pv_osim": {8: 2.0, 16: 3.0}}) is None
+    )
 
 
 @pytest.mark.parametrize("shape, m, depth", [("chain", 6, 6 + 16), ("tree", 24, 6 + 5)])
@@ -240,7 +291,9 @@ def test_growth_times_every_method_at_every_size():
 def test_auto_is_compared_with_every_able_method(arm7):
     (found, left_out) = auto_check.auto_check([("arm7", arm7), ("broken", "no such file")])
     assert left_out == {"robot": "broken", "left_out": "no such file"}
-    assert set(found["least_us"]) == set(methods(arm7.model)) and found["choice"] in found["least_us"]
+    assert (
+        set(found["least_us"]) == set(methods(arm7.model)) and found["choice"] in found["least_us"]
+    )
     assert found["excess"] == found["choice_us"] / min(found["least_us"].values()) - 1.0 >= 0.0
 
 
@@ -260,9 +313,11 @@ def test_tasks_of_an_unknown_robot_are_no_more_than_it_can_do():
 
 
 def test_start_up_reports_the_first_start_and_the_least_of_the_later_ones(monkeypatch):
-    script = ("import json, os, pathlib; seen = pathlib.Path(os.environ['NUMBA_CACHE_DIR'], 'starts'); "
-              "n = len(seen.read_text()) if seen.exists() else 0; seen.write_text('x' * (n + 1)); "
-              "print(json.dumps({'total': 10.0 - n}))")
+    script = (
+        "import json, os, pathlib; seen = pathlib.Path(os.environ['NUMBA_CACHE_DIR'], 'starts'); "
+        "n = len(seen.read_text()) if seen.exists() else 0; seen.write_text('x' * (n + 1)); "
+        "print(json.dumps({'total': 10.0 - n}))"
+    )
     monkeypatch.setattr(start_up, "_SCRIPT", script)
     assert start_up.start_up() == {"first": {"total": 10.0}, "later": {"total": 7.0}}
 

@@ -1,4 +1,5 @@
 """`opspace bench`: what it writes, prints, draws and refuses, and what it does when a part fails."""
+
 import json
 import os
 import re
@@ -28,7 +29,9 @@ def written(tmp_path_factory):
 
 
 def test_the_command_fails_when_a_peer_computes_something_else(monkeypatch, capsys):
-    monkeypatch.setattr(pinocchio_peer, "smart_tick", lambda twin: lambda q, v, force, tau0: 1.001 * tau0)
+    monkeypatch.setattr(
+        pinocchio_peer, "smart_tick", lambda twin: lambda q, v, force, tau0: 1.001 * tau0
+    )
     assert main(["bench", "arm7", *QUICK]) == 2
     err = capsys.readouterr().err
     assert err.startswith("opspace: error: arm7: tick: Pinocchio smart and dense differ by ")
@@ -49,17 +52,23 @@ def test_one_failing_robot_costs_the_others_nothing(tmp_path, monkeypatch, capsy
     assert err.endswith("opspace: error: free_flyer: ZeroDivisionError: no inertia\n")
     assert "free_flyer failed: ZeroDivisionError: no inertia" in out and "arm7 n=7 m=6" in out
     saved = json.loads(path.read_text())
-    assert set(saved["robots"]) == {"arm7"} and saved["failed"] == {"free_flyer": "ZeroDivisionError: no inertia"}
+    assert set(saved["robots"]) == {"arm7"} and saved["failed"] == {
+        "free_flyer": "ZeroDivisionError: no inertia"
+    }
 
 
-def test_whatever_a_peer_raises_is_named_and_costs_the_others_nothing(tmp_path, monkeypatch, capsys):
+def test_whatever_a_peer_raises_is_named_and_costs_the_others_nothing(
+    tmp_path, monkeypatch, capsys
+):
     def broken(twin):
         raise RuntimeError("inside Pinocchio")
 
     monkeypatch.setattr(pinocchio_peer, "delassus", lambda twin: broken)
     path = tmp_path / "run.json"
     assert main(["bench", "arm7", *QUICK, "--json", str(path)]) == 2
-    assert capsys.readouterr().err.endswith("opspace: error: arm7, Pinocchio: RuntimeError: inside Pinocchio\n")
+    assert capsys.readouterr().err.endswith(
+        "opspace: error: arm7, Pinocchio: RuntimeError: inside Pinocchio\n"
+    )
     saved = json.loads(path.read_text())
     assert saved["robots"]["arm7"]["peers"]["tick"] == ["MuJoCo"]
     assert list(saved["failed"]) == ["arm7, Pinocchio"]
@@ -77,12 +86,20 @@ def test_an_interrupted_run_shows_and_writes_what_is_complete(tmp_path, monkeypa
     assert saved["interrupted"] and set(saved["robots"]) == {"arm7"} and "growth" not in saved
 
 
-@pytest.mark.parametrize("options, words", [
-    (["--json", "missing/bench.json"], "cannot write 'missing/bench.json': its folder does not exist"),
-    (["--json", "."], "cannot write '.': it is a folder"),
-    (["--plot", "bench.docx"], "cannot write 'bench.docx': its ending must be one of"),
-])
-def test_what_could_not_be_written_is_refused_before_anything_is_measured(options, words, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (
+            ["--json", "missing/bench.json"],
+            "cannot write 'missing/bench.json': its folder does not exist",
+        ),
+        (["--json", "."], "cannot write '.': it is a folder"),
+        (["--plot", "bench.docx"], "cannot write 'bench.docx': its ending must be one of"),
+    ],
+)
+def test_what_could_not_be_written_is_refused_before_anything_is_measured(
+    options, words, monkeypatch, capsys
+):
     monkeypatch.setattr("opspace_ctrl.bench.report.run", None)
     assert main(["bench", "arm7", *options]) == 2
     assert words in capsys.readouterr().err
@@ -90,10 +107,14 @@ def test_what_could_not_be_written_is_refused_before_anything_is_measured(option
 
 def test_too_few_calls_are_shown_but_not_judged(written, capsys):
     verdicts = json.loads(written.read_text())["verdicts"]
-    assert [verdict["claim"] for verdict in verdicts if verdict["met"] is not None] == ["tick: allocated"]
+    assert [verdict["claim"] for verdict in verdicts if verdict["met"] is not None] == [
+        "tick: allocated"
+    ]
     assert main(["bench", "--from", str(written)]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "64 calls of each at 64 random regular states, in turns, and 1000 ticks for the tail" in out
+    assert (
+        "64 calls of each at 64 random regular states, in turns, and 1000 ticks for the tail" in out
+    )
     assert "ratios and shares are not judged: 64 calls, their targets are for 2000 or more" in out
     assert "the tail is not judged: 1000 ticks, its target is for 100000 or more" in out
     few = {"forward": {"aba": Timing(2.0, 9.0, 9.0, 1999)}}
@@ -103,7 +124,9 @@ def test_too_few_calls_are_shown_but_not_judged(written, capsys):
 
 def test_units_and_senses_stand_beside_the_figures():
     assert _judged(Verdict("", "", 9.0, "x", ">=", 8.0).as_dict()).plain == "9.00 [≥ 8] ok"
-    assert _judged(Verdict("", "", 30.0, "s", "<=", 25.0).as_dict()).plain == "30.00 s [≤ 25 s] short"
+    assert (
+        _judged(Verdict("", "", 30.0, "s", "<=", 25.0).as_dict()).plain == "30.00 s [≤ 25 s] short"
+    )
     assert _judged(Verdict("", "", 0.0, "B", "<=", 0.0).as_dict()).plain == "0 B [≤ 0 B] ok"
 
 
@@ -127,7 +150,9 @@ def test_an_earlier_run_is_shown_without_measuring(written, capsys):
     assert main(["bench", "--from", str(written)]) == 0
     out = capsys.readouterr().out
     assert re.search(r"^ +sparse_ltdl +\d+\.\d\d / +\d+\.\d\d *$", out, re.M)
-    assert re.search(r"tick: Pinocchio best / sparse_ltdl +\d+\.\d\d *$", out, re.M)  # arm7 has no target
+    assert re.search(
+        r"tick: Pinocchio best / sparse_ltdl +\d+\.\d\d *$", out, re.M
+    )  # arm7 has no target
     assert re.search(r"^\d+ of \d+ targets met$", out, re.M)
 
 
@@ -135,7 +160,9 @@ def test_markdown_tables_have_a_rule_below_their_head(written, capsys):
     assert main(["bench", "--from", str(written), "--markdown"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"^\|method or peer *\| *arm7 n=7 m=6 *\|\n\|-+\|-+\|$", out, re.M)
-    assert "|**tick: control tick**" in out and re.search(r"^\|sparse_ltdl *\|.* / .*\|$", out, re.M)
+    assert "|**tick: control tick**" in out and re.search(
+        r"^\|sparse_ltdl *\|.* / .*\|$", out, re.M
+    )
 
 
 def test_markdown_keeps_lines_and_titles_apart(written, capsys):
@@ -144,15 +171,23 @@ def test_markdown_keeps_lines_and_titles_apart(written, capsys):
     assert lines[0].startswith("- ") and lines[1].startswith("- ")
     (title,) = [k for k, line in enumerate(lines) if line.startswith("**microseconds")]
     assert not lines[title - 1].strip() and not lines[title + 1].strip()
-    (note,) = [k for k, line in enumerate(lines) if line.startswith("- auto takes sparse_ltdl on arm7")]
+    (note,) = [
+        k for k, line in enumerate(lines) if line.startswith("- auto takes sparse_ltdl on arm7")
+    ]
     assert not lines[note - 1].strip()
 
 
 def test_the_plot_shows_robots_and_growth(written, tmp_path):
     saved = json.loads(written.read_text())
     line = {"sparse_ltdl": [1.0, 4.0], "pv_osim": [2.0, 3.0]}
-    saved["growth"] = {"chain": {"joints": [8, 16], "least_us": line, "exponents": {"pv_osim": 0.6},
-                                  "crossover": {"joints": 11.0, "cost": 2.4}}}
+    saved["growth"] = {
+        "chain": {
+            "joints": [8, 16],
+            "least_us": line,
+            "exponents": {"pv_osim": 0.6},
+            "crossover": {"joints": 11.0, "cost": 2.4},
+        }
+    }
     earlier, picture = tmp_path / "run.json", tmp_path / "run.png"
     earlier.write_text(json.dumps(saved))
     assert main(["bench", "--from", str(earlier), "--plot", str(picture)]) == 0
@@ -160,14 +195,20 @@ def test_the_plot_shows_robots_and_growth(written, tmp_path):
     assert width > 1000 and height > 1000
 
 
-@pytest.mark.parametrize("arguments, complaint", [
-    (["no_such_robot"], "no robot 'no_such_robot'"),
-    (["--calls", "0"], "'0' is not a number of calls"),
-    (["--from", "missing.json"], "cannot read 'missing.json'"),
-    (["--from", "missing.json", "g1", "--all", "--calls", "9"], "leave out ROBOT, --calls, --all"),
-    (["ur5"], "no robot 'ur5'; did you mean ur5_gripper, ur5_joint_limited_robot, ur5_robot?"),
-    (["tallos"], "no robot 'tallos'; did you mean talos?"),
-])
+@pytest.mark.parametrize(
+    "arguments, complaint",
+    [
+        (["no_such_robot"], "no robot 'no_such_robot'"),
+        (["--calls", "0"], "'0' is not a number of calls"),
+        (["--from", "missing.json"], "cannot read 'missing.json'"),
+        (
+            ["--from", "missing.json", "g1", "--all", "--calls", "9"],
+            "leave out ROBOT, --calls, --all",
+        ),
+        (["ur5"], "no robot 'ur5'; did you mean ur5_gripper, ur5_joint_limited_robot, ur5_robot?"),
+        (["tallos"], "no robot 'tallos'; did you mean talos?"),
+    ],
+)
 def test_wrong_arguments_are_one_clear_line(arguments, complaint, capsys):
     try:
         code = main(["bench", *arguments])
@@ -177,7 +218,9 @@ def test_wrong_arguments_are_one_clear_line(arguments, complaint, capsys):
     assert code == 2 and complaint in err and err.count("\n") == 1
 
 
-def test_default_robots_that_are_not_installed_are_left_out_and_named_ones_are_an_error(monkeypatch):
+def test_default_robots_that_are_not_installed_are_left_out_and_named_ones_are_an_error(
+    monkeypatch,
+):
     def missing():
         raise SourceError("the wheel is not installed")
 
@@ -195,9 +238,15 @@ def test_a_file_heads_its_column_by_its_stem_unless_that_is_another_robots_name(
         (tmp_path / folder).mkdir()
         for name in ("robot.urdf", "panda.urdf"):
             (tmp_path / folder / name).touch()
-    first, second, panda = (str(tmp_path / name) for name in ("a/robot.urdf", "b/robot.urdf", "a/panda.urdf"))
+    first, second, panda = (
+        str(tmp_path / name) for name in ("a/robot.urdf", "b/robot.urdf", "a/panda.urdf")
+    )
     assert robots.labels(["panda", first, second, panda, first]) == {
-        "panda": "panda", "robot": first, "b/robot": second, "a/panda": panda}
+        "panda": "panda",
+        "robot": first,
+        "b/robot": second,
+        "a/panda": panda,
+    }
 
 
 def test_the_path_of_a_file_is_said_once_and_kept(tmp_path, capsys):

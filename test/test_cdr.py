@@ -1,4 +1,5 @@
 """Serialised messages read and written in place, against rclpy's own serialisation."""
+
 import struct
 from array import array
 
@@ -11,7 +12,13 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from opspace_ctrl.nodes.cdr import Command, JointStateReader, OdometryReader, read_joint_state, read_odometry
+from opspace_ctrl.nodes.cdr import (
+    Command,
+    JointStateReader,
+    OdometryReader,
+    read_joint_state,
+    read_odometry,
+)
 
 number = st.floats(allow_nan=False)
 text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
@@ -20,8 +27,12 @@ numbers = st.lists(number, max_size=5)
 
 @st.composite
 def joint_states(draw):
-    message = JointState(name=draw(st.lists(text, max_size=5)), position=array("d", draw(numbers)),
-                         velocity=array("d", draw(numbers)), effort=array("d", draw(numbers)))
+    message = JointState(
+        name=draw(st.lists(text, max_size=5)),
+        position=array("d", draw(numbers)),
+        velocity=array("d", draw(numbers)),
+        effort=array("d", draw(numbers)),
+    )
     message.header.frame_id = draw(text)
     message.header.stamp.sec = draw(st.integers(-(2**31), 2**31 - 1))
     message.header.stamp.nanosec = draw(st.integers(0, 2**32 - 1))
@@ -33,8 +44,12 @@ def odometries(draw):
     message = Odometry(child_frame_id=draw(text))
     message.header.frame_id = draw(text)
     message.header.stamp.sec = draw(st.integers(0, 2**31 - 1))
-    for part, names in ((message.pose.pose.position, "xyz"), (message.pose.pose.orientation, "xyzw"),
-                        (message.twist.twist.linear, "xyz"), (message.twist.twist.angular, "xyz")):
+    for part, names in (
+        (message.pose.pose.position, "xyz"),
+        (message.pose.pose.orientation, "xyzw"),
+        (message.twist.twist.linear, "xyz"),
+        (message.twist.twist.angular, "xyz"),
+    ):
         for name in names:
             setattr(part, name, draw(number))
     return message
@@ -70,7 +85,7 @@ def test_bytes_that_are_no_message_raise_and_nothing_else_happens(state, base, d
     for message, read in ((state, JointStateReader()), (base, OdometryReader())):
         whole = bytes(serialize_message(message))
         read(whole)
-        broken = bytearray(whole[:data.draw(st.integers(2, len(whole)))])
+        broken = bytearray(whole[: data.draw(st.integers(2, len(whole)))])
         for _ in range(data.draw(st.integers(0, 4))):
             broken[data.draw(st.integers(0, len(broken) - 1))] = data.draw(st.integers(0, 255))
         broken[:2] = b"\x00\x01"

@@ -1,4 +1,5 @@
 """The `opspace` command as a user meets it: what it prints, and one clear line when something is wrong."""
+
 import os
 import re
 import signal
@@ -20,8 +21,10 @@ OPSPACE = [sys.executable, "-m", "opspace_ctrl.cli"]
 
 
 def link(name, mass=1):
-    return (f'<link name="{name}"><inertial><mass value="{mass}"/>'
-            '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>')
+    return (
+        f'<link name="{name}"><inertial><mass value="{mass}"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    )
 
 
 def continuous(name, parent, child):
@@ -113,7 +116,9 @@ def test_a_narrow_terminal_gets_two_whole_tables(capsys, monkeypatch):
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
     assert "…" not in out
-    assert re.search(r"^ right_ankle_roll +revolute +39 +-0\.5 \.\. 0\.5 rad +8 rad/s +70 Nm", out, re.M)
+    assert re.search(
+        r"^ right_ankle_roll +revolute +39 +-0\.5 \.\. 0\.5 rad +8 rad/s +70 Nm", out, re.M
+    )
 
 
 def test_a_chain_of_a_thousand_links_is_printed(capsys, tmp_path):
@@ -134,27 +139,42 @@ def test_xacro_files_take_arguments(capsys, tmp_path):
     assert "--xacro 'axis'" in failure(capsys, "info", str(path), "--xacro", "axis")
 
 
-@pytest.mark.parametrize(("argv", "words"), [
-    (["info"], "ROBOT"),
-    (["fly"], "invalid choice: 'fly'"),
-    (["info", "arm7", "--base", "soft"], "invalid choice: 'soft'"),
-    (["info", "arm7", "--xacro", "a:=b"], "--xacro is for .xacro files; 'arm7' is none"),
-    (["info", "arm8"], "'arm8' is neither a file nor a shipped robot (arm7, asimo, free_flyer)"),
-    (["info", "arm7", "--frames", "tool,tol"], "no frame 'tol'. Did you mean tool?"),
-    (["info", "arm7", "--plot", "arm7.docx"], "cannot write 'arm7.docx': "),
-    (["info", "arm7", "--plot", "missing/arm7.png"], "cannot write 'missing/arm7.png': "),
-    (["info", os.curdir], "'.' is a folder; valid are a URDF or .xacro file and the shipped robots (arm7"),
-])
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["info"], "ROBOT"),
+        (["fly"], "invalid choice: 'fly'"),
+        (["info", "arm7", "--base", "soft"], "invalid choice: 'soft'"),
+        (["info", "arm7", "--xacro", "a:=b"], "--xacro is for .xacro files; 'arm7' is none"),
+        (
+            ["info", "arm8"],
+            "'arm8' is neither a file nor a shipped robot (arm7, asimo, free_flyer)",
+        ),
+        (["info", "arm7", "--frames", "tool,tol"], "no frame 'tol'. Did you mean tool?"),
+        (["info", "arm7", "--plot", "arm7.docx"], "cannot write 'arm7.docx': "),
+        (["info", "arm7", "--plot", "missing/arm7.png"], "cannot write 'missing/arm7.png': "),
+        (
+            ["info", os.curdir],
+            "'.' is a folder; valid are a URDF or .xacro file and the shipped robots (arm7",
+        ),
+    ],
+)
 def test_a_wrong_argument_is_one_line_and_exit_code_2(capsys, argv, words):
     assert words in failure(capsys, *argv)
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("", "not XML"),
-    ("<robot name='r'>", "not XML"),
-    ("<robot name='r'><link name='a'/><link name='b'/></robot>", "2 root links, a, b"),
-    ("<!DOCTYPE r [<!ENTITY a 'b'>]><robot name='r'><link name='&a;'/></robot>", "document type"),
-])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not XML"),
+        ("<robot name='r'>", "not XML"),
+        ("<robot name='r'><link name='a'/><link name='b'/></robot>", "2 root links, a, b"),
+        (
+            "<!DOCTYPE r [<!ENTITY a 'b'>]><robot name='r'><link name='&a;'/></robot>",
+            "document type",
+        ),
+    ],
+)
 def test_a_bad_file_is_named_in_one_line_with_exit_code_2(capsys, tmp_path, text, words):
     path = tmp_path / "bad.urdf"
     path.write_text(text)
@@ -172,14 +192,19 @@ def test_a_doubtful_inertia_is_one_line_of_warning(capsys, branched):
 
 def test_missing_matplotlib_is_named_with_its_extra(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert "pip install 'opspace_ctrl[plot]'" in failure(capsys, "info", "arm7", "--plot", "arm7.png")
+    assert "pip install 'opspace_ctrl[plot]'" in failure(
+        capsys, "info", "arm7", "--plot", "arm7.png"
+    )
 
 
 def test_an_unexpected_error_is_one_line_unless_asked_for(capsys, monkeypatch):
     def broken(args):
         raise ZeroDivisionError("line one\nline two")
+
     monkeypatch.setattr("opspace_ctrl.commands.info.run", broken)
-    assert failure(capsys, "info", "arm7") == "opspace: error: ZeroDivisionError: line one line two\n"
+    assert (
+        failure(capsys, "info", "arm7") == "opspace: error: ZeroDivisionError: line one line two\n"
+    )
     monkeypatch.setenv("OPSPACE_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
         main(["info", "arm7"])
@@ -188,8 +213,11 @@ def test_an_unexpected_error_is_one_line_unless_asked_for(capsys, monkeypatch):
 def test_interrupt_exits_with_130(monkeypatch):
     def interrupted(args):
         signal.raise_signal(signal.SIGINT)
+
     monkeypatch.setattr("opspace_ctrl.commands.info.run", interrupted)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a job in the background ignores it
     try:
         assert main(["info", "arm7"]) == 130
     finally:
@@ -200,7 +228,9 @@ def test_a_closed_pipe_is_no_error():
     read, write = os.pipe()
     os.close(read)
     with open(write, "wb") as closed_pipe:
-        done = subprocess.run([*OPSPACE, "info", "asimo"], stdout=closed_pipe, stderr=subprocess.PIPE)
+        done = subprocess.run(
+            [*OPSPACE, "info", "asimo"], stdout=closed_pipe, stderr=subprocess.PIPE
+        )
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -238,7 +268,9 @@ def test_patterns_of_figure_2():
     """The tree of [Featherstone2010, figure 1], lambda = 0, 1, 1, 2, 2, 3, 3, one coordinate a joint."""
     # depth first, so that the paper's bodies 1, 2, 4, 5, 3, 6, 7 are ours 0 .. 6
     parents = {"1": "0", "2": "1", "4": "2", "5": "2", "3": "1", "6": "3", "7": "3"}
-    tree = "".join(link(child) + continuous(f"j{child}", parent, child) for child, parent in parents.items())
+    tree = "".join(
+        link(child) + continuous(f"j{child}", parent, child) for child, parent in parents.items()
+    )
     model = load_urdf(f'<robot name="figure1"><link name="0"/>{tree}</robot>')
     patterns = sparsity(model, ["4", "0", "3"])
     rows = ("1000000", "1100000", "1110000", "1101000", "1000100", "1000110", "1000101")
@@ -246,7 +278,9 @@ def test_patterns_of_figure_2():
     np.testing.assert_array_equal(patterns.L, expected)
     np.testing.assert_array_equal(patterns.H, expected | expected.T)
     on_base = np.zeros(7, dtype=bool)
-    np.testing.assert_array_equal(patterns.J, np.repeat([expected[2], on_base, expected[4]], 6, axis=0))
+    np.testing.assert_array_equal(
+        patterns.J, np.repeat([expected[2], on_base, expected[4]], 6, axis=0)
+    )
 
 
 def test_pattern_of_H_is_where_pinocchio_has_numbers():
@@ -264,6 +298,8 @@ def test_pattern_of_H_is_where_pinocchio_has_numbers():
 
 def test_a_follower_on_another_branch_couples_both(branched):
     patterns = sparsity(load_urdf(branched), ["b", "c"])
-    assert patterns.H.all()  # c is moved by both coordinates, though a and b are on separate branches
+    assert (
+        patterns.H.all()
+    )  # c is moved by both coordinates, though a and b are on separate branches
     assert patterns.L.tolist() == [[True, False], [True, True]]
     np.testing.assert_array_equal(patterns.J, np.repeat([[False, True], [True, True]], 6, axis=0))

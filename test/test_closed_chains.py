@@ -1,4 +1,5 @@
 """Closed chains (003 5.3) against dense saddle-point systems."""
+
 import tracemalloc
 
 import numpy as np
@@ -18,7 +19,11 @@ ARM = ("revolute", "continuous", "prismatic")
 
 def two_arms(armature=True):
     """Two random arms on bases of their own, and the frames at their tips."""
-    return (random_model(11, 8, types=ARM, shape="chain", forest=2, armature=armature), "r0_l8", "r1_l8")
+    return (
+        random_model(11, 8, types=ARM, shape="chain", forest=2, armature=armature),
+        "r0_l8",
+        "r1_l8",
+    )
 
 
 def two_robots():
@@ -40,8 +45,14 @@ def free_flyer():
     return load_robot("free_flyer", gravity=(0.0, 0.0, -9.81)), "left_tool", "right_tool"
 
 
-SYSTEMS = {"two arms": two_arms, "two arms without armature": lambda: two_arms(False), "two real arms": two_robots,
-           "one tree": one_tree, "one floating tree": lambda: one_tree("floating"), "free flyer": free_flyer}
+SYSTEMS = {
+    "two arms": two_arms,
+    "two arms without armature": lambda: two_arms(False),
+    "two real arms": two_robots,
+    "one tree": one_tree,
+    "one floating tree": lambda: one_tree("floating"),
+    "free flyer": free_flyer,
+}
 
 
 class Loop:
@@ -51,9 +62,14 @@ class Loop:
         self.model, self.first, self.second = SYSTEMS[name]()
         self.chain = ClosedChain(self.model, [Closure(self.first, self.second, rows)])
         rng = np.random.default_rng(seed)
-        self.q = self.model.integrate(self.model.neutral(), rng.uniform(-1.0, 1.0, self.model.nv), 1.0)
+        self.q = self.model.integrate(
+            self.model.neutral(), rng.uniform(-1.0, 1.0, self.model.nv), 1.0
+        )
         self.v, self.tau = rng.normal(size=(2, self.model.nv))
-        self.external = {self.first: rng.normal(size=6), self.model.body_names[1]: rng.normal(size=6)}
+        self.external = {
+            self.first: rng.normal(size=6),
+            self.model.body_names[1]: rng.normal(size=6),
+        }
         self.selection = Closure(self.first, self.second, rows).selection()
         self.H = dynamics.mass_matrix(self.model, self.q)
         self.J = self.selection @ (self.jacobian(self.first) - self.jacobian(self.second))
@@ -66,8 +82,10 @@ class Loop:
 
     def bias(self):
         rest = np.zeros(self.model.nv)
-        first, second = (dynamics.frame_acceleration(self.model, self.q, self.v, rest, frame)
-                         for frame in (self.first, self.second))
+        first, second = (
+            dynamics.frame_acceleration(self.model, self.q, self.v, rest, frame)
+            for frame in (self.first, self.second)
+        )
         return self.selection @ (first - second)
 
     def saddle_point(self, wanted=0.0):
@@ -89,19 +107,30 @@ def test_003_closed_chain_forward_dynamics_solves_the_saddle_point_equations(nam
     assert_near(found, a, loop.tolerance)
     assert_near(loop.chain.force, f, loop.tolerance)
     assert_near(loop.chain.wrenches[0], loop.selection.T @ f, loop.tolerance)
-    assert_near(loop.J @ found + loop.bias(), np.zeros(len(f)), loop.tolerance, max(1.0, np.abs(found).max()))
+    assert_near(
+        loop.J @ found + loop.bias(),
+        np.zeros(len(f)),
+        loop.tolerance,
+        max(1.0, np.abs(found).max()),
+    )
 
 
 @pytest.mark.parametrize("name", ["two arms", "two arms without armature", "two real arms"])
 def test_003_arms_on_bases_of_their_own_add_their_inverse_inertias(name):
     """003 (26): Lambda_c^-1 = Lambda_1^-1 + Lambda_2^-1, f = Lambda_c (alpha_2f - alpha_1f)."""
     loop = Loop(name, "pose")
-    first, second = (OperationalSpace(loop.model, [f], method="efpa").update(loop.q).inertia_inv.copy()
-                     for f in (loop.first, loop.second))
+    first, second = (
+        OperationalSpace(loop.model, [f], method="efpa").update(loop.q).inertia_inv.copy()
+        for f in (loop.first, loop.second)
+    )
     loop.chain.forward(loop.q, loop.v, loop.tau)
     assert_near(loop.chain.effective_inertia_inv, first + second, loop.tolerance)
-    free = dynamics.link_accelerations(loop.model, loop.q, loop.v, loop.tau, frames=(loop.second, loop.first))
-    assert_near(loop.chain.force, np.linalg.solve(first + second, free[0] - free[1]), loop.tolerance)
+    free = dynamics.link_accelerations(
+        loop.model, loop.q, loop.v, loop.tau, frames=(loop.second, loop.first)
+    )
+    assert_near(
+        loop.chain.force, np.linalg.solve(first + second, free[0] - free[1]), loop.tolerance
+    )
 
 
 @pytest.mark.parametrize("name", ["one tree", "one floating tree", "free flyer"])
@@ -121,7 +150,9 @@ def test_a_wanted_relative_acceleration_is_reached(name):
     loop = Loop(name)
     wanted = np.array([1.0, -2.0, 0.5])
     a, f = loop.saddle_point(wanted)
-    assert_near(loop.chain.forward(loop.q, loop.v, loop.tau, None, wanted, loop.external), a, loop.tolerance)
+    assert_near(
+        loop.chain.forward(loop.q, loop.v, loop.tau, None, wanted, loop.external), a, loop.tolerance
+    )
     assert_near(loop.chain.force, f, loop.tolerance)
 
 
@@ -129,17 +160,34 @@ def test_a_wanted_relative_acceleration_is_reached(name):
 def test_closing_the_velocity_changes_it_by_the_least_kinetic_energy(name):
     loop = Loop(name)
     found = loop.chain.close_velocity(loop.q, loop.v)
-    assert_near(loop.chain.relative_velocity(loop.q, found), np.zeros(3), loop.tolerance, np.abs(loop.v).max())
-    assert_near(loop.chain.relative_velocity(loop.q, loop.v), loop.J @ loop.v, 1e-12, np.abs(loop.J).max() * 10)
+    assert_near(
+        loop.chain.relative_velocity(loop.q, found),
+        np.zeros(3),
+        loop.tolerance,
+        np.abs(loop.v).max(),
+    )
+    assert_near(
+        loop.chain.relative_velocity(loop.q, loop.v),
+        loop.J @ loop.v,
+        1e-12,
+        np.abs(loop.J).max() * 10,
+    )
     change = found - loop.v
     kept = np.eye(len(loop.v)) - np.linalg.pinv(loop.J) @ loop.J
-    assert_near(kept.T @ loop.H @ change, np.zeros(len(change)), 1e-9, max(1.0, np.abs(loop.H @ change).max()))
+    assert_near(
+        kept.T @ loop.H @ change,
+        np.zeros(len(change)),
+        1e-9,
+        max(1.0, np.abs(loop.H @ change).max()),
+    )
 
 
 def test_a_loop_can_be_assembled_and_stays_closed_while_it_moves():
     """Two arms of the free flyer hold hands: RK4 with a critically damped correction of drift."""
     model, first, second = free_flyer()
-    start = model.integrate(model.neutral(), np.random.default_rng(0).uniform(-0.3, 0.3, model.nv), 1.0)
+    start = model.integrate(
+        model.neutral(), np.random.default_rng(0).uniform(-0.3, 0.3, model.nv), 1.0
+    )
     chain = ClosedChain(model, [Closure(first, second, "position")])
     q = chain.assemble(start)
     assert np.abs(chain.error(q)).max() < 1e-12
@@ -150,8 +198,10 @@ def test_a_loop_can_be_assembled_and_stays_closed_while_it_moves():
         wanted = -2.0 * rate * chain.relative_velocity(q, v) - rate**2 * chain.error(q)
         middle = chain.forward(q, v, tau, wanted=wanted)
         half = v + 0.5 * dt * middle
-        q, v = model.integrate(q, half, dt), v + dt * chain.forward(model.integrate(q, v, 0.5 * dt), half, tau,
-                                                                    wanted=wanted)
+        q, v = (
+            model.integrate(q, half, dt),
+            v + dt * chain.forward(model.integrate(q, v, 0.5 * dt), half, tau, wanted=wanted),
+        )
         energy.append(_energy(model, q, v))
     assert np.abs(chain.error(q)).max() < 1e-6
     assert np.ptp(energy) < 1e-4 * dynamics.kinetic_energy(model, q, v)
@@ -173,10 +223,19 @@ def test_a_frame_can_be_held_to_the_world():
 
 def four_bar(rows):
     """A planar four-bar linkage cut at the middle of its coupler: its 6 rows cannot be independent."""
-    parts = [link("base"), *(link(f"l{i}") for i in range(1, 5)), '<link name="p"/><link name="s"/>']
-    parts += [joint("a", "base", "l1", xyz="0 0 0"), joint("b", "l1", "l2", xyz="0.5 0 0"),
-              joint("c", "base", "l3", xyz="1 0 0"), joint("d", "l3", "l4", xyz="-0.4 0.2 0"),
-              joint("e", "l2", "p", "fixed", "0.3 0 0"), joint("f", "l4", "s", "fixed", "0.2 0.1 0")]
+    parts = [
+        link("base"),
+        *(link(f"l{i}") for i in range(1, 5)),
+        '<link name="p"/><link name="s"/>',
+    ]
+    parts += [
+        joint("a", "base", "l1", xyz="0 0 0"),
+        joint("b", "l1", "l2", xyz="0.5 0 0"),
+        joint("c", "base", "l3", xyz="1 0 0"),
+        joint("d", "l3", "l4", xyz="-0.4 0.2 0"),
+        joint("e", "l2", "p", "fixed", "0.3 0 0"),
+        joint("f", "l4", "s", "fixed", "0.2 0.1 0"),
+    ]
     return ClosedChain(load_urdf(robot(*parts)), [Closure("p", "s", rows)])
 
 
@@ -189,16 +248,25 @@ def test_003_ill_posed_loops_are_refused_by_name():
         four_bar("position").forward(*state)
     chain = four_bar(np.eye(6)[[0, 1, 5]])
     found = chain.forward(*state)
-    J = np.eye(6)[[0, 1, 5]] @ (dynamics.frame_jacobian(chain.model, state[0], "p")
-                                - dynamics.frame_jacobian(chain.model, state[0], "s"))
+    J = np.eye(6)[[0, 1, 5]] @ (
+        dynamics.frame_jacobian(chain.model, state[0], "p")
+        - dynamics.frame_jacobian(chain.model, state[0], "s")
+    )
     assert_near(J @ found, np.zeros(3), 1e-11, max(1.0, np.abs(found).max()))
 
 
 def test_a_loop_that_cannot_be_closed_is_refused_by_name():
     """An arm of half a metre cannot reach a point ten metres away."""
-    parts = [link("base"), link("l1"), link("l2"), '<link name="tip"/><link name="far"/>',
-             joint("a", "base", "l1", axis="0 1 0"), joint("b", "l1", "l2", axis="1 0 0"),
-             joint("c", "l2", "tip", "fixed", "0.1 0.1 0.2"), joint("d", "base", "far", "fixed", "10 3 0")]
+    parts = [
+        link("base"),
+        link("l1"),
+        link("l2"),
+        '<link name="tip"/><link name="far"/>',
+        joint("a", "base", "l1", axis="0 1 0"),
+        joint("b", "l1", "l2", axis="1 0 0"),
+        joint("c", "l2", "tip", "fixed", "0.1 0.1 0.2"),
+        joint("d", "base", "far", "fixed", "10 3 0"),
+    ]
     chain = ClosedChain(load_urdf(robot(*parts)), [Closure("tip", "far", np.eye(6)[:2])])
     with pytest.raises(IllPosedError):
         chain.assemble(np.array([0.3, 0.2]))

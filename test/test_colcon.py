@@ -1,4 +1,5 @@
 """The package in a colcon workspace: recognised, built, tested and found there."""
+
 import os
 import re
 import shutil
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 from installed_tree import check_ament_index, check_executables, copy_source, environment, run
 
-COLCON = shutil.which("colcon", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+COLCON = shutil.which(
+    "colcon", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+)
 # The workspace tests the package with a part of its tests that is quick and does not build a workspace again.
 QUICK = "test/test_cli.py", "-k", "version or info or option"
 
@@ -34,7 +37,10 @@ def sourced(setup):
 
 
 def test_colcon_takes_it_for_an_ament_python_package(workspace):
-    assert colcon("list", workspace=workspace) == "opspace_ctrl\tsrc/opspace_ctrl\t(ros.ament_python)\n"
+    assert (
+        colcon("list", workspace=workspace)
+        == "opspace_ctrl\tsrc/opspace_ctrl\t(ros.ament_python)\n"
+    )
 
 
 def test_build_installs_the_ament_index_share_and_executables(workspace, tmp_path, monkeypatch):

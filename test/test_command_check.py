@@ -1,4 +1,5 @@
 """`opspace check`: good files pass, each defect fails with its reason; `opspace warmup` fills the cache."""
+
 from __future__ import annotations
 
 import re
@@ -18,14 +19,22 @@ JOINTS = [f"joint{i}" for i in range(1, 8)]
 
 def written(tmp_path, controller, simulator=START):
     path = tmp_path / "config.yaml"
-    path.write_text(yaml.safe_dump({"opspace_controller": {"ros__parameters": controller},
-                                    "opspace_simulator": {"ros__parameters": simulator}}))
+    path.write_text(
+        yaml.safe_dump(
+            {
+                "opspace_controller": {"ros__parameters": controller},
+                "opspace_simulator": {"ros__parameters": simulator},
+            }
+        )
+    )
     return str(path)
 
 
 def controllers(tmp_path, joints, **rest):
     path = tmp_path / "controllers.yaml"
-    path.write_text(yaml.safe_dump({"effort_controller": {"ros__parameters": {"joints": joints, **rest}}}))
+    path.write_text(
+        yaml.safe_dump({"effort_controller": {"ros__parameters": {"joints": joints, **rest}}})
+    )
     return str(path)
 
 
@@ -36,58 +45,112 @@ def check(capsys, *argv):
 
 
 def test_the_shipped_arm_is_good_with_its_controllers_file(capsys):
-    code, out = check(capsys, "arm7", "arm7", "--controllers", str(shipped_path("config", "arm7_controllers.yaml")))
+    code, out = check(
+        capsys,
+        "arm7",
+        "arm7",
+        "--controllers",
+        str(shipped_path("config", "arm7_controllers.yaml")),
+    )
     assert code == 0 and "FAIL" not in out
-    assert "in the order of effort_controller" in out and "first command" in out and "0 warnings" in out
+    assert (
+        "in the order of effort_controller" in out
+        and "first command" in out
+        and "0 warnings" in out
+    )
 
 
-@pytest.mark.parametrize("robot, config", [("asimo", "asimo"), ("free_flyer", "free_flyer"), ("panda", "panda"),
-                                           ("g1_29dof_rev_1_0", "g1")])
+@pytest.mark.parametrize(
+    "robot, config",
+    [
+        ("asimo", "asimo"),
+        ("free_flyer", "free_flyer"),
+        ("panda", "panda"),
+        ("g1_29dof_rev_1_0", "g1"),
+    ],
+)
 def test_every_shipped_file_is_good(capsys, robot, config):
-    code, out = check(capsys, robot if robot == config != "panda" else str(urdf_path(robot)), config)
+    code, out = check(
+        capsys, robot if robot == config != "panda" else str(urdf_path(robot)), config
+    )
     assert code == 0 and "FAIL" not in out and "good" in out
 
 
-@pytest.mark.parametrize("change, words", [
-    ({"tasks": ["hand"]}, "no frame 'hand'"), ({"tool.stifness": [1.0]}, "tool.stiffness"),
-    ({"tool.stiffness": [-1.0]}, "out of range"), ({"joints": JOINTS[:6]}, "each once"),
-    ({"tool.stiffness": [1e5]}, "too fast for 1000 Hz"), ({"method": "magic"}, "sparse_ltdl"),
-    ({"payload.mass": 500.0, "payload.frame": "tool"}, "more than the effort limit"),
-    ({"posture.positions": [0.0]}, "posture.positions has 1 numbers"),
-])
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"tasks": ["hand"]}, "no frame 'hand'"),
+        ({"tool.stifness": [1.0]}, "tool.stiffness"),
+        ({"tool.stiffness": [-1.0]}, "out of range"),
+        ({"joints": JOINTS[:6]}, "each once"),
+        ({"tool.stiffness": [1e5]}, "too fast for 1000 Hz"),
+        ({"method": "magic"}, "sparse_ltdl"),
+        ({"payload.mass": 500.0, "payload.frame": "tool"}, "more than the effort limit"),
+        ({"posture.positions": [0.0]}, "posture.positions has 1 numbers"),
+    ],
+)
 def test_a_defect_fails_with_its_reason(capsys, tmp_path, change, words):
     code, out = check(capsys, "arm7", written(tmp_path, {**ARM, **change}))
     assert code == 1 and "FAIL" in out and words in out
 
 
-@pytest.mark.parametrize("joints, rest, words", [
-    (JOINTS[::-1], {}, "place 0 is joint1 here and joint7 there"), (JOINTS[:3], {}, "not those of effort_controller"),
-    (JOINTS, {"interface_name": "position"}, "'position', not effort"), ("joint1", {}, "not those of"),
-])
-def test_another_order_or_interface_of_the_effort_controller_fails(capsys, tmp_path, joints, rest, words):
-    code, out = check(capsys, "arm7", written(tmp_path, ARM), "--controllers", controllers(tmp_path, joints, **rest))
+@pytest.mark.parametrize(
+    "joints, rest, words",
+    [
+        (JOINTS[::-1], {}, "place 0 is joint1 here and joint7 there"),
+        (JOINTS[:3], {}, "not those of effort_controller"),
+        (JOINTS, {"interface_name": "position"}, "'position', not effort"),
+        ("joint1", {}, "not those of"),
+    ],
+)
+def test_another_order_or_interface_of_the_effort_controller_fails(
+    capsys, tmp_path, joints, rest, words
+):
+    code, out = check(
+        capsys,
+        "arm7",
+        written(tmp_path, ARM),
+        "--controllers",
+        controllers(tmp_path, joints, **rest),
+    )
     assert code == 1 and words in out
 
 
 def test_a_controller_that_takes_no_efforts_fails(capsys, tmp_path):
     text = shipped_path("config", "arm7_controllers.yaml").read_text()
     path = tmp_path / "controllers.yaml"
-    path.write_text(text.replace("forward_command_controller/ForwardCommandController",
-                                 "position_controllers/JointGroupPositionController"))
+    path.write_text(
+        text.replace(
+            "forward_command_controller/ForwardCommandController",
+            "position_controllers/JointGroupPositionController",
+        )
+    )
     code, out = check(capsys, "arm7", "arm7", "--controllers", str(path))
-    assert code == 1 and "position_controllers/JointGroupPositionController, which does not take efforts" in out
+    assert (
+        code == 1
+        and "position_controllers/JointGroupPositionController, which does not take efforts" in out
+    )
 
 
 def test_a_robot_that_the_controller_would_not_find_fails(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out = check(capsys, "arm7", written(tmp_path, {**ARM, "robot": "my_arm.urdf"}))
-    assert code == 1 and "'my_arm.urdf' is neither a file (seen from this folder) nor a shipped robot" in out
+    assert (
+        code == 1
+        and "'my_arm.urdf' is neither a file (seen from this folder) nor a shipped robot" in out
+    )
     (tmp_path / "my_arm.urdf").write_text(robot_text("arm7"))
-    code, out = check(capsys, str(tmp_path / "my_arm.urdf"), written(tmp_path, {**ARM, "robot": "my_arm.urdf"}))
+    code, out = check(
+        capsys, str(tmp_path / "my_arm.urdf"), written(tmp_path, {**ARM, "robot": "my_arm.urdf"})
+    )
     assert code == 0 and "is a relative path" in out and "CONFIG names" not in out
-    code, out = check(capsys, "my_arm.urdf", written(tmp_path, {**ARM, "robot": str(tmp_path / "my_arm.urdf")}))
+    code, out = check(
+        capsys, "my_arm.urdf", written(tmp_path, {**ARM, "robot": str(tmp_path / "my_arm.urdf")})
+    )
     assert code == 0 and "relative path" not in out and "CONFIG names" not in out
-    code, out = check(capsys, "arm7", written(tmp_path, {**ARM, "robot": str(tmp_path / "my_arm.urdf")}))
+    code, out = check(
+        capsys, "arm7", written(tmp_path, {**ARM, "robot": str(tmp_path / "my_arm.urdf")})
+    )
     assert code == 0 and "CONFIG names" in out
 
 
@@ -99,15 +162,26 @@ def test_what_is_doubtful_in_the_robots_file_is_a_row_of_the_table(capsys, tmp_p
     captured = capsys.readouterr()
     assert captured.err == ""
     assert re.search(r"warning +inertias +robot 'arm7', doubtful inertia: link", captured.out)
-    assert re.search(r"warning +robot +robot 'arm7', unknown and ignored: <dinamics> in joint", captured.out)
+    assert re.search(
+        r"warning +robot +robot 'arm7', unknown and ignored: <dinamics> in joint", captured.out
+    )
 
 
 def test_all_misspelt_parameters_are_named_at_once(capsys, tmp_path):
-    code, out = check(capsys, "arm7", written(tmp_path, {**ARM, "tool.stifness": [1.0], "hand.frame": "tool",
-                                                         "pasture.damping": [1.0]}))
+    code, out = check(
+        capsys,
+        "arm7",
+        written(
+            tmp_path,
+            {**ARM, "tool.stifness": [1.0], "hand.frame": "tool", "pasture.damping": [1.0]},
+        ),
+    )
     assert code == 1 and out.count("FAIL") == 1
-    for words in ("'tool.stifness' (did you mean 'tool.stiffness'?)", "there is no 'hand': tasks has tool",
-                  "did you mean 'posture'?"):
+    for words in (
+        "'tool.stifness' (did you mean 'tool.stiffness'?)",
+        "there is no 'hand': tasks has tool",
+        "did you mean 'posture'?",
+    ):
         assert words in out
 
 
@@ -134,7 +208,10 @@ def test_a_start_of_the_wrong_size_is_not_called_good_first(capsys, tmp_path):
 def test_missing_files_and_sections_fail(capsys, tmp_path):
     for absent in (str(tmp_path / "absent.yaml"), "absent", str(tmp_path)):
         assert main(["check", "arm7", absent]) == 2
-        assert f"{absent!r} is neither a file nor the name of a shipped one (arm7" in capsys.readouterr().err
+        assert (
+            f"{absent!r} is neither a file nor the name of a shipped one (arm7"
+            in capsys.readouterr().err
+        )
     assert main(["check", "arm7", "arm7", "--rate", "0"]) == 2
     assert "--rate 0: a positive number is valid" in capsys.readouterr().err
     code, out = check(capsys, "arm7", written(tmp_path, ARM), "--node", "other")

@@ -1,4 +1,5 @@
 """`opspace gazebo` as a user meets it."""
+
 import shlex
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -57,8 +58,24 @@ def test_a_shipped_robot_begins_where_its_simulator_does(name, tmp_path, capsys)
 
 
 def test_options_choose_generation_world_step_and_ground(tmp_path, capsys):
-    assert main(["gazebo", "arm7", "--out", str(tmp_path), "--gazebo", "fortress", "--world", "hall", "--step", "0.002",
-                 "--no-ground"]) == 0
+    assert (
+        main(
+            [
+                "gazebo",
+                "arm7",
+                "--out",
+                str(tmp_path),
+                "--gazebo",
+                "fortress",
+                "--world",
+                "hall",
+                "--step",
+                "0.002",
+                "--no-ground",
+            ]
+        )
+        == 0
+    )
     world = ET.parse(tmp_path / "world.sdf").find("world")
     assert world.get("name") == "hall"
     assert float(world.findtext("physics/max_step_size")) == 0.002
@@ -71,16 +88,33 @@ def test_joints_are_ordered_and_locked_as_the_parameter_file_says(tmp_path):
     params = tmp_path / "mine.yaml"
     joints = [f"joint{i}" for i in (6, 5, 4, 3, 2, 1)]
     lock = "locked_joints: [joint7], locked_positions: [0.3]"
-    params.write_text(f"opspace_controller: {{ros__parameters: {{joints: {joints}, {lock}}}}}\n"
-                      f"opspace_simulator: {{ros__parameters: {{{lock}}}}}\n")
-    assert main(["gazebo", "arm7", "--out", str(tmp_path / "out"), "--params", str(params),
-                 "--position", "joint6:=0.1"]) == 0
+    params.write_text(
+        f"opspace_controller: {{ros__parameters: {{joints: {joints}, {lock}}}}}\n"
+        f"opspace_simulator: {{ros__parameters: {{{lock}}}}}\n"
+    )
+    assert (
+        main(
+            [
+                "gazebo",
+                "arm7",
+                "--out",
+                str(tmp_path / "out"),
+                "--params",
+                str(params),
+                "--position",
+                "joint6:=0.1",
+            ]
+        )
+        == 0
+    )
     assert bridge(tmp_path / "out")["joints"] == joints
     assert bridge(tmp_path / "out")["offsets"] == [0.1, *[0.0] * 5]
 
 
 OPTIONS = {
-    "plain": [], "fortress": ["--gazebo", "fortress"], "ros2_control": ["--ros2-control"],
+    "plain": [],
+    "fortress": ["--gazebo", "fortress"],
+    "ros2_control": ["--ros2-control"],
     "start": ["--position", "joint2:=0.5", "--step", "0.002", "--world", "hall", "--no-ground"],
     "base": ["--base", "floating", "--pose=0,0,1"],
 }
@@ -88,8 +122,9 @@ OPTIONS = {
 
 @pytest.mark.parametrize("case", OPTIONS)
 @pytest.mark.parametrize("robot", ["arm7", "my arm.urdf"])
-def test_the_printed_launch_starts_the_world_that_was_written_wherever_it_is_pasted(robot, case, tmp_path, capsys,
-                                                                                    monkeypatch):
+def test_the_printed_launch_starts_the_world_that_was_written_wherever_it_is_pasted(
+    robot, case, tmp_path, capsys, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     params = []
     if robot != "arm7":
@@ -104,7 +139,9 @@ def test_the_printed_launch_starts_the_world_that_was_written_wherever_it_is_pas
     server = processes["gazebo"]
     program = "ign" if case == "fortress" else "gz"
     assert (server.executable, server.arguments[-1]) == (program, str(folder / "world.sdf"))
-    assert ("-r" in server.arguments) == ("-r" in hinted(printed, program)) == (case == "ros2_control")
+    assert (
+        ("-r" in server.arguments) == ("-r" in hinted(printed, program)) == (case == "ros2_control")
+    )
     assert hinted(printed, program)[-1] == str(folder / "world.sdf")
     world = "hall" if case == "start" else "opspace"
     assert processes["ros_gz_bridge"].remappings[0][0] == f"/world/{world}/control"
@@ -113,13 +150,21 @@ def test_the_printed_launch_starts_the_world_that_was_written_wherever_it_is_pas
     assert controller.get("base") == ("floating" if case == "base" else None)
     assert ("opspace_gazebo_bridge" in processes) == (case != "ros2_control")
     if case == "start":
-        assert node_parameters(processes["opspace_gazebo_bridge"].parameters[0], "any")["offsets"][1] == 0.5
+        assert (
+            node_parameters(processes["opspace_gazebo_bridge"].parameters[0], "any")["offsets"][1]
+            == 0.5
+        )
 
 
-def test_the_printed_launch_passes_xacro_arguments_and_says_when_a_parameter_file_is_missing(tmp_path, capsys):
+def test_the_printed_launch_passes_xacro_arguments_and_says_when_a_parameter_file_is_missing(
+    tmp_path, capsys
+):
     path = tmp_path / "arm.xacro"
-    path.write_text(robot_text("arm7").replace('<robot name="arm7"', '<robot xmlns:xacro="http://ros.org/wiki/xacro" '
-                                               'name="arm7"').replace('"joint1"', '"$(arg first)"'))
+    path.write_text(
+        robot_text("arm7")
+        .replace('<robot name="arm7"', '<robot xmlns:xacro="http://ros.org/wiki/xacro" name="arm7"')
+        .replace('"joint1"', '"$(arg first)"')
+    )
     assert main(["gazebo", str(path), "--out", str(tmp_path / "out"), "--xacro", "first:=hip"]) == 0
     printed = capsys.readouterr().out
     assert "FILE.yaml is the controller's parameter file" in printed
@@ -127,8 +172,10 @@ def test_the_printed_launch_passes_xacro_arguments_and_says_when_a_parameter_fil
     assert "xacro_args:=first:=hip" in words and words[-1] == "params_file:=FILE.yaml"
 
 
-@pytest.mark.parametrize("first, second, stays", [([], ["--ros2-control"], "controllers.yaml"),
-                                                  (["--ros2-control"], [], "bridge_node.yaml")])
+@pytest.mark.parametrize(
+    "first, second, stays",
+    [([], ["--ros2-control"], "controllers.yaml"), (["--ros2-control"], [], "bridge_node.yaml")],
+)
 def test_a_second_run_into_the_folder_leaves_nothing_of_the_first(first, second, stays, tmp_path):
     for options in (first, second):
         assert main(["gazebo", "arm7", "--out", str(tmp_path), *options]) == 0
@@ -142,8 +189,20 @@ def test_a_file_that_somebody_else_has_written_stays(tmp_path):
 
 
 def test_a_joint_and_the_base_begin_where_they_are_told(tmp_path):
-    assert main(["gazebo", "asimo", "--out", str(tmp_path), "--position", "left_knee_pitch:=1.1",
-                 "--pose=-1,2,0.9"]) == 0
+    assert (
+        main(
+            [
+                "gazebo",
+                "asimo",
+                "--out",
+                str(tmp_path),
+                "--position",
+                "left_knee_pitch:=1.1",
+                "--pose=-1,2,0.9",
+            ]
+        )
+        == 0
+    )
     model = load_robot("asimo")
     assert bridge(tmp_path)["offsets"][model.joint_names.index("left_knee_pitch")] == 1.1
     pose = ET.parse(tmp_path / "model.sdf").findtext("model/pose").split()
@@ -157,17 +216,24 @@ def test_ros2_control_writes_controllers_instead_of_the_bridge(tmp_path):
 
 def test_a_robot_from_a_file_begins_at_zero_within_its_limits(tmp_path):
     urdf = tmp_path / "mine.urdf"
-    urdf.write_text(robot_text("arm7").replace('lower="-2.9" upper="2.9"', 'lower="0.2" upper="2.9"', 1))
+    urdf.write_text(
+        robot_text("arm7").replace('lower="-2.9" upper="2.9"', 'lower="0.2" upper="2.9"', 1)
+    )
     assert main(["gazebo", str(urdf), "--out", str(tmp_path / "out")]) == 0
     assert bridge(tmp_path / "out")["offsets"] == [0.2, *[0.0] * 6]
-    assert main(["gazebo", str(urdf), "--out", str(tmp_path / "out"), "--position", "joint2:=0.5"]) == 0
+    assert (
+        main(["gazebo", str(urdf), "--out", str(tmp_path / "out"), "--position", "joint2:=0.5"])
+        == 0
+    )
     assert bridge(tmp_path / "out")["offsets"] == [0.2, 0.5, *[0.0] * 5]
 
 
 def test_parameters_of_ones_own_are_taken(tmp_path):
     params = tmp_path / "mine.yaml"
-    params.write_text("opspace_simulator:\n  ros__parameters:\n    step: 0.005\n    initial_positions: "
-                      "[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]\n    ground: {friction: 0.3, height: -0.5}\n")
+    params.write_text(
+        "opspace_simulator:\n  ros__parameters:\n    step: 0.005\n    initial_positions: "
+        "[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]\n    ground: {friction: 0.3, height: -0.5}\n"
+    )
     assert main(["gazebo", "arm7", "--out", str(tmp_path / "out"), "--params", str(params)]) == 0
     assert bridge(tmp_path / "out")["offsets"] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
     ground = ET.parse(tmp_path / "out" / "world.sdf").find("world/model[@name='ground_plane']")
@@ -175,17 +241,23 @@ def test_parameters_of_ones_own_are_taken(tmp_path):
     assert [float(x) for x in ground.findtext("pose").split()][:3] == [0.0, 0.0, -0.5]
 
 
-@pytest.mark.parametrize("options, words", [
-    (["--position", "knee:=1"], "arm7 has no joint 'knee'; its joints: joint1"),
-    (["--position", "joint2=0.5"], "'joint2=0.5': JOINT:=VALUE is expected, such as joint1:=0.5"),
-    (["--position", "joint1:=much"], "'much' is not a number"),
-    (["--position", "joint1:=7"], "beyond its limits"),
-    (["--pose", "1,2", "--base", "floating"], "3 or 7 numbers"),
-    (["--pose", "1,2,3"], "the base of arm7 is fixed; with --base floating it has a pose"),
-    (["--params", "nowhere.yaml"], "nowhere.yaml"),
-    (["--step", "0"], "step"),
-    (["--world", "my hall"], "'my hall'"),
-])
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (["--position", "knee:=1"], "arm7 has no joint 'knee'; its joints: joint1"),
+        (
+            ["--position", "joint2=0.5"],
+            "'joint2=0.5': JOINT:=VALUE is expected, such as joint1:=0.5",
+        ),
+        (["--position", "joint1:=much"], "'much' is not a number"),
+        (["--position", "joint1:=7"], "beyond its limits"),
+        (["--pose", "1,2", "--base", "floating"], "3 or 7 numbers"),
+        (["--pose", "1,2,3"], "the base of arm7 is fixed; with --base floating it has a pose"),
+        (["--params", "nowhere.yaml"], "nowhere.yaml"),
+        (["--step", "0"], "step"),
+        (["--world", "my hall"], "'my hall'"),
+    ],
+)
 def test_what_is_wrong_is_said_in_one_line(options, words, tmp_path, capsys):
     assert main(["gazebo", "arm7", "--out", str(tmp_path / "out"), *options]) == 2
     error = capsys.readouterr().err

@@ -1,4 +1,5 @@
 """Kernels compiled by several processes at once: helpers help, end, and are never needed."""
+
 import json
 import os
 import signal
@@ -60,8 +61,14 @@ print(json.dumps({"helpers": len(started), "alive": [each.poll() is None for eac
 
 def start(cache: Path, code: str, **options) -> subprocess.Popen:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen([sys.executable, "-c", code], env=environment, text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, **options)
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
 
 
 def finish(process: subprocess.Popen) -> tuple[dict, str]:
@@ -138,7 +145,9 @@ def is_running(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name
+)
 def test_a_helper_ends_with_the_process_that_started_it(tmp_path, number):
     waits = """
 def meanwhile(helper):
@@ -170,7 +179,9 @@ def started(monkeypatch):
 
     def start(share):
         shares.append([kernel.number for kernel, _ in share])
-        return SimpleNamespace(kill=lambda: None, wait=lambda: None, stdin=SimpleNamespace(close=lambda: None))
+        return SimpleNamespace(
+            kill=lambda: None, wait=lambda: None, stdin=SimpleNamespace(close=lambda: None)
+        )
 
     monkeypatch.setattr(compile_ahead, "_start", start)
     monkeypatch.setattr(compile_ahead, "_cores", lambda: 8)
@@ -190,8 +201,10 @@ def test_helpers_begin_at_different_places_and_know_the_whole_list(started):
     assert all(sorted(share) == list(range(30)) for share in started)
 
 
-@pytest.mark.parametrize(("name", "value"), [("can_lock", lambda: False), ("_cores", lambda: 1),
-                                             ("_can_start", lambda: False)])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("can_lock", lambda: False), ("_cores", lambda: 1), ("_can_start", lambda: False)],
+)
 def test_there_is_no_helper_where_it_could_not_help(started, monkeypatch, name, value):
     monkeypatch.setattr(compile_ahead, name, value)
     with compile_ahead._helpers(missing(30)):
@@ -200,7 +213,12 @@ def test_there_is_no_helper_where_it_could_not_help(started, monkeypatch, name, 
 
 
 def test_there_is_no_helper_for_few_kernels_or_for_those_of_others(started):
-    for few in (missing(0), missing(3), missing(30, "__main__"), missing(30, "opspace_ctrl_else.osim")):
+    for few in (
+        missing(0),
+        missing(3),
+        missing(30, "__main__"),
+        missing(30, "opspace_ctrl_else.osim"),
+    ):
         with compile_ahead._helpers(few):
             pass
     assert started == []
@@ -245,8 +263,14 @@ for kind in ("zero", "held", "gravity", "damping"):
 print(json.dumps({"used": len(used), "late": sorted(used - in_advance), "unused": sorted(in_advance - used)}))
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True,
-                          timeout=PATIENCE)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    )
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["used"] > 25
     assert found["late"] == [] and found["unused"] == []

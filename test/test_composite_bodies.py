@@ -1,4 +1,5 @@
 """r(k) of paper 000 by ten parameters a composite body."""
+
 import numpy as np
 import pytest
 from operator_cases import CASES, mass_matrix_of, model_of, operators_of
@@ -20,7 +21,9 @@ def test_000_31_ten_parameters_are_the_matrices_of_the_recursion(case):
 
 
 @everywhere
-def test_000_31_ten_parameters_are_mass_centre_and_rotational_inertia_of_what_the_joint_carries(case):
+def test_000_31_ten_parameters_are_mass_centre_and_rotational_inertia_of_what_the_joint_carries(
+    case,
+):
     model, operators = model_of(case), operators_of(case)
     ten = composite_bodies(model, random_motion(model, 11)[0])
     R, p = operators.quantities.R, operators.quantities.p
@@ -28,8 +31,10 @@ def test_000_31_ten_parameters_are_mass_centre_and_rotational_inertia_of_what_th
     for k in range(len(ten)):
         carried = [b for b in range(len(ten)) if k in _path(model.parent, b)]
         mass, arms = model.mass[carried], centre[carried] - p[k]
-        inertia = sum(R[b] @ model.inertia[b] @ R[b].T + m * (c @ c * np.eye(3) - np.outer(c, c))
-                      for b, m, c in zip(carried, mass, arms))
+        inertia = sum(
+            R[b] @ model.inertia[b] @ R[b].T + m * (c @ c * np.eye(3) - np.outer(c, c))
+            for b, m, c in zip(carried, mass, arms)
+        )
         assert_close(ten[k, 0], mass.sum(), max(mass.sum(), 1.0))
         assert_close(ten[k, 1:4], mass @ arms, max(np.abs(ten).max(), 1.0))
         assert_close(ten[k, 4:], inertia[np.triu_indices(3)], max(np.abs(ten).max(), 1.0))
@@ -39,13 +44,16 @@ def test_000_31_ten_parameters_are_mass_centre_and_rotational_inertia_of_what_th
 def test_000_32_33_mass_matrix_is_made_from_the_ten_parameters(case):
     """000 (30)-(33): x(k) = r(k) H*(k), moved from joint to joint towards the base, m(i, k) = H(i) x(i)."""
     model, operators = model_of(case), operators_of(case)
-    numbers, r = operators.quantities, spatial_inertias(composite_bodies(model, random_motion(model, 11)[0]))
+    numbers, r = (
+        operators.quantities,
+        spatial_inertias(composite_bodies(model, random_motion(model, 11)[0])),
+    )
     found = np.diag(np.array(model.armature))
     for k in range(len(r)):
         x, i = r[k] @ numbers.axes[k], k
         while i >= 0:
-            rows, columns = numbers.rows[i, :numbers.dofs[i]], numbers.rows[k, :numbers.dofs[k]]
-            element = (numbers.axes[i].T @ x)[:numbers.dofs[i], :numbers.dofs[k]]
+            rows, columns = numbers.rows[i, : numbers.dofs[i]], numbers.rows[k, : numbers.dofs[k]]
+            element = (numbers.axes[i].T @ x)[: numbers.dofs[i], : numbers.dofs[k]]
             found[np.ix_(rows, columns)] += element
             if i != k:
                 found[np.ix_(columns, rows)] += element.T

@@ -1,4 +1,5 @@
 """Each shipped parameter file: it loads, fits its robot, holds it, and moves it where it should."""
+
 from __future__ import annotations
 
 from functools import cache
@@ -18,11 +19,28 @@ from opspace_ctrl.parameters import checked
 from opspace_ctrl.sim.settings import SIMULATOR_TABLE, simulator_settings
 from opspace_ctrl.sim.simulator import make_simulator
 
-SHIPPED = {"arm7": None, "asimo": None, "free_flyer": None, "panda": "panda", "g1": "g1_29dof_rev_1_0"}
+SHIPPED = {
+    "arm7": None,
+    "asimo": None,
+    "free_flyer": None,
+    "panda": "panda",
+    "g1": "g1_29dof_rev_1_0",
+}
 STANDING = ("asimo", "g1")
-FRAME = {"arm7": "tool", "free_flyer": "left_tool", "panda": "panda_hand_tcp", "asimo": "left_hand",
-         "g1": "left_rubber_hand"}
-TASK = {"arm7": "tool", "free_flyer": "left_tool", "panda": "hand", "asimo": "left_hand", "g1": "left_hand"}
+FRAME = {
+    "arm7": "tool",
+    "free_flyer": "left_tool",
+    "panda": "panda_hand_tcp",
+    "asimo": "left_hand",
+    "g1": "left_rubber_hand",
+}
+TASK = {
+    "arm7": "tool",
+    "free_flyer": "left_tool",
+    "panda": "hand",
+    "asimo": "left_hand",
+    "g1": "left_hand",
+}
 
 
 @cache
@@ -33,12 +51,17 @@ def parameters(name, node):
 @cache
 def model_of(name):
     base = parameters(name, "opspace_controller").get("base", "fixed")
-    return load_robot(name) if SHIPPED[name] is None else load_quietly(urdf_path(SHIPPED[name]), base)
+    return (
+        load_robot(name) if SHIPPED[name] is None else load_quietly(urdf_path(SHIPPED[name]), base)
+    )
 
 
 def loop_of(name, **changes):
     """The shipped controller on the shipped simulation."""
-    model, given = model_of(name), {**parameters(name, "opspace_controller"), "method": "sparse_ltdl", **changes}
+    model, given = (
+        model_of(name),
+        {**parameters(name, "opspace_controller"), "method": "sparse_ltdl", **changes},
+    )
     simulation = checked(SIMULATOR_TABLE, parameters(name, "opspace_simulator"))
     simulator = make_simulator(model, simulator_settings(simulation))
     controller = Controller(model, controller_settings(given))
@@ -57,8 +80,11 @@ def run(controller, simulator, seconds):
 
 
 def test_every_controller_file_is_tested():
-    files = {path.stem for path in Path(shipped_path("config", "arm7.yaml")).parent.glob("*.yaml")
-             if "opspace_controller:" in path.read_text()}
+    files = {
+        path.stem
+        for path in Path(shipped_path("config", "arm7.yaml")).parent.glob("*.yaml")
+        if "opspace_controller:" in path.read_text()
+    }
     assert files == set(SHIPPED)
 
 
@@ -110,7 +136,9 @@ def test_a_standing_robot_shifts_its_weight(name):
 def test_a_standing_robot_survives_a_push(name):
     controller, simulator = loop_of(name)
     run(controller, simulator, 0.4)
-    simulator.push("torso" if name == "asimo" else "torso_link", [15.0, 10.0, 0.0, 0.0, 0.0, 0.0], 0.1)
+    simulator.push(
+        "torso" if name == "asimo" else "torso_link", [15.0, 10.0, 0.0, 0.0, 0.0, 0.0], 0.1
+    )
     run(controller, simulator, 2.0)
     assert np.linalg.norm(controller.error("com")[:3]) < 1e-2 and np.abs(simulator.v).max() < 0.1
 
@@ -120,5 +148,9 @@ def test_the_controllers_file_has_the_order_of_the_arm():
     effort = node_parameters(path, "effort_controller")
     assert effort == {"joints": list(load_robot("arm7").joint_names), "interface_name": "effort"}
     manager = node_parameters(path, "controller_manager")
-    assert manager["effort_controller.type"] == "forward_command_controller/ForwardCommandController"
-    assert manager["joint_state_broadcaster.type"] == "joint_state_broadcaster/JointStateBroadcaster"
+    assert (
+        manager["effort_controller.type"] == "forward_command_controller/ForwardCommandController"
+    )
+    assert (
+        manager["joint_state_broadcaster.type"] == "joint_state_broadcaster/JointStateBroadcaster"
+    )

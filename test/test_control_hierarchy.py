@@ -1,22 +1,59 @@
 """Strictness: a lower level never accelerates a higher one, and every level does what it can."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from control_cases import FEET, HANDS, ContactSpec, Dense, TaskSpec, hold_another_pose, make_core, robot, state, wanted
+from control_cases import (
+    FEET,
+    HANDS,
+    ContactSpec,
+    Dense,
+    TaskSpec,
+    hold_another_pose,
+    make_core,
+    robot,
+    state,
+    wanted,
+)
 
 from opspace_ctrl import load_robot
 
 CASES = {
-    "arm7": ([TaskSpec("a", "tool", "position"), TaskSpec("b", "tool", "orientation", level=2),
-              TaskSpec("c", "link4", "position", level=3)], []),
-    "panda": ([TaskSpec("a", "panda_link7", "orientation"), TaskSpec("b", "panda_link7", "position", level=2)], []),
-    "free_flyer": ([TaskSpec("a", "left_tool"), TaskSpec("b", "right_tool", level=2),
-                    TaskSpec("c", "bus", "orientation", level=3)], []),
-    **{name: ([TaskSpec("a", None, "position"), TaskSpec("b", HANDS[name][0], level=2),
-               TaskSpec("c", HANDS[name][1], "position", level=3)],
-              [ContactSpec("left", FEET[name][0]), ContactSpec("right", FEET[name][1])])
-       for name in ("asimo", "g1", "talos")},
+    "arm7": (
+        [
+            TaskSpec("a", "tool", "position"),
+            TaskSpec("b", "tool", "orientation", level=2),
+            TaskSpec("c", "link4", "position", level=3),
+        ],
+        [],
+    ),
+    "panda": (
+        [
+            TaskSpec("a", "panda_link7", "orientation"),
+            TaskSpec("b", "panda_link7", "position", level=2),
+        ],
+        [],
+    ),
+    "free_flyer": (
+        [
+            TaskSpec("a", "left_tool"),
+            TaskSpec("b", "right_tool", level=2),
+            TaskSpec("c", "bus", "orientation", level=3),
+        ],
+        [],
+    ),
+    **{
+        name: (
+            [
+                TaskSpec("a", None, "position"),
+                TaskSpec("b", HANDS[name][0], level=2),
+                TaskSpec("c", HANDS[name][1], "position", level=3),
+            ],
+            [ContactSpec("left", FEET[name][0]), ContactSpec("right", FEET[name][1])],
+        )
+        for name in ("asimo", "g1", "talos")
+    },
 }
 
 
@@ -57,12 +94,18 @@ def test_every_level_that_is_free_to_accelerates_as_asked(name):
     core, q, v, dense = made(name)
     core.tick(q, v, 0.3)
     found = dense.acceleration(core.tau)
-    for i, task in enumerate(core.structure.tasks[:2]):  # six levels of arm7's seven joints, and less of the others
+    for i, task in enumerate(
+        core.structure.tasks[:2]
+    ):  # six levels of arm7's seven joints, and less of the others
         rows = task.task().selection()
         drift = dense.drift(task.frame)
         asked = wanted(core, i)[:3] if task.frame is None else rows @ wanted(core, i)
         size = np.abs(selected(core, dense, i)) @ np.abs(dense.Hi) @ np.abs(dense.U.T @ core.tau)
-        error = selected(core, dense, i) @ found + (drift if task.frame is None else rows @ drift) - asked
+        error = (
+            selected(core, dense, i) @ found
+            + (drift if task.frame is None else rows @ drift)
+            - asked
+        )
         assert (np.abs(error) <= 10 * dense.tolerance() * size.max()).all()
 
 
@@ -79,7 +122,10 @@ def test_a_conflicting_task_gets_nothing_and_takes_nothing():
 
 
 def test_tasks_of_two_laws_on_one_level_are_two_levels():
-    tasks = [TaskSpec("a", "tool", "position", law="impedance"), TaskSpec("b", "tool", "orientation")]
+    tasks = [
+        TaskSpec("a", "tool", "position", law="impedance"),
+        TaskSpec("b", "tool", "orientation"),
+    ]
     core = make_core(robot("arm7"), tasks)
     assert core.structure.levels() == [[1], [0]]
     q, v = state("arm7", 3)
@@ -100,14 +146,18 @@ def test_momentum_of_a_free_flyer_is_left_alone():
     core.posture_stiffness[:] = 20.0
     dense = Dense(model, q, v)
     dv = dense.acceleration(core.tick(q, v, 0.2))
-    np.testing.assert_allclose((dense.H @ dv + dense.h)[:6], 0.0, atol=1e-9 * np.abs(core.tau).max())
+    np.testing.assert_allclose(
+        (dense.H @ dv + dense.h)[:6], 0.0, atol=1e-9 * np.abs(core.tau).max()
+    )
 
 
 def test_relative_task_moves_seen_from_the_other_frame():
     """Against finite differences of the relative pose along the motion that the torque makes."""
     model = robot("asimo")
     task = TaskSpec("grip", "left_hand", relative_to="right_hand")
-    core = make_core(model, [task], [ContactSpec("left", "left_foot"), ContactSpec("right", "right_foot")])
+    core = make_core(
+        model, [task], [ContactSpec("left", "left_foot"), ContactSpec("right", "right_foot")]
+    )
     q, v = state("asimo", 5)
     hold_another_pose(core, q, v, np.random.default_rng(6))
     dense = Dense(model, q, v, core.structure.contacts)
@@ -118,4 +168,6 @@ def test_relative_task_moves_seen_from_the_other_frame():
     core.measure(model.integrate(q, v - 0.5 * dt * dv, -dt), v - dt * dv)
     behind = core.velocity[0].copy()
     np.testing.assert_allclose((ahead + behind) / 2, velocity, atol=1e-5)
-    np.testing.assert_allclose((ahead - behind) / (2 * dt), asked, rtol=0, atol=1e-4 * np.abs(asked).max())
+    np.testing.assert_allclose(
+        (ahead - behind) / (2 * dt), asked, rtol=0, atol=1e-4 * np.abs(asked).max()
+    )

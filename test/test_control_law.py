@@ -1,4 +1,5 @@
 """The control law against the same law written with dense matrices, for every kind of base and contact."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -25,10 +26,13 @@ def contacts_of(name, kind):
         return []
     left, right = FEET[name]
     foot = ContactSpec("left", left, 6)
-    return {"point": [ContactSpec("left", left, 3)], "foot": [foot],
-            "two feet": [foot, ContactSpec("right", right, 6)],
-            "foot and point": [foot, ContactSpec("support", HANDS[name][0], 3, "world")],
-            "two points": [ContactSpec("left", left, 3), ContactSpec("right", right, 3)]}[kind]
+    return {
+        "point": [ContactSpec("left", left, 3)],
+        "foot": [foot],
+        "two feet": [foot, ContactSpec("right", right, 6)],
+        "foot and point": [foot, ContactSpec("support", HANDS[name][0], 3, "world")],
+        "two points": [ContactSpec("left", left, 3), ContactSpec("right", right, 3)],
+    }[kind]
 
 
 def tasks_of(name, kind):
@@ -41,9 +45,11 @@ def tasks_of(name, kind):
     return [TaskSpec("com", None, "position", level=1), TaskSpec("hand", hand, level=2)]
 
 
-CASES = ([("arm7", "none"), ("panda", "none"), ("free_flyer", "none"), ("asimo", "none"), ("g1", "none")]
-         + [(name, kind) for name in ("asimo", "g1", "talos") for kind in ("foot", "two feet")]
-         + [("asimo", kind) for kind in ("point", "two points", "foot and point")])
+CASES = (
+    [("arm7", "none"), ("panda", "none"), ("free_flyer", "none"), ("asimo", "none"), ("g1", "none")]
+    + [(name, kind) for name in ("asimo", "g1", "talos") for kind in ("foot", "two feet")]
+    + [("asimo", kind) for kind in ("point", "two points", "foot and point")]
+)
 
 
 @pytest.fixture(params=CASES, ids=lambda case: " ".join(case))
@@ -76,7 +82,7 @@ def levels_of(core, dense):
 
 
 def posture_of(core, v):
-    return -core.posture_damping * v[-len(core.tau):]  # the posture held is the present one
+    return -core.posture_damping * v[-len(core.tau) :]  # the posture held is the present one
 
 
 def test_torques_are_those_of_the_dense_law(case):
@@ -105,9 +111,13 @@ def test_contact_wrenches_are_those_of_the_dynamics(case):
     if kind == "none":
         assert not core.contact_wrench.any()
         return
-    forces = np.concatenate([w[:c.rows] for w, c in zip(core.contact_wrench, core.structure.contacts)])
+    forces = np.concatenate(
+        [w[: c.rows] for w, c in zip(core.contact_wrench, core.structure.contacts)]
+    )
     expected = dense.contact_forces(core.tau)
-    np.testing.assert_allclose(forces, expected, rtol=0, atol=1e3 * dense.tolerance() * np.abs(expected).max())
+    np.testing.assert_allclose(
+        forces, expected, rtol=0, atol=1e3 * dense.tolerance() * np.abs(expected).max()
+    )
 
 
 def test_base_gets_no_force_that_nobody_supplies(case):
@@ -130,7 +140,9 @@ def test_every_method_gives_the_same_torques(name):
     expected = core.tick(q, v, 0.2).copy()
     for method in methods(robot(name)):
         core.method = method
-        np.testing.assert_allclose(core.tick(q, v, 0.2), expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+        np.testing.assert_allclose(
+            core.tick(q, v, 0.2), expected, rtol=0, atol=1e-9 * np.abs(expected).max()
+        )
 
 
 def test_without_compensation_the_bias_enters_the_force():
@@ -141,13 +153,17 @@ def test_without_compensation_the_bias_enters_the_force():
     core.posture_damping[:] = 0.0
     core.tick(q, v, 0.1)
     dense = Dense(model, q, v)
-    J, Lambda = dense.rows("tool"), np.linalg.inv(dense.rows("tool") @ dense.Hi @ dense.rows("tool").T)
+    J, Lambda = (
+        dense.rows("tool"),
+        np.linalg.inv(dense.rows("tool") @ dense.Hi @ dense.rows("tool").T),
+    )
     beta = dense.drift("tool") - J @ dense.Hi @ dense.h
     np.testing.assert_allclose(core.tau, J.T @ Lambda @ (wanted(core, 0) - beta), rtol=0, atol=1e-9)
 
 
 def test_gravity_and_coriolis_are_compensated_apart():
     from opspace_ctrl.dynamics import gravity_forces
+
     model = robot("arm7")
     core = make_core(model, mode=at.GRAVITY_MODE)
     q, v = state("arm7", 6, speed=2.0)
@@ -156,7 +172,9 @@ def test_gravity_and_coriolis_are_compensated_apart():
     for gravity, coriolis in ((1, 1), (1, 0), (0, 1), (0, 0)):
         core.options[[at.GRAVITY, at.CORIOLIS]] = gravity, coriolis
         expected = gravity * g + coriolis * (h - g)
-        np.testing.assert_allclose(core.tick(q, v, 0.0), expected, rtol=0, atol=1e-12 * np.abs(h).max())
+        np.testing.assert_allclose(
+            core.tick(q, v, 0.0), expected, rtol=0, atol=1e-12 * np.abs(h).max()
+        )
     core.options[at.FRICTION], core.viscous[:], core.coulomb[:] = 1.0, 0.3, 0.2
     np.testing.assert_allclose(core.tick(q, v, 0.0), 0.3 * v + 0.2 * np.tanh(v / 0.01), rtol=1e-12)
 
@@ -169,7 +187,9 @@ def test_impedance_is_a_spring_and_a_damper():
     core.posture_damping[:] = 0.0
     core.tick(q, v, 0.2)
     dense = Dense(model, q, v)
-    force = core.stiffness[0] * core.error[0] + core.damping[0] * (core.target_velocity[0] - core.velocity[0])
+    force = core.stiffness[0] * core.error[0] + core.damping[0] * (
+        core.target_velocity[0] - core.velocity[0]
+    )
     np.testing.assert_allclose(core.tau, dense.h + dense.rows("tool").T @ force, rtol=0, atol=1e-11)
 
 
@@ -182,10 +202,15 @@ def test_raw_mode_is_the_published_law_made_realisable(name):
     core = make_core(model, tasks, contacts, mode=at.RAW_MODE)
     q, v = state(name, 7)
     core.activate(q, v, 0.0)
-    core.force[:], core.tau0[:] = rng.normal(size=core.force.shape), rng.normal(size=core.tau0.shape)
+    core.force[:], core.tau0[:] = (
+        rng.normal(size=core.force.shape),
+        rng.normal(size=core.tau0.shape),
+    )
     core.tick(q, v, 0.0)
     dense = Dense(model, q, v, contacts)
     J = np.vstack([t.task().selection() @ dense.rows(t.frame) for t in tasks]) @ dense.B
     Jbar = dense.Phi @ J.T @ np.linalg.inv(J @ dense.Phi @ J.T)
     expected = dense.B.T @ dense.h + J.T @ core.force + core.tau0 - J.T @ (Jbar.T @ core.tau0)
-    np.testing.assert_allclose(core.tau, expected, rtol=0, atol=100 * dense.tolerance() * np.abs(expected).max())
+    np.testing.assert_allclose(
+        core.tau, expected, rtol=0, atol=100 * dense.tolerance() * np.abs(expected).max()
+    )

@@ -1,4 +1,5 @@
 """Limits: effort, rate, joint positions and speeds, ramp and error; what was limited is reported."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -11,8 +12,11 @@ from opspace_ctrl.control import segments
 
 def pulled(tasks=None, **options):
     """arm7 with torques of every level."""
-    core = make_core(robot("arm7"), tasks or [TaskSpec("a", "tool", "position"),
-                                              TaskSpec("b", "tool", "orientation", level=2)], **options)
+    core = make_core(
+        robot("arm7"),
+        tasks or [TaskSpec("a", "tool", "position"), TaskSpec("b", "tool", "orientation", level=2)],
+        **options,
+    )
     q, v = state("arm7", 3)
     hold_another_pose(core, q, v, np.random.default_rng(5))
     core.posture_damping[:] = 30.0
@@ -26,7 +30,9 @@ def test_the_lowest_level_is_scaled_first_and_keeps_its_direction():
     upper = levels[:4].sum(axis=0)
     core.effort_limits[:] = np.maximum(np.abs(free), np.abs(upper)) + 1.0
     worst = int(np.argmax(np.abs(levels[4])))
-    core.effort_limits[worst] = max(abs(upper[worst]), abs(upper[worst] + 0.4 * levels[4, worst])) + 1e-6
+    core.effort_limits[worst] = (
+        max(abs(upper[worst]), abs(upper[worst] + 0.4 * levels[4, worst])) + 1e-6
+    )
     tau = core.tick(q, v, 0.1)
     if abs(free[worst]) > core.effort_limits[worst]:
         assert 0.3 < core.scale[4] < 1.0
@@ -47,7 +53,9 @@ def test_what_is_left_of_every_level_keeps_its_direction_within_the_limits(share
     assert core.scale[0] == 1.0 and (core.scale >= 0.0).all()
     active = core.scale[2:]
     cut = np.flatnonzero(active < 1.0)
-    assert len(cut) == 0 or (active[cut[0] + 1:] == 0.0).all()  # below a shortened level nothing is left
+    assert (
+        len(cut) == 0 or (active[cut[0] + 1 :] == 0.0).all()
+    )  # below a shortened level nothing is left
 
 
 def test_bias_that_saturates_alone_is_clipped_and_said_so():
@@ -57,7 +65,11 @@ def test_bias_that_saturates_alone_is_clipped_and_said_so():
     core.effort_limits[j] = 0.5 * abs(core.levels[0, j])
     tau = core.tick(q, v, 0.1)
     assert abs(tau[j]) == core.effort_limits[j]
-    assert core.report[at.BIAS_SATURATED] == 1.0 and core.saturated[j] == 1.0 and core.report[at.CLIPPED] >= 1.0
+    assert (
+        core.report[at.BIAS_SATURATED] == 1.0
+        and core.saturated[j] == 1.0
+        and core.report[at.CLIPPED] >= 1.0
+    )
 
 
 def test_torques_change_no_faster_than_the_rate_and_all_joints_alike():
@@ -79,7 +91,9 @@ def test_on_activation_tasks_ramp_in_and_the_bias_does_not():
     tau = core.tick(q, v, 0.0).copy()
     np.testing.assert_allclose(tau, core.levels[0], atol=1e-12)
     middle = core.tick(q, v, 0.25).copy()
-    np.testing.assert_allclose(middle, core.levels[0] + 0.5 * core.levels[1:].sum(axis=0), atol=1e-9)
+    np.testing.assert_allclose(
+        middle, core.levels[0] + 0.5 * core.levels[1:].sum(axis=0), atol=1e-9
+    )
     assert core.report[at.RAMPED] == pytest.approx(0.5)
     np.testing.assert_allclose(core.tick(q, v, 0.5), core.levels.sum(axis=0), atol=1e-12)
 
@@ -90,11 +104,16 @@ def test_errors_are_shortened_not_bent():
     core.error_limit[:] = 0.05, 0.1
     core.tick(q, v, 0.1)
     e = core.error[0]
-    short = np.concatenate([0.05 * e[:3] / np.linalg.norm(e[:3]), 0.1 * e[3:] / np.linalg.norm(e[3:])])
+    short = np.concatenate(
+        [0.05 * e[:3] / np.linalg.norm(e[:3]), 0.1 * e[3:] / np.linalg.norm(e[3:])]
+    )
     from control_cases import Dense
+
     dense = Dense(robot("arm7"), q, v)
     found = dense.rows("tool") @ dense.acceleration(core.tau) + dense.drift("tool")
-    np.testing.assert_allclose(found, core.stiffness[0] * short + core.target_acceleration[0], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        found, core.stiffness[0] * short + core.target_acceleration[0], rtol=0, atol=1e-8
+    )
     assert core.report[at.ERROR_CLIPPED] == 2.0
 
 
@@ -150,6 +169,7 @@ def test_joints_keep_their_speed_limit():
 
 def test_limits_do_not_disturb_contacts():
     from control_cases import ContactSpec, Dense
+
     contacts = [ContactSpec("left", "left_foot"), ContactSpec("right", "right_foot")]
     core = make_core(robot("asimo"), [TaskSpec("hand", "left_hand", "position")], contacts)
     q, v = state("asimo", 2)
@@ -160,4 +180,6 @@ def test_limits_do_not_disturb_contacts():
     assert core.report[at.JOINTS_LIMITED] > 1.0
     dense = Dense(robot("asimo"), q, v, contacts)
     expected = dense.contact_forces(core.tau)
-    np.testing.assert_allclose(core.contact_wrench.ravel(), expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+    np.testing.assert_allclose(
+        core.contact_wrench.ravel(), expected, rtol=0, atol=1e-6 * np.abs(expected).max()
+    )

@@ -1,4 +1,5 @@
 """Closed loops with a minimal integrator: what the law promises is what the robot does."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -41,8 +42,12 @@ def test_arm_follows_a_moving_pose_with_no_more_error_than_the_integrator_makes(
 def test_humanoid_stands_on_two_feet_shifts_its_weight_and_moves_a_hand():
     model = robot("asimo")
     contacts = [ContactSpec("left", "left_foot"), ContactSpec("right", "right_foot")]
-    core = make_core(model, [TaskSpec("com", None, "position"), TaskSpec("hand", "left_hand", level=2)], contacts,
-                     internal=at.BALANCED)
+    core = make_core(
+        model,
+        [TaskSpec("com", None, "position"), TaskSpec("hand", "left_hand", level=2)],
+        contacts,
+        internal=at.BALANCED,
+    )
     core.half_lengths[:] = 0.1, 0.05
     core.posture_stiffness[:], core.posture_damping[:] = 25.0, 10.0
     q, v, dt = shipped_robots.home("asimo"), np.zeros(model.nv), 2e-3
@@ -75,6 +80,8 @@ def test_free_flyer_reaches_while_its_base_reacts():
         if k % 50 == 0:
             exchanged = max(exchanged, np.abs(Dense(model, q, v).H[:6, 6:] @ v[6:]).max())
     assert np.abs(core.error[0]).max() < 1e-3
-    assert np.abs(q[:3] - shipped_robots.home("free_flyer")[:3]).max() > 1e-3  # nothing holds the base
+    assert (
+        np.abs(q[:3] - shipped_robots.home("free_flyer")[:3]).max() > 1e-3
+    )  # nothing holds the base
     momentum = (Dense(model, q, v).H @ v)[:6]
     assert np.abs(momentum).max() < 1e-3 * exchanged

@@ -1,4 +1,5 @@
 """The gates: what closes each, what may be sent meanwhile, how it opens; driven with plain numbers."""
+
 from __future__ import annotations
 
 import tracemalloc
@@ -226,7 +227,10 @@ def test_a_tick_without_a_finite_torque_closes_a_gate_until_the_next_state():
     clock, safety = running()
     safety.restarted()
     safety.failed()
-    assert safety.check(clock.time, clock.steady) == BIT["finite"] and safety.command(clock.steady) == "held"
+    assert (
+        safety.check(clock.time, clock.steady) == BIT["finite"]
+        and safety.command(clock.steady) == "held"
+    )
     assert clock.message() == 0 and safety.must_restart
 
 
@@ -245,9 +249,20 @@ def test_of_several_gates_the_most_important_one_is_named_and_the_least_state_co
     assert safety.command(clock.steady) == "held"
 
 
-@given(st.lists(st.tuples(st.sampled_from(["state", "wait", "stop", "reset", "odom", "computed", "begin", "advise"]),
-                          st.floats() | st.floats(0.0, 0.1), st.integers(0, (1 << len(GATES)) - 1))),
-       st.booleans(), st.booleans(), st.sampled_from(["zero", "gravity", "damping"]))
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                ["state", "wait", "stop", "reset", "odom", "computed", "begin", "advise"]
+            ),
+            st.floats() | st.floats(0.0, 0.1),
+            st.integers(0, (1 << len(GATES)) - 1),
+        )
+    ),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(["zero", "gravity", "damping"]),
+)
 def test_whatever_happens_a_law_is_never_sent_without_a_state(events, has_odom, is_simulated, kind):
     safety, time, steady = make(has_odom, is_simulated, safe_command=kind), 0.0, 0.0
     for event, number, bits in events:
@@ -286,6 +301,7 @@ def test_a_tick_of_the_gates_keeps_no_memory():
 
 # ---- the look at a state ----
 
+
 @pytest.mark.parametrize("robot", ["arm7", "asimo"])
 def test_a_good_state_has_no_fault(robot):
     model = load_robot(robot)
@@ -297,7 +313,12 @@ def test_a_good_state_has_no_fault(robot):
 def test_each_fault_of_a_state_has_its_name():
     model = load_robot("asimo")
     guard, q, v = Guard(model, 0.1), model.neutral(), np.zeros(model.nv)
-    assert guard.faults(q[:-1], v) == guard.faults(q, v.astype(np.float32)) == guard.faults(list(q), v) == BIT["size"]
+    assert (
+        guard.faults(q[:-1], v)
+        == guard.faults(q, v.astype(np.float32))
+        == guard.faults(list(q), v)
+        == BIT["size"]
+    )
     for bad in (np.nan, np.inf, -np.inf, 1e13):
         for array in (q, v):
             kept, array[9] = array[9], bad

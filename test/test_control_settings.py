@@ -1,4 +1,5 @@
 """Parameters of the controller: every table row is valid, every contradiction is refused by name."""
+
 from __future__ import annotations
 
 import pytest
@@ -15,8 +16,10 @@ BASE = {"tasks": ["hand"], "contacts": ["foot"]}
 
 def test_names_of_the_design_are_all_in_the_table():
     names = {parameter.name for parameter in TABLE}
-    general = ("robot base joints mode method tasks contacts compensate safe_command state_timeout target_timeout "
-               "torque_rate_limit payload.mass payload.centre payload.frame posture.positions").split()
+    general = (
+        "robot base joints mode method tasks contacts compensate safe_command state_timeout target_timeout "
+        "torque_rate_limit payload.mass payload.centre payload.frame posture.positions"
+    ).split()
     own = [f"hand.{name}" for name in "frame rows level law stiffness damping relative_to".split()]
     assert names >= {*general, *own}
     assert len(names) == len(TABLE)
@@ -29,7 +32,9 @@ def test_every_parameter_has_a_description_that_ends_as_a_sentence():
 
 def test_locked_joints_are_frozen_at_zero_unless_positions_are_given():
     assert controller_settings({"locked_joints": ["a", "b"]}).locked == {"a": 0.0, "b": 0.0}
-    assert controller_settings({"locked_joints": ["a"], "locked_positions": [0.5]}).locked == {"a": 0.5}
+    assert controller_settings({"locked_joints": ["a"], "locked_positions": [0.5]}).locked == {
+        "a": 0.5
+    }
 
 
 def test_defaults_alone_are_valid_and_safe():
@@ -38,19 +43,30 @@ def test_defaults_alone_are_valid_and_safe():
     assert settings.safety.state_timeout == 0.02 and settings.compensation.bias
 
 
-@pytest.mark.parametrize("law, stiffness", [("inertia", (400.0,) * 6), ("impedance", (400.0,) * 3 + (20.0,) * 3)])
+@pytest.mark.parametrize(
+    "law, stiffness", [("inertia", (400.0,) * 6), ("impedance", (400.0,) * 3 + (20.0,) * 3)]
+)
 def test_damping_is_critical_where_it_is_not_given(law, stiffness):
     (task,) = controller_settings({"tasks": ["hand"], "hand.law": law}).tasks
     assert task.stiffness == stiffness
     assert task.damping == pytest.approx([2.0 * k**0.5 for k in stiffness])
 
 
-@pytest.mark.parametrize("rows, given, six", [
-    ("pose", [9.0], (9.0,) * 6), ("pose", [9.0, 4.0], (9.0,) * 3 + (4.0,) * 3),
-    ("pose", [1, 2, 3, 4, 5, 6], range(1, 7)),
-    ("position", [1, 2, 3], (1, 2, 3, 1, 2, 3)), ("com", [7], (7,) * 6), ("orientation", [1, 2, 3], (1, 2, 3) * 2)])
+@pytest.mark.parametrize(
+    "rows, given, six",
+    [
+        ("pose", [9.0], (9.0,) * 6),
+        ("pose", [9.0, 4.0], (9.0,) * 3 + (4.0,) * 3),
+        ("pose", [1, 2, 3, 4, 5, 6], range(1, 7)),
+        ("position", [1, 2, 3], (1, 2, 3, 1, 2, 3)),
+        ("com", [7], (7,) * 6),
+        ("orientation", [1, 2, 3], (1, 2, 3) * 2),
+    ],
+)
 def test_gains_are_given_for_all_axes_at_once_or_each(rows, given, six):
-    (task,) = controller_settings({"tasks": ["hand"], "hand.rows": rows, "hand.stiffness": given}).tasks
+    (task,) = controller_settings(
+        {"tasks": ["hand"], "hand.rows": rows, "hand.stiffness": given}
+    ).tasks
     assert list(task.stiffness) == list(six)
 
 
@@ -60,48 +76,92 @@ def test_an_axis_is_of_motion_or_of_force():
 
 
 def test_a_sole_is_a_rectangle_about_its_centre():
-    (foot,) = controller_settings({"contacts": ["foot"], "foot.front": 0.14, "foot.back": 0.06, "foot.left": 0.05,
-                                   "foot.right": 0.03}).contacts
-    assert foot.half_lengths == pytest.approx((0.1, 0.04)) and foot.centre == pytest.approx((0.04, 0.01))
+    (foot,) = controller_settings(
+        {
+            "contacts": ["foot"],
+            "foot.front": 0.14,
+            "foot.back": 0.06,
+            "foot.left": 0.05,
+            "foot.right": 0.03,
+        }
+    ).contacts
+    assert foot.half_lengths == pytest.approx((0.1, 0.04)) and foot.centre == pytest.approx(
+        (0.04, 0.01)
+    )
 
 
 def test_frames_are_named_like_their_tasks_unless_given():
-    settings = controller_settings({**BASE, "tasks": ["hand", "balance"], "balance.rows": "com",
-                                    "hand.relative_to": "torso", "hand.axes": "hand"})
+    settings = controller_settings(
+        {
+            **BASE,
+            "tasks": ["hand", "balance"],
+            "balance.rows": "com",
+            "hand.relative_to": "torso",
+            "hand.axes": "hand",
+        }
+    )
     hand, balance = settings.structure.tasks
     assert (hand.frame, hand.relative_to, hand.axes) == ("hand", "torso", "hand")
     assert (balance.frame, balance.rows) == (None, "position")
     assert settings.structure.contacts[0].frame == "foot" and settings.structure.joints is None
 
 
-@pytest.mark.parametrize("values, words", [
-    ({"tasks": ["a", "a"]}, "'a' is given 2 times"), ({"tasks": ["a"], "contacts": ["a"]}, "'a' is given 2 times"),
-    ({"tasks": ["posture"]}, "name of a parameter"), ({"tasks": ["mode"]}, "name of a parameter"),
-    ({"tasks": ["left hand"]}, "letters"), ({"tasks": ["1st"]}, "letter first"), ({"tasks": [""]}, "letters"),
-    ({"tasks": ["a"], "a.stiffness": [1.0, 2.0, 3.0]}, "a.stiffness has 3.*1, 2 or 6"),
-    ({"tasks": ["a"], "a.rows": "position", "a.damping": [1.0, 2.0]}, "a.damping has 2.*1 or 3"),
-    ({"tasks": ["a"], "a.rows": "com", "a.frame": "hand"}, "a.frame"),
-    ({"tasks": ["a"], "a.rows": "com", "a.relative_to": "hand"}, "a.relative_to"),
-    ({"tasks": ["a"], "a.rows": "position", "a.force_axes": ["rx"]}, "'rx'.*x, y, z"),
-    ({"singularity.cut": 0.6}, "singularity.cut = 0.6 must be below singularity.damping"),
-    ({"locked_joints": ["a"], "locked_positions": [1.0, 2.0]}, "locked_positions has 2 numbers for 1"),
-    ({"locked_joints": ["j"], "joints": ["j"]}, "'j' is given 2 times"),
-    ({"mode": "raw"}, "tasks"), ({"joints": ["j", "j"]}, "'j' is given 2 times"),
-    ({"payload.centre": [0.0]}, "payload.centre has 1.*3"), ({"posture.stiffness": []}, "posture.stiffness is empty"),
-    ({"posture.joints": ["a", "b"], "posture.positions": [1.0]}, "posture.positions has 1 numbers for 2"),
-    ({"posture.joints": ["a", "b"], "posture.damping": [1.0, 1.0, 1.0]}, "posture.damping has 3 numbers for 2"),
-])
+@pytest.mark.parametrize(
+    "values, words",
+    [
+        ({"tasks": ["a", "a"]}, "'a' is given 2 times"),
+        ({"tasks": ["a"], "contacts": ["a"]}, "'a' is given 2 times"),
+        ({"tasks": ["posture"]}, "name of a parameter"),
+        ({"tasks": ["mode"]}, "name of a parameter"),
+        ({"tasks": ["left hand"]}, "letters"),
+        ({"tasks": ["1st"]}, "letter first"),
+        ({"tasks": [""]}, "letters"),
+        ({"tasks": ["a"], "a.stiffness": [1.0, 2.0, 3.0]}, "a.stiffness has 3.*1, 2 or 6"),
+        (
+            {"tasks": ["a"], "a.rows": "position", "a.damping": [1.0, 2.0]},
+            "a.damping has 2.*1 or 3",
+        ),
+        ({"tasks": ["a"], "a.rows": "com", "a.frame": "hand"}, "a.frame"),
+        ({"tasks": ["a"], "a.rows": "com", "a.relative_to": "hand"}, "a.relative_to"),
+        ({"tasks": ["a"], "a.rows": "position", "a.force_axes": ["rx"]}, "'rx'.*x, y, z"),
+        ({"singularity.cut": 0.6}, "singularity.cut = 0.6 must be below singularity.damping"),
+        (
+            {"locked_joints": ["a"], "locked_positions": [1.0, 2.0]},
+            "locked_positions has 2 numbers for 1",
+        ),
+        ({"locked_joints": ["j"], "joints": ["j"]}, "'j' is given 2 times"),
+        ({"mode": "raw"}, "tasks"),
+        ({"joints": ["j", "j"]}, "'j' is given 2 times"),
+        ({"payload.centre": [0.0]}, "payload.centre has 1.*3"),
+        ({"posture.stiffness": []}, "posture.stiffness is empty"),
+        (
+            {"posture.joints": ["a", "b"], "posture.positions": [1.0]},
+            "posture.positions has 1 numbers for 2",
+        ),
+        (
+            {"posture.joints": ["a", "b"], "posture.damping": [1.0, 1.0, 1.0]},
+            "posture.damping has 3 numbers for 2",
+        ),
+    ],
+)
 def test_contradictions_are_refused_with_the_reason(values, words):
     with pytest.raises(SettingsError, match=words):
         controller_settings(values)
 
 
-@pytest.mark.parametrize("values, words", [
-    ({"tasks": "hand"}, "tasks.*list of strings"), ({"mode": "task"}, "tasks, raw, gravity"),
-    ({"method": "magic"}, "sparse_ltdl"), ({"tasks": ["a"], "b.frame": "x"}, "'b.frame'"),
-    ({"tasks": ["a"], "a.stifness": [1.0]}, "'a.stifness'.*a.stiffness"), ({"manual_recovery": ["gate"]}, GATES[0]),
-    ({"torque_rate_limit": 0.0}, "1 to"), ({"tasks": ["a"], "a.stiffness": [-1.0]}, "0 to"),
-])
+@pytest.mark.parametrize(
+    "values, words",
+    [
+        ({"tasks": "hand"}, "tasks.*list of strings"),
+        ({"mode": "task"}, "tasks, raw, gravity"),
+        ({"method": "magic"}, "sparse_ltdl"),
+        ({"tasks": ["a"], "b.frame": "x"}, "'b.frame'"),
+        ({"tasks": ["a"], "a.stifness": [1.0]}, "'a.stifness'.*a.stiffness"),
+        ({"manual_recovery": ["gate"]}, GATES[0]),
+        ({"torque_rate_limit": 0.0}, "1 to"),
+        ({"tasks": ["a"], "a.stiffness": [-1.0]}, "0 to"),
+    ],
+)
 def test_wrong_parameters_are_refused_by_their_table(values, words):
     with pytest.raises(ParameterError, match=words):
         controller_settings(values)
@@ -109,18 +169,32 @@ def test_wrong_parameters_are_refused_by_their_table(values, words):
 
 def test_changes_that_need_a_new_controller_are_named():
     old = controller_settings(BASE)
-    live = {**BASE, "hand.stiffness": [100.0], "method": "rjk", "foot.enabled": False, "payload.mass": 1.0}
+    live = {
+        **BASE,
+        "hand.stiffness": [100.0],
+        "method": "rjk",
+        "foot.enabled": False,
+        "payload.mass": 1.0,
+    }
     assert fixed_changes(old, controller_settings(live)) == []
-    assert fixed_changes(old, controller_settings({**live, "hand.level": 2, "base": "floating"})) == [
-        "base", "hand.level"]
+    assert fixed_changes(
+        old, controller_settings({**live, "hand.level": 2, "base": "floating"})
+    ) == ["base", "hand.level"]
     assert "tasks" in fixed_changes(old, controller_settings({"contacts": ["foot"]}))
 
 
-@given(st.dictionaries(
-    st.sampled_from([parameter.name for parameter in TABLE]),
-    st.booleans() | st.integers(-3, 9) | st.floats(-2.0, 2.0) | st.sampled_from(["", "hand", "com", "x", "pose"])
-    | st.lists(st.floats(0.0, 9.0), max_size=7) | st.lists(st.sampled_from(["hand", "foot", "x", "rz"]), max_size=3),
-    max_size=4))
+@given(
+    st.dictionaries(
+        st.sampled_from([parameter.name for parameter in TABLE]),
+        st.booleans()
+        | st.integers(-3, 9)
+        | st.floats(-2.0, 2.0)
+        | st.sampled_from(["", "hand", "com", "x", "pose"])
+        | st.lists(st.floats(0.0, 9.0), max_size=7)
+        | st.lists(st.sampled_from(["hand", "foot", "x", "rz"]), max_size=3),
+        max_size=4,
+    )
+)
 def test_rubbish_is_refused_by_name_or_yields_complete_settings(values):
     try:
         settings = controller_settings({**BASE, **values})

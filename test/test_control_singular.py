@@ -3,6 +3,7 @@
 The bound: along a direction whose response a (as a share of the typical response r) falls below e, half of the
 least response that is typical of the task, the force is at most |a_wanted| / (e r) instead of growing like 1 / a.
 """
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -34,7 +35,9 @@ def sweep(core, angles, asked):
         core.measure(q, none)
         here = np.zeros((3, 6))
         here[:, 0], here[:, 2] = core.pose[0, 9:], 0.5 * asked
-        core.load_program(0, segments.row(k - 0.5, k + 0.5, here, (0, 0, 0, 1), np.zeros((3, 6)))[None])
+        core.load_program(
+            0, segments.row(k - 0.5, k + 0.5, here, (0, 0, 0, 1), np.zeros((3, 6)))[None]
+        )
         core.damping[:] = core.stiffness[:] = 0.0
         core.tick(q, none, float(k))
         torques.append(core.levels[2].copy())
@@ -50,7 +53,9 @@ def core():
 
 def radial(angle=0.0):
     """Direction from the shoulder to the tool, which the stretched arm cannot go."""
-    tool, shoulder = (frame_pose(robot("arm7"), stretched(angle), frame)[0] for frame in ("tool", "link2"))
+    tool, shoulder = (
+        frame_pose(robot("arm7"), stretched(angle), frame)[0] for frame in ("tool", "link2")
+    )
     return (tool - shoulder) / np.linalg.norm(tool - shoulder)
 
 
@@ -60,7 +65,12 @@ def test_torque_stays_bounded_and_small_steps_of_the_pose_make_small_steps_of_it
     torques = sweep(core, angles, asked)
     scale = core._work[osim.SCALE][:3]
     J = Dense(robot("arm7"), stretched(0.0), np.zeros(7)).rows("tool")[:3]
-    bound = np.linalg.norm(J, 2) * np.linalg.norm(asked / scale) / (DAMPING * core._work[at.TYPICAL][2]) / scale.min()
+    bound = (
+        np.linalg.norm(J, 2)
+        * np.linalg.norm(asked / scale)
+        / (DAMPING * core._work[at.TYPICAL][2])
+        / scale.min()
+    )
     assert np.abs(torques).max() <= bound
     steps = np.abs(np.diff(torques, axis=0)).max(axis=1)
     assert steps.max() <= 0.05 * np.abs(torques).max()
@@ -93,8 +103,13 @@ def test_reaching_out_of_the_workspace_and_back_keeps_within_what_the_arm_can_do
     core.activate(q, v, 0.0)
     here, zero = core.pose[0, 9:].copy(), np.zeros(3)
     far = here + 0.5 * here / np.linalg.norm(here)  # 0.36 m farther than the arm reaches
-    ways = [segments.quintic(a, zero, zero, b, zero, zero, 1.0) for a, b in ((here, far), (far, here))]
-    core.load_program(0, np.array([segments.row(k, k + 1.0, way, (0, 0, 0, 1), none) for k, way in enumerate(ways)]))
+    ways = [
+        segments.quintic(a, zero, zero, b, zero, zero, 1.0) for a, b in ((here, far), (far, here))
+    ]
+    core.load_program(
+        0,
+        np.array([segments.row(k, k + 1.0, way, (0, 0, 0, 1), none) for k, way in enumerate(ways)]),
+    )
     for k in range(2600):
         torques.append(core.tick(q, v, k * dt).copy())
         v = v + dt * forward_dynamics(model, q, v, torques[-1])
@@ -107,20 +122,37 @@ def test_reaching_out_of_the_workspace_and_back_keeps_within_what_the_arm_can_do
 def arm_values(name):
     """Start and parameters: arm7 as it is shipped, or with default gains, and Panda; the loop has no friction."""
     if name == "arm7":
-        values = node_parameters(Path(__file__).parents[1] / "config" / "arm7.yaml", "opspace_controller")
+        values = node_parameters(
+            Path(__file__).parents[1] / "config" / "arm7.yaml", "opspace_controller"
+        )
         del values["robot"]
         return ARM_START, {**values, "method": "sparse_ltdl", "compensation.friction": False}
     if name == "default gains":
         return ARM_START, {"tasks": ["tool"], "tool.speed": 1.0}
     q = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785, 0.0])
-    return q, {"tasks": ["tool"], "tool.frame": "panda_hand_tcp", "tool.rows": "pose",
-               "tool.stiffness": [400.0, 1600.0], "tool.error_clip": 0.05, "tool.error_clip_angle": 0.2}
+    return q, {
+        "tasks": ["tool"],
+        "tool.frame": "panda_hand_tcp",
+        "tool.rows": "pose",
+        "tool.stiffness": [400.0, 1600.0],
+        "tool.error_clip": 0.05,
+        "tool.error_clip_angle": 0.2,
+    }
 
 
-@pytest.mark.parametrize(("name", "out", "back", "delay"), [
-    ("arm7", 3.0, 6.0, 0), ("arm7", 3.0, 6.0, 2), ("panda", 4.0, 6.0, 0), ("panda", 4.0, 6.0, 2),
-    ("default gains", 3.0, 6.0, 2)])
-def test_an_arm_sent_to_a_pose_out_of_reach_and_called_back_keeps_its_velocity_limits(name, out, back, delay):
+@pytest.mark.parametrize(
+    ("name", "out", "back", "delay"),
+    [
+        ("arm7", 3.0, 6.0, 0),
+        ("arm7", 3.0, 6.0, 2),
+        ("panda", 4.0, 6.0, 0),
+        ("panda", 4.0, 6.0, 2),
+        ("default gains", 3.0, 6.0, 2),
+    ],
+)
+def test_an_arm_sent_to_a_pose_out_of_reach_and_called_back_keeps_its_velocity_limits(
+    name, out, back, delay
+):
     """All six rows, behind the rate limit, also with commands that come one or two steps late."""
     (q, values), model = arm_values(name), robot("panda" if name == "panda" else "arm7")
     loop = Loop(model, q, delay=delay, **values)
@@ -134,7 +166,9 @@ def test_an_arm_sent_to_a_pose_out_of_reach_and_called_back_keeps_its_velocity_l
             speeds.append(np.abs(loop.run(STEP).v) / model.velocity_limits)
     assert np.max(speeds) < 1.0
     assert (np.abs(loop.torques) < model.effort_limits).all()
-    assert np.mean(loop.torque_rates.max(axis=1) > 999.0) < 0.05  # the rate limit is no part of how it moves
+    assert (
+        np.mean(loop.torque_rates.max(axis=1) > 999.0) < 0.05
+    )  # the rate limit is no part of how it moves
     assert np.abs(controller.error("tool")).max() < 1e-3
 
 
@@ -158,7 +192,11 @@ def test_entering_and_leaving_are_alike(core):
 
 
 def test_more_rows_than_joints_are_no_trouble():
-    tasks = [TaskSpec("a", "tool"), TaskSpec("b", "link5", "position"), TaskSpec("c", "link4", "position", level=2)]
+    tasks = [
+        TaskSpec("a", "tool"),
+        TaskSpec("b", "link5", "position"),
+        TaskSpec("c", "link4", "position", level=2),
+    ]
     core = make_core(robot("arm7"), tasks, damping=DAMPING, cut=CUT)
     q, v = stretched(0.7), np.full(7, 0.2)
     core.activate(q, v, 0.0)

@@ -1,4 +1,5 @@
 """References: no jump, limits kept, exact ends; derivatives by finite differences, paths against SciPy."""
+
 from __future__ import annotations
 
 import re
@@ -26,12 +27,16 @@ FAST = {"speed": 100.0, "angular_speed": 100.0, "acceleration": 1e4, "angular_ac
 def target(timeout=0.0, **own):
     values = {"tasks": ["hand"], **{f"hand.{name}": value for name, value in own.items()}}
     out = Target(controller_settings(values).tasks[0], timeout)
-    out.hold(segments.at_rest([0.3, -0.2, 0.5], Rotation.from_rotvec([0.4, 0.2, -0.9]).as_quat()), 0.0)
+    out.hold(
+        segments.at_rest([0.3, -0.2, 0.5], Rotation.from_rotvec([0.4, 0.2, -0.9]).as_quat()), 0.0
+    )
     return out
 
 
 def random_pose(rng):
-    return rng.uniform(-1.0, 1.0, 3), Rotation.random(random_state=int(rng.integers(1 << 30))).as_quat()
+    return rng.uniform(-1.0, 1.0, 3), Rotation.random(
+        random_state=int(rng.integers(1 << 30))
+    ).as_quat()
 
 
 def difference(a, b):
@@ -45,15 +50,22 @@ def assert_consistent(reference, times, step=1e-5):
     for time in times:
         before, now, after = (reference(time + k * step) for k in (-1, 0, 1))
         turn = Rotation.from_quat(after.quaternion) * Rotation.from_quat(before.quaternion).inv()
-        for value, change in ((now.velocity, after.position - before.position), (now.rate, turn.as_rotvec()),
-                              (now.acceleration, after.velocity - before.velocity),
-                              (now.rate_change, after.rate - before.rate)):
-            assert value == pytest.approx(change / (2.0 * step), abs=1e-4 * (1.0 + np.abs(value).max()))
+        for value, change in (
+            (now.velocity, after.position - before.position),
+            (now.rate, turn.as_rotvec()),
+            (now.acceleration, after.velocity - before.velocity),
+            (now.rate_change, after.rate - before.rate),
+        ):
+            assert value == pytest.approx(
+                change / (2.0 * step), abs=1e-4 * (1.0 + np.abs(value).max())
+            )
 
 
 def inner_times(program, count=7):
     """Instants inside every segment, away from their ends."""
-    return np.concatenate([np.linspace(r[0] + 1e-3, r[1] - 1e-3, count) for r in program if r[1] - r[0] > 4e-3])
+    return np.concatenate(
+        [np.linspace(r[0] + 1e-3, r[1] - 1e-3, count) for r in program if r[1] - r[0] > 4e-3]
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -65,23 +77,41 @@ def test_minimum_jerk_from_rest_is_the_known_polynomial_along_the_geodesic(seed)
     slerp = Slerp([0.0, 1.0], Rotation.from_quat([start.quaternion, quaternion]))
     for x in np.linspace(0.0, 1.0, 11):
         share, now = 10 * x**3 - 15 * x**4 + 6 * x**5, one.reference(1.0 + x * (end - 1.0))
-        assert now.position == pytest.approx(start.position + share * (position - start.position), abs=1e-12)
+        assert now.position == pytest.approx(
+            start.position + share * (position - start.position), abs=1e-12
+        )
         assert (slerp(share) * Rotation.from_quat(now.quaternion).inv()).magnitude() < 1e-7
     assert_consistent(one.reference, inner_times(one.program))
 
 
-@pytest.mark.parametrize("limit, value", [("speed", 0.2), ("acceleration", 0.5), ("angular_speed", 0.3),
-                                          ("angular_acceleration", 0.7), ("time", 9.0)])
+@pytest.mark.parametrize(
+    "limit, value",
+    [
+        ("speed", 0.2),
+        ("acceleration", 0.5),
+        ("angular_speed", 0.3),
+        ("angular_acceleration", 0.7),
+        ("time", 9.0),
+    ],
+)
 def test_the_tightest_limit_is_reached_and_none_exceeded(limit, value):
-    others = {"speed": 9.0, "acceleration": 90.0, "angular_speed": 9.0, "angular_acceleration": 90.0}
+    others = {
+        "speed": 9.0,
+        "acceleration": 90.0,
+        "angular_speed": 9.0,
+        "angular_acceleration": 90.0,
+    }
     one = target(**{**others, limit: value})
     one.pose([1.3, 0.4, 0.2], Rotation.from_rotvec([1.0, 1.0, 0.4]).as_quat(), 0.0)
     end, limits = one.program[-1, segments.END], one.settings.limits
     motions = [one.reference(t) for t in np.linspace(0.0, end, 2001)]
-    peaks = {"speed": max(np.linalg.norm(m.velocity) for m in motions),
-             "acceleration": max(np.linalg.norm(m.acceleration) for m in motions),
-             "angular_speed": max(np.linalg.norm(m.rate) for m in motions),
-             "angular_acceleration": max(np.linalg.norm(m.rate_change) for m in motions), "time": end}
+    peaks = {
+        "speed": max(np.linalg.norm(m.velocity) for m in motions),
+        "acceleration": max(np.linalg.norm(m.acceleration) for m in motions),
+        "angular_speed": max(np.linalg.norm(m.rate) for m in motions),
+        "angular_acceleration": max(np.linalg.norm(m.rate_change) for m in motions),
+        "time": end,
+    }
     assert peaks[limit] == pytest.approx(value, rel=2e-3)
     for name in peaks.keys() - {"time"}:
         assert peaks[name] <= getattr(limits, name) * 1.002
@@ -159,8 +189,11 @@ def test_a_stale_pose_target_comes_to_rest_on_the_way():
 def test_a_target_beyond_the_jump_limit_is_moved_nearer():
     one = target(jump=0.25, jump_angle=0.5)
     start = one.reference(0.0)
-    one.pose(start.position + [3.0, 0.0, 4.0], (Rotation.from_rotvec([0.0, 2.0, 0.0])
-                                                * Rotation.from_quat(start.quaternion)).as_quat(), 0.0)
+    one.pose(
+        start.position + [3.0, 0.0, 4.0],
+        (Rotation.from_rotvec([0.0, 2.0, 0.0]) * Rotation.from_quat(start.quaternion)).as_quat(),
+        0.0,
+    )
     end = one.reference(99.0)
     assert one.clipped and end.position - start.position == pytest.approx([0.15, 0.0, 0.2])
     turn = Rotation.from_quat(end.quaternion) * Rotation.from_quat(start.quaternion).inv()
@@ -188,6 +221,7 @@ def test_near_half_a_turn_the_way_round_is_kept():
 
 # ---- trajectories ----
 
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("has_twists", [False, True])
 def test_a_trajectory_passes_its_way_points_smoothly(seed, has_twists):
@@ -203,7 +237,9 @@ def test_a_trajectory_passes_its_way_points_smoothly(seed, has_twists):
     for k, time in enumerate(times):
         now = one.reference(start + time)
         assert now.position == pytest.approx(positions[k], abs=1e-9)
-        assert (Rotation.from_quat(now.quaternion) * Rotation.from_quat(quaternions[k]).inv()).magnitude() < 1e-7
+        assert (
+            Rotation.from_quat(now.quaternion) * Rotation.from_quat(quaternions[k]).inv()
+        ).magnitude() < 1e-7
         if has_twists and k < n - 1:
             assert np.concatenate([now.velocity, now.rate]) == pytest.approx(twists[k], abs=1e-9)
         if k < n - 1:
@@ -214,13 +250,26 @@ def test_a_trajectory_passes_its_way_points_smoothly(seed, has_twists):
 
 def excess(one, count=1500):
     """How many times the reference exceeds the limits of its task, from many samples."""
-    limits, start, end = one.settings.limits, one.program[0, segments.START], one.program[-1, segments.END]
+    limits, start, end = (
+        one.settings.limits,
+        one.program[0, segments.START],
+        one.program[-1, segments.END],
+    )
     most = 0.0
     for time in np.linspace(start, end, count):
         now = one.reference(time)
-        most = max(most, *(np.linalg.norm(value) / limit for value, limit in (
-            (now.velocity, limits.speed), (now.acceleration, limits.acceleration), (now.rate, limits.angular_speed),
-            (now.rate_change, limits.angular_acceleration))))
+        most = max(
+            most,
+            *(
+                np.linalg.norm(value) / limit
+                for value, limit in (
+                    (now.velocity, limits.speed),
+                    (now.acceleration, limits.acceleration),
+                    (now.rate, limits.angular_speed),
+                    (now.rate_change, limits.angular_acceleration),
+                )
+            ),
+        )
     return most
 
 
@@ -236,11 +285,15 @@ def test_a_trajectory_that_is_too_fast_is_followed_slower_on_the_same_way(seed, 
         each.trajectory(times, positions, quaternions, 1.0, twists)
     stretch = (one.program[-1, segments.END] - 1.0) / times[-1]
     assert one.clipped and not free.clipped and stretch > 1.0
-    assert 0.9 < excess(one) < 1.02  # as fast as the limits allow, within what samples miss of the peaks
+    assert (
+        0.9 < excess(one) < 1.02
+    )  # as fast as the limits allow, within what samples miss of the peaks
     for time in np.linspace(0.0, times[-1], 50):
         slow, fast = one.reference(1.0 + stretch * time), free.reference(1.0 + time)
         assert slow.position == pytest.approx(fast.position, abs=1e-9)
-        assert (Rotation.from_quat(slow.quaternion) * Rotation.from_quat(fast.quaternion).inv()).magnitude() < 1e-7
+        assert (
+            Rotation.from_quat(slow.quaternion) * Rotation.from_quat(fast.quaternion).inv()
+        ).magnitude() < 1e-7
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -268,8 +321,9 @@ def test_two_way_points_at_rest_are_scipys_quintic_and_slerp():
     start, goal = one.reference(0.0), np.array([0.0, 0.4, 0.9])
     quaternion = Rotation.from_rotvec([1.0, 0.4, -2.0]).as_quat()
     one.trajectory([2.0], [goal], [quaternion], 5.0)
-    path = BPoly.from_derivatives([5.0, 7.0], [[start.position, np.zeros(3), np.zeros(3)],
-                                              [goal, np.zeros(3), np.zeros(3)]])
+    path = BPoly.from_derivatives(
+        [5.0, 7.0], [[start.position, np.zeros(3), np.zeros(3)], [goal, np.zeros(3), np.zeros(3)]]
+    )
     share = BPoly.from_derivatives([5.0, 7.0], [[0, 0, 0], [1, 0, 0]])
     slerp = Slerp([0.0, 1.0], Rotation.from_quat([start.quaternion, quaternion]))
     for time in np.linspace(5.0, 7.0, 9)[:-1]:
@@ -290,25 +344,43 @@ def test_a_way_point_at_the_start_must_be_where_the_reference_is():
 NAN = float("nan")
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda one: one.pose([0.0, NAN, 0.0], UP, 0.0), "hand: target position is not finite"),
-    (lambda one: one.pose([0.0, 0.0], UP, 0.0), "hand: target position: 3 numbers"),
-    (lambda one: one.pose("abc", UP, 0.0), "not an array of numbers"),
-    (lambda one: one.pose([0.0, 1e9, 0.0], UP, 0.0), "too large"),
-    (lambda one: one.pose([0.0, 0.0, 0.0], (0.0,) * 4, 0.0), "norm 0 is not"),
-    (lambda one: one.pose([0.0, 0.0, 0.0], (0.0, 0.0, 0.0, 2.0), 0.0), "norm 2 is not"),
-    (lambda one: one.pose([0.0, 0.0, 0.0], (1.0, 0.0, 0.0), 0.0), "orientation: 4 numbers"),
-    (lambda one: one.twist([0.0] * 5, 0.0, 1.0), "6 numbers"),
-    (lambda one: one.twist([NAN] * 6, 0.0, 1.0), "not finite"),
-    (lambda one: one.trajectory([], np.zeros((0, 3)), np.zeros((0, 4)), 0.0), "0 way points"),
-    (lambda one: one.trajectory([1.0, 1.0], np.zeros((2, 3)), [UP, UP], 0.0), "way point 1 comes at 1 s after"),
-    (lambda one: one.trajectory([2.0, 1.0], np.zeros((2, 3)), [UP, UP], 0.0), "times must rise"),
-    (lambda one: one.trajectory([-1.0], np.zeros((1, 3)), [UP], 0.0), "before the start"),
-    (lambda one: one.trajectory([NAN], np.zeros((1, 3)), [UP], 0.0), "times of the trajectory is not finite"),
-    (lambda one: one.trajectory([1.0], np.zeros((2, 3)), [UP], 0.0), "positions of the trajectory: 1 x 3"),
-    (lambda one: one.trajectory([1.0], np.zeros((1, 3)), [(0.0,) * 4], 0.0), "norm 0"),
-    (lambda one: one.trajectory([1.0], np.zeros((1, 3)), [UP], 0.0, [[0.0]]), "twists of the trajectory: 1 x 6"),
-])
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda one: one.pose([0.0, NAN, 0.0], UP, 0.0), "hand: target position is not finite"),
+        (lambda one: one.pose([0.0, 0.0], UP, 0.0), "hand: target position: 3 numbers"),
+        (lambda one: one.pose("abc", UP, 0.0), "not an array of numbers"),
+        (lambda one: one.pose([0.0, 1e9, 0.0], UP, 0.0), "too large"),
+        (lambda one: one.pose([0.0, 0.0, 0.0], (0.0,) * 4, 0.0), "norm 0 is not"),
+        (lambda one: one.pose([0.0, 0.0, 0.0], (0.0, 0.0, 0.0, 2.0), 0.0), "norm 2 is not"),
+        (lambda one: one.pose([0.0, 0.0, 0.0], (1.0, 0.0, 0.0), 0.0), "orientation: 4 numbers"),
+        (lambda one: one.twist([0.0] * 5, 0.0, 1.0), "6 numbers"),
+        (lambda one: one.twist([NAN] * 6, 0.0, 1.0), "not finite"),
+        (lambda one: one.trajectory([], np.zeros((0, 3)), np.zeros((0, 4)), 0.0), "0 way points"),
+        (
+            lambda one: one.trajectory([1.0, 1.0], np.zeros((2, 3)), [UP, UP], 0.0),
+            "way point 1 comes at 1 s after",
+        ),
+        (
+            lambda one: one.trajectory([2.0, 1.0], np.zeros((2, 3)), [UP, UP], 0.0),
+            "times must rise",
+        ),
+        (lambda one: one.trajectory([-1.0], np.zeros((1, 3)), [UP], 0.0), "before the start"),
+        (
+            lambda one: one.trajectory([NAN], np.zeros((1, 3)), [UP], 0.0),
+            "times of the trajectory is not finite",
+        ),
+        (
+            lambda one: one.trajectory([1.0], np.zeros((2, 3)), [UP], 0.0),
+            "positions of the trajectory: 1 x 3",
+        ),
+        (lambda one: one.trajectory([1.0], np.zeros((1, 3)), [(0.0,) * 4], 0.0), "norm 0"),
+        (
+            lambda one: one.trajectory([1.0], np.zeros((1, 3)), [UP], 0.0, [[0.0]]),
+            "twists of the trajectory: 1 x 6",
+        ),
+    ],
+)
 def test_rubbish_is_refused_by_name_and_changes_nothing(call, words):
     one = target()
     before = one.program.copy()
@@ -320,12 +392,19 @@ def test_rubbish_is_refused_by_name_and_changes_nothing(call, words):
 numbers = st.floats(allow_nan=True, allow_infinity=True, width=64) | st.floats(-2.0, 2.0)
 
 
-@given(st.lists(numbers, min_size=3, max_size=3), st.lists(numbers, min_size=4, max_size=4),
-       st.lists(numbers, min_size=6, max_size=6), st.floats(0.0, 1e9))
+@given(
+    st.lists(numbers, min_size=3, max_size=3),
+    st.lists(numbers, min_size=4, max_size=4),
+    st.lists(numbers, min_size=6, max_size=6),
+    st.floats(0.0, 1e9),
+)
 def test_any_numbers_give_a_finite_program_or_a_named_error(position, quaternion, twist, time):
     one = target(timeout=0.5)
-    for call in (lambda: one.pose(position, quaternion, time), lambda: one.twist(twist, time, 0.5),
-                 lambda: one.trajectory([1.0, 2.0], [position, [0.0] * 3], [quaternion, UP], time)):
+    for call in (
+        lambda: one.pose(position, quaternion, time),
+        lambda: one.twist(twist, time, 0.5),
+        lambda: one.trajectory([1.0, 2.0], [position, [0.0] * 3], [quaternion, UP], time),
+    ):
         try:
             call()
         except TargetError:
@@ -336,12 +415,15 @@ def test_any_numbers_give_a_finite_program_or_a_named_error(position, quaternion
 
 # ---- the posture ----
 
+
 def test_a_posture_of_joints_whose_velocity_limit_is_zero_is_approached_at_the_speed_of_the_settings():
     """Many URDFs say velocity="0" where nobody has looked it up."""
     model = load_urdf(re.sub('velocity="[^"]*"', 'velocity="0"', robot_text("arm7")))
     assert not model.velocity_limits.any()
-    of_zero, of_arm7 = (PostureTarget(each, controller_settings({"posture.speed": 0.1}).posture)
-                        for each in (model, load_robot("arm7")))
+    of_zero, of_arm7 = (
+        PostureTarget(each, controller_settings({"posture.speed": 0.1}).posture)
+        for each in (model, load_robot("arm7"))
+    )
     for posture in (of_zero, of_arm7):
         posture.hold(np.zeros(7), 0.0)
         posture.move(model.joint_names, np.linspace(0.0, 0.6, 7), None, 1.0)

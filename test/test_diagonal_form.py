@@ -1,4 +1,5 @@
 """003 section 6: the equations of motion in residuals, whose inertia is the identity."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -29,8 +30,14 @@ def test_003_residuals_obey_the_diagonal_equations_of_motion(name):
     case, h = Case(name), 1e-5
     model = case.model
     a = dynamics.forward_dynamics(model, case.q, case.v, case.tau)
-    before, after = (diagonal.residuals(model, model.integrate(case.q, case.v, dt), case.v + dt * a) for dt in (-h, h))
-    eps, mu = (diagonal.innovations(model, case.q, case.tau), diagonal.residual_bias(model, case.q, case.v))
+    before, after = (
+        diagonal.residuals(model, model.integrate(case.q, case.v, dt), case.v + dt * a)
+        for dt in (-h, h)
+    )
+    eps, mu = (
+        diagonal.innovations(model, case.q, case.tau),
+        diagonal.residual_bias(model, case.q, case.v),
+    )
     size = max(np.abs(eps).max(), np.abs(mu).max())
     np.testing.assert_allclose((after - before) / (2.0 * h), eps - mu, rtol=0.0, atol=3e-7 * size)
 
@@ -63,5 +70,8 @@ def _runge_kutta(rates, q, x, dt, steps):
         k = [rates(q, x)]
         for part in (0.5, 0.5, 1.0):
             k.append(rates(q + part * dt * k[-1][0], x + part * dt * k[-1][1]))
-        q, x = (y + dt / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i]) for i, y in enumerate((q, x)))
+        q, x = (
+            y + dt / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i])
+            for i, y in enumerate((q, x))
+        )
     return q, x

@@ -1,4 +1,5 @@
 """What README.md, CONTRIBUTING.md and docs/ show is run or checked: code, commands, parameter files, links."""
+
 from __future__ import annotations
 
 import re
@@ -45,12 +46,17 @@ def test_opspace_lines_run(line, sandbox):
 @pytest.mark.parametrize("line", [line for line in OPSPACE if line.startswith(ELSEWHERE)])
 def test_opspace_lines_that_run_elsewhere_are_understood(line, capsys):
     from opspace_ctrl.cli import _parser
+
     assert _parser().parse_args(shlex.split(line)[1:]).run
 
 
 def test_the_first_parameter_file_shown_passes_the_check_without_a_doubt(sandbox, capsys):
-    (line,) = [line for block in blocks("sh", document="docs/getting_started.md") for line in commands(block.text)
-               if line.startswith("opspace check")]
+    (line,) = [
+        line
+        for block in blocks("sh", document="docs/getting_started.md")
+        for line in commands(block.text)
+        if line.startswith("opspace check")
+    ]
     assert "my_robot.yaml" in line and main(shlex.split(line)[1:]) == 0
     assert "good, 0 warnings" in capsys.readouterr().out
 
@@ -67,13 +73,16 @@ def test_make_targets_and_extras_exist():
         words = shlex.split(line)
         if words[0] == "make":
             targets = [word for word in words[1:] if "=" not in word]
-            assert targets and all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets), line
+            assert targets and all(
+                re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets
+            ), line
         for extras in re.findall(r"'\.\[([\w,-]+)\]'", line):
             assert all(f'"{extra}": ' in setup for extra in extras.split(",")), line
 
 
 def test_launch_and_run_lines_name_what_the_package_installs():
     from opspace_ctrl.bringup import launch_arguments
+
     setup = (ROOT / "setup.py").read_text()
     launched = 0
     for _, line in CONSOLE:
@@ -91,10 +100,21 @@ def test_launch_and_run_lines_name_what_the_package_installs():
 
 def test_target_poses_shown_are_ones_that_the_controller_takes():
     from opspace_ctrl.control.target import unit_quaternion
-    shown = [shlex.split(line)[-1] for _, line in CONSOLE if re.match("ros2 topic pub .*/target_pose ", line)]
+
+    shown = [
+        shlex.split(line)[-1]
+        for _, line in CONSOLE
+        if re.match("ros2 topic pub .*/target_pose ", line)
+    ]
     assert shown
     for text in shown:  # what a message leaves out is 0, and 1 for w
-        turn = {"x": 0.0, "y": 0.0, "z": 0.0, "w": 1.0, **yaml.safe_load(text)["pose"]["orientation"]}
+        turn = {
+            "x": 0.0,
+            "y": 0.0,
+            "z": 0.0,
+            "w": 1.0,
+            **yaml.safe_load(text)["pose"]["orientation"],
+        }
         unit_quaternion(text, list(turn.values()))
 
 
@@ -105,6 +125,7 @@ def test_parameter_files_shown_are_valid(block, tmp_path):
     from opspace_ctrl.parameter_file import node_parameters
     from opspace_ctrl.parameters import checked
     from opspace_ctrl.sim.settings import SIMULATOR_TABLE
+
     contents = yaml.safe_load(block.text)
     assert contents
     path = tmp_path / "parameters.yaml"
@@ -116,7 +137,9 @@ def test_parameter_files_shown_are_valid(block, tmp_path):
         assert checked(SIMULATOR_TABLE, node_parameters(path, "opspace_simulator"))
     if "opspace_gazebo_bridge" in nodes:
         shown = node_parameters(path, "opspace_gazebo_bridge")
-        assert shown.items() <= checked(BRIDGE_TABLE, {}).items()  # it says that these are the defaults
+        assert (
+            shown.items() <= checked(BRIDGE_TABLE, {}).items()
+        )  # it says that these are the defaults
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

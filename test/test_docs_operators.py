@@ -27,13 +27,13 @@ def test_blocks_run_in_order_and_print_the_text_below_them(capsys):
 
 
 def test_every_operator_is_in_the_table():
-    table = TEXT[TEXT.index("## The operators"):]
+    table = TEXT[TEXT.index("## The operators") :]
     for name in SYMBOLS:
         assert re.search(rf"^\|.*`{name}`", table, re.MULTILINE), name
 
 
 def test_the_table_of_inverses_names_what_the_program_knows():
-    table = TEXT[TEXT.index("| expression | inverse |"):]
+    table = TEXT[TEXT.index("| expression | inverse |") :]
     rows = [re.findall("`(.*?)`", row) for row in re.findall(r"^\|.*`.*\|$", table, re.MULTILINE)]
-    pairs = {pair for row in rows for pair in zip(row, row[len(row) // 2:])}
+    pairs = {pair for row in rows for pair in zip(row, row[len(row) // 2 :])}
     assert {(text, inverse) for text, inverse, _ in KNOWN} <= pairs

@@ -8,7 +8,12 @@ from random_trees import random_model, random_motion
 from reference import Reference, assert_close
 
 from opspace_ctrl import dynamics
-from opspace_ctrl.errors import ConfigurationError, MethodError, SingularInertiaError, UnknownFrameError
+from opspace_ctrl.errors import (
+    ConfigurationError,
+    MethodError,
+    SingularInertiaError,
+    UnknownFrameError,
+)
 
 MODEL = random_model(20, 6, "floating", types=("revolute", "prismatic"))
 Q, V, A = random_motion(MODEL, 20)
@@ -36,10 +41,15 @@ QVA_CALLS = {
     "inverse_dynamics": lambda q, v, a: dynamics.inverse_dynamics(MODEL, q, v, a),
     "pushed": lambda q, v, a: dynamics.inverse_dynamics(MODEL, q, v, a, {FRAME: WRENCH}),
     "frame_acceleration": lambda q, v, a: dynamics.frame_acceleration(MODEL, q, v, a, FRAME),
-    **{f"{method}{' with losses' if losses else ''}":
-       lambda q, v, a, method=method, losses=losses:
-       dynamics.forward_dynamics(MODEL, q, v, a, method=method, damping=losses, friction=losses)
-       for method in ("aba", "crba_ltdl") for losses in (False, True)},
+    **{
+        f"{method}{' with losses' if losses else ''}": lambda q, v, a, method=method, losses=losses: (
+            dynamics.forward_dynamics(
+                MODEL, q, v, a, method=method, damping=losses, friction=losses
+            )
+        )
+        for method in ("aba", "crba_ltdl")
+        for losses in (False, True)
+    },
 }
 CALLS = {**Q_CALLS, **QV_CALLS, **QVA_CALLS}
 GOOD = (Q, V, A)
@@ -103,7 +113,7 @@ def next_good_call_is_right():
 @pytest.mark.parametrize("name", CALLS)
 def test_what_is_no_vector_of_finite_numbers_is_refused_and_named(name, spoil, message):
     good = arguments(name)
-    for k, letter in enumerate("qva"[:len(good)]):
+    for k, letter in enumerate("qva"[: len(good)]):
         spoiled = [spoil(x) if i == k else x for i, x in enumerate(good)]
         letter = "tau" if letter == "a" and name.startswith(("aba", "crba")) else letter
         with pytest.raises(ConfigurationError, match=rf"^{letter}\b.*{message}"):
@@ -139,7 +149,9 @@ def test_a_zero_quaternion_is_refused_and_its_joint_named(name, scale):
 def test_quaternions_of_any_other_length_are_normalised(name, scale):
     q = Q.copy()
     q[3:7] *= scale
-    np.testing.assert_allclose(CALLS[name](q, *arguments(name)[1:]), EXPECTED[name], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        CALLS[name](q, *arguments(name)[1:]), EXPECTED[name], rtol=1e-12, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("angle", [1e4, 1e5, -1e6, 1e10, 1e15, -1e16, 1e20, 1e60])
@@ -151,7 +163,9 @@ def test_angles_of_any_size_turn_as_their_sine_and_cosine_say(angle):
     q[-1] = angle
     tau, size = reference.inverse_dynamics(a)
     assert_close(dynamics.inverse_dynamics(model, q, v, a), tau, size)
-    assert_close(dynamics.mass_matrix(model, q), reference.mass_matrix(), reference.mass_matrix_scale())
+    assert_close(
+        dynamics.mass_matrix(model, q), reference.mass_matrix(), reference.mass_matrix_scale()
+    )
 
 
 @pytest.mark.parametrize("value", [1e71, -1e300])
@@ -166,10 +180,12 @@ def test_numbers_whose_squares_overflow_are_refused(name, value):
 
 @pytest.mark.parametrize("frame", ["no_such_link", "", None, 3, ["l1"], b"l1"])
 def test_an_unknown_frame_is_refused_with_the_frames_there_are(frame):
-    for call in (lambda: dynamics.frame_pose(MODEL, Q, frame),
-                 lambda: dynamics.frame_jacobian(MODEL, Q, frame),
-                 lambda: dynamics.frame_velocity(MODEL, Q, V, frame),
-                 lambda: dynamics.frame_acceleration(MODEL, Q, V, A, frame)):
+    for call in (
+        lambda: dynamics.frame_pose(MODEL, Q, frame),
+        lambda: dynamics.frame_jacobian(MODEL, Q, frame),
+        lambda: dynamics.frame_velocity(MODEL, Q, V, frame),
+        lambda: dynamics.frame_acceleration(MODEL, Q, V, A, frame),
+    ):
         with pytest.raises(UnknownFrameError, match="Frames: l0, l1"):
             call()
 
@@ -180,17 +196,20 @@ def test_an_unknown_method_is_refused_with_the_methods_there_are(method):
         dynamics.forward_dynamics(MODEL, Q, V, A, method=method)
 
 
-@pytest.mark.parametrize("external, error, message", [
-    ({FRAME: np.ones(5)}, ConfigurationError, f"'{FRAME}' has the shape"),
-    ({FRAME: np.ones((1, 6))}, ConfigurationError, f"'{FRAME}' has the shape"),
-    ({FRAME: [1, 2, 3, 4, 5, np.nan]}, ConfigurationError, f"'{FRAME}'.* not finite"),
-    ({"l0": WRENCH, FRAME: None}, ConfigurationError, f"'{FRAME}' is not"),
-    ({FRAME: "push"}, ConfigurationError, f"'{FRAME}' is not"),
-    ({FRAME: WRENCH * 1j}, ConfigurationError, f"'{FRAME}' is not"),
-    ({"nowhere": WRENCH}, UnknownFrameError, "nowhere"),
-    ([FRAME], ConfigurationError, "external"),
-    (FRAME, ConfigurationError, "external"),
-])
+@pytest.mark.parametrize(
+    "external, error, message",
+    [
+        ({FRAME: np.ones(5)}, ConfigurationError, f"'{FRAME}' has the shape"),
+        ({FRAME: np.ones((1, 6))}, ConfigurationError, f"'{FRAME}' has the shape"),
+        ({FRAME: [1, 2, 3, 4, 5, np.nan]}, ConfigurationError, f"'{FRAME}'.* not finite"),
+        ({"l0": WRENCH, FRAME: None}, ConfigurationError, f"'{FRAME}' is not"),
+        ({FRAME: "push"}, ConfigurationError, f"'{FRAME}' is not"),
+        ({FRAME: WRENCH * 1j}, ConfigurationError, f"'{FRAME}' is not"),
+        ({"nowhere": WRENCH}, UnknownFrameError, "nowhere"),
+        ([FRAME], ConfigurationError, "external"),
+        (FRAME, ConfigurationError, "external"),
+    ],
+)
 def test_bad_wrenches_are_refused_and_leave_none_behind(external, error, message):
     for call in (dynamics.inverse_dynamics, dynamics.forward_dynamics):
         with pytest.raises(error, match=message):
@@ -199,11 +218,17 @@ def test_bad_wrenches_are_refused_and_leave_none_behind(external, error, message
 
 def test_wrenches_in_other_clothes_and_no_wrenches():
     pushed = dynamics.inverse_dynamics(MODEL, Q, V, A, {FRAME: WRENCH})
-    np.testing.assert_array_equal(dynamics.inverse_dynamics(MODEL, Q, V, A, {FRAME: WRENCH.tolist()}), pushed)
-    np.testing.assert_array_equal(dynamics.inverse_dynamics(MODEL, Q, V, A, {FRAME: np.repeat(WRENCH, 2)[::2]}), pushed)
+    np.testing.assert_array_equal(
+        dynamics.inverse_dynamics(MODEL, Q, V, A, {FRAME: WRENCH.tolist()}), pushed
+    )
+    np.testing.assert_array_equal(
+        dynamics.inverse_dynamics(MODEL, Q, V, A, {FRAME: np.repeat(WRENCH, 2)[::2]}), pushed
+    )
     assert not np.allclose(pushed, EXPECTED["inverse_dynamics"])
     for none in ({}, None, {FRAME: np.zeros(6)}):
-        np.testing.assert_allclose(dynamics.inverse_dynamics(MODEL, Q, V, A, none), EXPECTED["inverse_dynamics"])
+        np.testing.assert_allclose(
+            dynamics.inverse_dynamics(MODEL, Q, V, A, none), EXPECTED["inverse_dynamics"]
+        )
 
 
 @pytest.mark.parametrize("empty", [[], (), np.zeros(0)])

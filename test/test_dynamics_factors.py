@@ -23,7 +23,7 @@ def factorise(model, q, factor, x):
     L = np.zeros_like(H)
     for k in range(model.nv):
         ancestors = support(model.parent_expanded, k)
-        L[k, ancestors] = work[at.H][k, :len(ancestors)]
+        L[k, ancestors] = work[at.H][k, : len(ancestors)]
     return H, L, work[at.DINV].copy(), work[at.W].copy()
 
 
@@ -81,4 +81,6 @@ def test_the_factors_and_their_inverses_keep_the_pattern_of_h(model, seed):
         above[k, support(model.parent_expanded, k)] = True
     assert not np.tril(H)[~above].any()
     inverse = np.linalg.inv(L)
-    assert_close(inverse[~above], np.zeros((~above).sum()), np.abs(inverse).max(), derived_tolerance(H))
+    assert_close(
+        inverse[~above], np.zeros((~above).sum()), np.abs(inverse).max(), derived_tolerance(H)
+    )

@@ -47,6 +47,7 @@ def assert_same(results, expected):
 
 # ---- the world's origin ----
 
+
 @pytest.mark.parametrize("name", ["arm7", "asimo"])
 def test_a_floating_base_1_km_away_loses_no_digit(name):
     model = load_robot(name, base="floating")
@@ -70,6 +71,7 @@ def test_a_fixed_base_1_km_away_loses_no_digit(shape):
 
 
 # ---- other calls ----
+
 
 def test_two_threads_can_use_the_same_model_at_once():
     model = random_model(9, 30, "floating")
@@ -137,6 +139,7 @@ def test_a_model_that_is_gone_takes_its_workspace_along():
 
 
 # ---- methods ----
+
 
 def test_aba_refuses_mimic_joints_by_name_and_the_methods_that_carry_them_are_listed():
     model = random_model(16, 10, types=("revolute",), mimic=0.5)

@@ -16,7 +16,9 @@ from opspace_ctrl.model import JointType
 
 SHIPPED = ("arm7", "asimo", "free_flyer")
 WHEEL = ("panda", "g1_29dof_rev_1_0", "talos_full_v2", "go2", "tiago_pro", "kinova")
-every_robot = pytest.mark.parametrize("name, base", [(name, base) for name in SHIPPED + WHEEL for base in BASES])
+every_robot = pytest.mark.parametrize(
+    "name, base", [(name, base) for name in SHIPPED + WHEEL for base in BASES]
+)
 
 
 class MujocoTwin:
@@ -34,13 +36,21 @@ class MujocoTwin:
             joint = self.model.joint(name)
             row, column, at = joint.dofadr[0], model.v_index[body], model.q_index[body]
             if model.joint_type[body] == JointType.FLOATING:
-                R = Rotation.from_quat(q[at + 3:at + 7]).as_matrix()
-                self.data.qpos[joint.qposadr[0]:][:7] = *q[at:at + 3], q[at + 6], *q[at + 3:at + 6]
-                self.G[row:row + 3, column:column + 3] = R
-                self.G[row + 3:row + 6, column + 3:column + 6] = np.eye(3)
-                G_rate[row:row + 3, column:column + 3] = R @ np.cross(v[column + 3:column + 6], np.eye(3)).T
+                R = Rotation.from_quat(q[at + 3 : at + 7]).as_matrix()
+                self.data.qpos[joint.qposadr[0] :][:7] = (
+                    *q[at : at + 3],
+                    q[at + 6],
+                    *q[at + 3 : at + 6],
+                )
+                self.G[row : row + 3, column : column + 3] = R
+                self.G[row + 3 : row + 6, column + 3 : column + 6] = np.eye(3)
+                G_rate[row : row + 3, column : column + 3] = (
+                    R @ np.cross(v[column + 3 : column + 6], np.eye(3)).T
+                )
             else:
-                self.data.qpos[joint.qposadr[0]] = model.multiplier[body] * q[at] + model.offset[body]
+                self.data.qpos[joint.qposadr[0]] = (
+                    model.multiplier[body] * q[at] + model.offset[body]
+                )
                 self.G[row, column] = model.multiplier[body]
         self.data.qvel[:] = self.G @ v
         self.excess = G_rate @ v  # dv_mj/dt = G dv/dt + excess
@@ -105,10 +115,16 @@ def test_forward_dynamics_with_damping_and_a_wrench_agrees(name, base):
     H = twin.G.T @ M @ twin.G
     expected = np.linalg.solve(H, twin.G.T @ force)
     if not model.is_mimic.any():
-        assert_close(twin.G @ expected + twin.excess, twin.data.qacc_smooth, np.abs(expected).max(),
-                     derived_tolerance(M))
+        assert_close(
+            twin.G @ expected + twin.excess,
+            twin.data.qacc_smooth,
+            np.abs(expected).max(),
+            derived_tolerance(M),
+        )
     for method in dynamics.forward_methods(model):
-        found = dynamics.forward_dynamics(model, q, v, tau, {model.body_names[-1]: wrench}, method, damping=True)
+        found = dynamics.forward_dynamics(
+            model, q, v, tau, {model.body_names[-1]: wrench}, method, damping=True
+        )
         assert_close(found, expected, np.abs(expected).max(), derived_tolerance(H))
 
 
@@ -118,7 +134,9 @@ def test_body_poses_agree(name, base):
     for body in model.body_names:
         position, quaternion = dynamics.frame_pose(model, q, body)
         assert_close(position, twin.data.body(body).xpos, 1.0)
-        assert_close(Rotation.from_quat(quaternion).as_matrix(), twin.data.body(body).xmat.reshape(3, 3), 1.0)
+        assert_close(
+            Rotation.from_quat(quaternion).as_matrix(), twin.data.body(body).xmat.reshape(3, 3), 1.0
+        )
 
 
 @every_robot
@@ -126,4 +144,6 @@ def test_center_of_mass_agrees(name, base):
     model, q, _, _, twin, _ = case(name, base)
     moving = [twin.model.body(body).id for body in model.body_names]
     mass = twin.model.body_mass[moving]
-    assert_close(dynamics.center_of_mass(model, q), mass @ twin.data.xipos[moving] / mass.sum(), 1.0)
+    assert_close(
+        dynamics.center_of_mass(model, q), mass @ twin.data.xipos[moving] / mass.sum(), 1.0
+    )

@@ -17,7 +17,9 @@ from opspace_ctrl.model import Model
 
 WORLD_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 ARMATURE_ROBOTS = ("ur5_robot", "panda", "solo12", "talos_full_v2")
-every_robot = pytest.mark.parametrize("name, base", [(name, base) for name in robots() for base in BASES])
+every_robot = pytest.mark.parametrize(
+    "name, base", [(name, base) for name in robots() for base in BASES]
+)
 
 
 @dataclass
@@ -33,7 +35,11 @@ class Case:
 
     def __post_init__(self):
         self.pin, self.data = self.twin.model, self.twin.data
-        self.q_pin, self.v_pin, self.a_pin = self.twin.q(self.q), self.twin.v(self.v), self.twin.v(self.a)
+        self.q_pin, self.v_pin, self.a_pin = (
+            self.twin.q(self.q),
+            self.twin.v(self.v),
+            self.twin.v(self.a),
+        )
         self.reference = Reference(self.model, self.q, self.v)
 
     def mass_matrix(self):
@@ -60,7 +66,9 @@ def case(name, base, armature=None):
     model, twin = load_pair(name, base, armature=armature)
     rng = np.random.default_rng(len(name))
     frames = rng.choice(model.frame_names, min(3, len(model.frame_names)), replace=False)
-    return Case(model, twin, *random_motion(model, 1), {str(f): rng.normal(0.0, 20.0, 6) for f in frames})
+    return Case(
+        model, twin, *random_motion(model, 1), {str(f): rng.normal(0.0, 20.0, 6) for f in frames}
+    )
 
 
 def check_forces(c):
@@ -157,7 +165,9 @@ def test_center_of_mass_its_jacobian_and_bias_agree(name, base):
     expected = pin.centerOfMass(c.pin, c.data, c.q_pin, c.v_pin, 0.0 * c.a_pin).copy()
     bias = c.data.acom[0].copy()
     assert_close(dynamics.center_of_mass(c.model, c.q), expected, 1.0)
-    assert_close(dynamics.center_of_mass_bias(c.model, c.q, c.v), bias, np.abs(bias).max(initial=1.0))
+    assert_close(
+        dynamics.center_of_mass_bias(c.model, c.q, c.v), bias, np.abs(bias).max(initial=1.0)
+    )
     J = pin.jacobianCenterOfMass(c.pin, c.data, c.q_pin) @ c.twin.G
     assert_close(dynamics.center_of_mass_jacobian(c.model, c.q), J, 1.0)
 

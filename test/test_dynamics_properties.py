@@ -33,6 +33,7 @@ def size_of(x):
 
 # ---- derivatives ----
 
+
 @some
 @given(small_trees, seeds())
 def test_frame_jacobian_is_the_derivative_of_the_pose(model, seed):
@@ -41,8 +42,13 @@ def test_frame_jacobian_is_the_derivative_of_the_pose(model, seed):
     J = dynamics.frame_jacobian(model, q, frame)
     R = Rotation.from_quat(dynamics.frame_pose(model, q, frame)[1])
     position = jacobian(lambda q: dynamics.frame_pose(model, q, frame)[0], model, q)
-    rotation = jacobian(lambda q: (Rotation.from_quat(dynamics.frame_pose(model, q, frame)[1]) * R.inv()).as_rotvec(),
-                        model, q)
+    rotation = jacobian(
+        lambda q: (
+            Rotation.from_quat(dynamics.frame_pose(model, q, frame)[1]) * R.inv()
+        ).as_rotvec(),
+        model,
+        q,
+    )
     assert_close(J, np.vstack([position, rotation]), size_of(J), DIFFERENCE)
 
 
@@ -53,7 +59,9 @@ def test_frame_acceleration_is_the_derivative_of_the_velocity(model, seed):
     frame = model.frame_names[seed % len(model.frame_names)]
     bias = slope(lambda q: dynamics.frame_velocity(model, q, v, frame), model, q, v)
     expected = bias + dynamics.frame_jacobian(model, q, frame) @ a
-    assert_close(dynamics.frame_acceleration(model, q, v, a, frame), expected, size_of(expected), DIFFERENCE)
+    assert_close(
+        dynamics.frame_acceleration(model, q, v, a, frame), expected, size_of(expected), DIFFERENCE
+    )
 
 
 @some
@@ -61,7 +69,9 @@ def test_frame_acceleration_is_the_derivative_of_the_velocity(model, seed):
 def test_center_of_mass_jacobian_and_bias_are_derivatives(model, seed):
     q, v, _ = random_motion(model, seed)
     J = dynamics.center_of_mass_jacobian(model, q)
-    assert_close(J, jacobian(lambda q: dynamics.center_of_mass(model, q), model, q), size_of(J), DIFFERENCE)
+    assert_close(
+        J, jacobian(lambda q: dynamics.center_of_mass(model, q), model, q), size_of(J), DIFFERENCE
+    )
     bias = slope(lambda q: dynamics.center_of_mass_jacobian(model, q) @ v, model, q, v)
     assert_close(dynamics.center_of_mass_bias(model, q, v), bias, size_of(bias), DIFFERENCE)
 
@@ -82,7 +92,9 @@ def test_rate_of_the_mass_matrix_is_the_coriolis_matrix_and_its_transpose(model,
     q, v, _ = random_motion(model, seed)
     C = dynamics.coriolis_matrix(model, q, v)
     rate = slope(lambda q: dynamics.mass_matrix(model, q), model, q, v)
-    assert_close(C + C.T, rate, size_of([*C.ravel(), *dynamics.mass_matrix(model, q).ravel()]), DIFFERENCE)
+    assert_close(
+        C + C.T, rate, size_of([*C.ravel(), *dynamics.mass_matrix(model, q).ravel()]), DIFFERENCE
+    )
     expected = dynamics.bias_forces(model, q, v) - dynamics.gravity_forces(model, q)
     size = size_of(dynamics.bias_forces(model, q, v)) + np.abs(C).max(initial=0.0) * np.abs(v).sum()
     assert_close(C @ v, expected, size)
@@ -96,7 +108,9 @@ def test_energy_changes_by_the_power_of_the_joint_forces(model, seed):
 
     def energy(t):
         at_t = model.integrate(q, v + 0.5 * a * t, t)
-        return dynamics.kinetic_energy(model, at_t, v + a * t) + dynamics.potential_energy(model, at_t)
+        return dynamics.kinetic_energy(model, at_t, v + a * t) + dynamics.potential_energy(
+            model, at_t
+        )
 
     step = STEP / size_of(a)
     power = (energy(step) - energy(-step)) / (2.0 * step)
@@ -117,35 +131,56 @@ def test_inverse_dynamics_returns_the_forces_that_forward_dynamics_was_given(mod
 
 # ---- closed forms ----
 
+
 @pytest.mark.parametrize("angle", [0.0, 0.3, -2.0, np.pi, 40.0])
 def test_a_pendulum_follows_its_closed_form(angle):
     """A rod of mass m, length 2 l, inertia I about its centre: (I + m l^2) q'' = -m g l sin q."""
     m, l, I, g = 1.5, 0.4, 0.2, 9.81
-    rod = link("rod", m, xyz=f"0 0 {-l}", inertia=f'ixx="{I}" ixy="0" ixz="0" iyy="{I}" iyz="0" izz="0.01"')
-    model = load_urdf(robot(link("base"), rod, joint("hinge", "base", "rod", axis="1 0 0", xyz="0 0 2")))
+    rod = link(
+        "rod", m, xyz=f"0 0 {-l}", inertia=f'ixx="{I}" ixy="0" ixz="0" iyy="{I}" iyz="0" izz="0.01"'
+    )
+    model = load_urdf(
+        robot(link("base"), rod, joint("hinge", "base", "rod", axis="1 0 0", xyz="0 0 2"))
+    )
     assert_close(dynamics.mass_matrix(model, [angle]), [[I + m * l**2]], 1.0, 1e-15)
-    assert_close(dynamics.bias_forces(model, [angle], [3.0]), [m * g * l * np.sin(angle)], m * g * l, 1e-15)
+    assert_close(
+        dynamics.bias_forces(model, [angle], [3.0]), [m * g * l * np.sin(angle)], m * g * l, 1e-15
+    )
     for method in dynamics.forward_methods(model):
         a = dynamics.forward_dynamics(model, [angle], [3.0], [0.0], method=method)
         assert_close(a, [-m * g * l * np.sin(angle) / (I + m * l**2)], 1.0, 1e-13)
-    assert_close(dynamics.kinetic_energy(model, [angle], [3.0]), 0.5 * (I + m * l**2) * 9.0, 1.0, 1e-14)
-    assert_close(dynamics.potential_energy(model, [angle]), m * g * (2.0 - l * np.cos(angle)), m * g, 1e-14)
+    assert_close(
+        dynamics.kinetic_energy(model, [angle], [3.0]), 0.5 * (I + m * l**2) * 9.0, 1.0, 1e-14
+    )
+    assert_close(
+        dynamics.potential_energy(model, [angle]), m * g * (2.0 - l * np.cos(angle)), m * g, 1e-14
+    )
     swing = dynamics.frame_acceleration(model, [angle], [3.0], [0.0], "rod")
     np.testing.assert_array_equal(swing, np.zeros(6))
 
 
 def test_a_slider_on_a_slope_falls_with_gravity_along_it():
     slope_axis = np.array([0.6, 0.0, -0.8])
-    model = load_urdf(robot(link("base"), link("cart", 4.0), joint("rail", "base", "cart", "prismatic", axis="3 0 -4")))
+    model = load_urdf(
+        robot(
+            link("base"),
+            link("cart", 4.0),
+            joint("rail", "base", "cart", "prismatic", axis="3 0 -4"),
+        )
+    )
     np.testing.assert_allclose(dynamics.mass_matrix(model, [0.7]), [[4.0]], rtol=1e-15)
     for method in dynamics.forward_methods(model):
-        a = dynamics.forward_dynamics(model, [0.7], [2.0], [1.0], {"cart": [1.0, 0, 0, 5, 5, 5]}, method)
+        a = dynamics.forward_dynamics(
+            model, [0.7], [2.0], [1.0], {"cart": [1.0, 0, 0, 5, 5, 5]}, method
+        )
         np.testing.assert_allclose(a, [9.81 * 0.8 + (1.0 + slope_axis[0]) / 4.0], rtol=1e-14)
 
 
 def test_a_free_body_obeys_eulers_equations():
     inertia = np.diag([0.2, 0.3, 0.4])
-    body = link("body", 2.0, "0 0 0", inertia='ixx="0.2" ixy="0" ixz="0" iyy="0.3" iyz="0" izz="0.4"')
+    body = link(
+        "body", 2.0, "0 0 0", inertia='ixx="0.2" ixy="0" ixz="0" iyy="0.3" iyz="0" izz="0.4"'
+    )
     model = load_urdf(robot(body), "floating")
     q = model.random_configuration(np.random.default_rng(0))
     velocity, omega = np.array([1.0, -2.0, 0.5]), np.array([0.7, -1.1, 0.4])
@@ -157,12 +192,22 @@ def test_a_free_body_obeys_eulers_equations():
 
 # ---- what joints add ----
 
+
 def test_armature_adds_to_the_diagonal_of_the_mass_matrix_alone():
-    bare, geared = (random_model(4, 12, "floating", types=("revolute", "planar"), armature=on) for on in (False, True))
+    bare, geared = (
+        random_model(4, 12, "floating", types=("revolute", "planar"), armature=on)
+        for on in (False, True)
+    )
     q, v, a = random_motion(bare, 4)
     assert geared.armature.any()
-    assert_close(dynamics.mass_matrix(geared, q), dynamics.mass_matrix(bare, q) + np.diag(geared.armature), 100.0)
-    np.testing.assert_array_equal(dynamics.bias_forces(geared, q, v), dynamics.bias_forces(bare, q, v))
+    assert_close(
+        dynamics.mass_matrix(geared, q),
+        dynamics.mass_matrix(bare, q) + np.diag(geared.armature),
+        100.0,
+    )
+    np.testing.assert_array_equal(
+        dynamics.bias_forces(geared, q, v), dynamics.bias_forces(bare, q, v)
+    )
     tau = dynamics.inverse_dynamics(bare, q, v, a) + geared.armature * a
     assert_close(dynamics.inverse_dynamics(geared, q, v, a), tau, size_of(tau))
     energy = dynamics.kinetic_energy(bare, q, v) + 0.5 * geared.armature @ v**2
@@ -176,12 +221,15 @@ def test_damping_and_friction_act_only_when_asked_for(mimic):
     viscous, dry = model.damping * v, model.friction * np.sign(v)
     assert viscous.all() and dry.all()
     for method in dynamics.forward_methods(model):
+
         def accelerate(tau, method=method, **switches):
             return dynamics.forward_dynamics(model, q, v, tau, method=method, **switches)
 
         np.testing.assert_array_equal(accelerate(tau, damping=True), accelerate(tau - viscous))
         np.testing.assert_array_equal(accelerate(tau, friction=True), accelerate(tau - dry))
-        np.testing.assert_array_equal(accelerate(tau, damping=True, friction=True), accelerate(tau - (viscous + dry)))
+        np.testing.assert_array_equal(
+            accelerate(tau, damping=True, friction=True), accelerate(tau - (viscous + dry))
+        )
         assert not np.allclose(accelerate(tau), accelerate(tau, damping=True))
     held = dynamics.inverse_dynamics(model, q, v, tau)
     for damping, friction in ((True, False), (False, True), (True, True)):

@@ -23,15 +23,29 @@ CORNERS = {
     "a single free body": {"bodies": 1, "types": ("fixed",), "base": "floating"},
     "nothing that moves": {"bodies": 3, "types": ("fixed",)},
     "a chain of 200": {"bodies": 200, "types": ("revolute", "prismatic"), "shape": "chain"},
-    "a free chain of 60 multi-coordinate joints": {"bodies": 60, "types": ("planar", "floating"),
-                                                   "shape": "chain", "base": "floating"},
+    "a free chain of 60 multi-coordinate joints": {
+        "bodies": 60,
+        "types": ("planar", "floating"),
+        "shape": "chain",
+        "base": "floating",
+    },
     "60 roots of every type on a fixed base": {"bodies": 60, "shape": "star"},
     "prismatic roots": {"bodies": 9, "types": ("prismatic",), "shape": "star"},
     "a free star of 60": {"bodies": 60, "shape": "star", "base": "floating"},
     "planar joints with children": {"bodies": 20, "types": ("planar", "revolute")},
     "floating joints with children": {"bodies": 20, "types": ("floating", "revolute")},
-    "prismatic followers of revolute joints": {"bodies": 12, "types": ("revolute", "prismatic"), "mimic": 0.9},
-    "one leader in a forest": {"bodies": 6, "types": SCALAR, "mimic": 1.0, "forest": 3, "base": "any"},
+    "prismatic followers of revolute joints": {
+        "bodies": 12,
+        "types": ("revolute", "prismatic"),
+        "mimic": 0.9,
+    },
+    "one leader in a forest": {
+        "bodies": 6,
+        "types": SCALAR,
+        "mimic": 1.0,
+        "forest": 3,
+        "base": "any",
+    },
     # n = 8 k nodes fill their registers to the last lane, where the world's column begins a new one
     **{f"{n} nodes": {"bodies": n, "types": SCALAR} for n in (7, 8, 9, 15, 16, 17)},
 }
@@ -70,7 +84,12 @@ def check_accelerations(c):
         again, _ = c.reference.inverse_dynamics(found, c.external)
         # Algorithm 6 solves every link by itself, so that the errors of neighbours do not cancel in H qdd.
         tolerance = derived_tolerance(H) if method == "decoupled" else 1e-12
-        assert_close(again, tau, size + np.abs(H).max(initial=0.0) * np.abs(found).max(initial=0.0), tolerance)
+        assert_close(
+            again,
+            tau,
+            size + np.abs(H).max(initial=0.0) * np.abs(found).max(initial=0.0),
+            tolerance,
+        )
 
 
 def check_frames(c):
@@ -84,17 +103,25 @@ def check_frames(c):
         size = max(1.0, np.abs(J).max(initial=0.0) * np.abs(c.v).sum())
         assert_close(dynamics.frame_velocity(c.model, c.q, c.v, name), J @ c.v, size)
         size = max(size, np.abs(bias).max(), np.abs(J).max(initial=0.0) * np.abs(c.a).sum())
-        assert_close(dynamics.frame_acceleration(c.model, c.q, c.v, c.a, name), J @ c.a + bias, size)
+        assert_close(
+            dynamics.frame_acceleration(c.model, c.q, c.v, c.a, name), J @ c.a + bias, size
+        )
 
 
 def check_center_of_mass_and_energies(c):
     kinetic, potential = c.reference.energies(c.v)
     assert_close(dynamics.kinetic_energy(c.model, c.q, c.v), kinetic, kinetic)
-    size = c.model.mass.sum() * np.linalg.norm(c.model.gravity) * np.abs(c.reference.p).max(initial=1.0)
+    size = (
+        c.model.mass.sum()
+        * np.linalg.norm(c.model.gravity)
+        * np.abs(c.reference.p).max(initial=1.0)
+    )
     assert_close(dynamics.potential_energy(c.model, c.q), potential, size)
     if c.model.mass.any():
         p, J, bias = c.reference.center_of_mass()
-        assert_close(dynamics.center_of_mass(c.model, c.q), p, np.abs(c.reference.p).max(initial=1.0))
+        assert_close(
+            dynamics.center_of_mass(c.model, c.q), p, np.abs(c.reference.p).max(initial=1.0)
+        )
         assert_close(dynamics.center_of_mass_jacobian(c.model, c.q), J, np.abs(J).max(initial=1.0))
         size = np.abs(c.reference.acceleration).max(initial=1.0)
         assert_close(dynamics.center_of_mass_bias(c.model, c.q, c.v), bias, size)
@@ -184,7 +211,9 @@ def test_mimic_joints_are_the_free_joints_seen_through_G(model, seed):
     G, q_free = Reference(model, q).G, np.zeros(free.nq)
     for body, (mine, leader) in enumerate(zip(free.q_index, model.q_index)):
         size = np.append(free.q_index, free.nq)[body + 1] - mine
-        q_free[mine:mine + size] = model.multiplier[body] * q[leader:leader + size] + model.offset[body]
+        q_free[mine : mine + size] = (
+            model.multiplier[body] * q[leader : leader + size] + model.offset[body]
+        )
     H = G.T @ dynamics.mass_matrix(free, q_free) @ G
     assert_close(dynamics.mass_matrix(model, q), H, np.abs(H).max())
     tau = dynamics.inverse_dynamics(free, q_free, G @ v, G @ a)
@@ -202,8 +231,10 @@ def test_numbering_the_bodies_otherwise_only_permutes(model, seed):
     other = load_urdf(shuffled, base, model.gravity)
     q, v, tau = random_motion(model, seed)
     order = [model.body_joint_names.index(name) for name in other.body_joint_names]
-    to_q, to_v = (np.concatenate([np.arange(index[b], np.append(index, n)[b + 1]) for b in order])
-                  for index, n in ((model.q_index, model.nq), (model.v_index, model.nv)))
+    to_q, to_v = (
+        np.concatenate([np.arange(index[b], np.append(index, n)[b + 1]) for b in order])
+        for index, n in ((model.q_index, model.nq), (model.v_index, model.nv))
+    )
     H = dynamics.mass_matrix(model, q)
     assert_close(dynamics.mass_matrix(other, q[to_q]), H[np.ix_(to_v, to_v)], np.abs(H).max())
     a = dynamics.forward_dynamics(model, q, v, tau)
@@ -213,12 +244,20 @@ def test_numbering_the_bodies_otherwise_only_permutes(model, seed):
 
 def test_a_prismatic_joint_can_follow_a_revolute_one_on_another_branch():
     """A rack of mass m driven by a pinion of inertia I: H = I + m r^2."""
-    text = robot(link("base"), link("pinion", xyz="0 0 0", inertia='ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="0.7"'),
-                 link("rack", 3.0), joint("turn", "base", "pinion"),
-                 joint("slide", "base", "rack", "prismatic", axis="1 0 0", extra=mimic("turn", 0.2, 5.0)))
+    text = robot(
+        link("base"),
+        link("pinion", xyz="0 0 0", inertia='ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="0.7"'),
+        link("rack", 3.0),
+        joint("turn", "base", "pinion"),
+        joint("slide", "base", "rack", "prismatic", axis="1 0 0", extra=mimic("turn", 0.2, 5.0)),
+    )
     model = load_urdf(text)
-    np.testing.assert_allclose(dynamics.mass_matrix(model, [0.3]), [[0.7 + 3.0 * 0.2**2]], rtol=1e-15)
-    np.testing.assert_allclose(dynamics.frame_pose(model, [0.3], "rack")[0], [5.06, 0.0, 0.3], rtol=1e-15)
+    np.testing.assert_allclose(
+        dynamics.mass_matrix(model, [0.3]), [[0.7 + 3.0 * 0.2**2]], rtol=1e-15
+    )
+    np.testing.assert_allclose(
+        dynamics.frame_pose(model, [0.3], "rack")[0], [5.06, 0.0, 0.3], rtol=1e-15
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)

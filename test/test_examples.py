@@ -1,4 +1,5 @@
 """The examples run, and do what they say."""
+
 import runpy
 from pathlib import Path
 

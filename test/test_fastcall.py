@@ -1,4 +1,5 @@
 """Python calls kernels without a wrapper: arguments arrive, mistakes are named, results are the caller's own."""
+
 import gc
 import weakref
 
@@ -39,11 +40,18 @@ def test_numbers_truth_values_and_arrays_arrive_and_come_back():
     assert nothing.call(-1) is None
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda: divides.call(3), "takes 2 arguments"), (lambda: divides.call(), "takes 2 arguments"),
-    (lambda: divides.call(1, 2, 3), "takes 2 arguments"), (lambda: divides.call("3", 6), "str"),
-    (lambda: divides.call(3, 6.0), "float"), (lambda: weighted.call(np.ones(3), 0, "heavy", True, 0), "str"),
-    (lambda: divides.prepare()(a=3, b=6), "keyword")])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: divides.call(3), "takes 2 arguments"),
+        (lambda: divides.call(), "takes 2 arguments"),
+        (lambda: divides.call(1, 2, 3), "takes 2 arguments"),
+        (lambda: divides.call("3", 6), "str"),
+        (lambda: divides.call(3, 6.0), "float"),
+        (lambda: weighted.call(np.ones(3), 0, "heavy", True, 0), "str"),
+        (lambda: divides.prepare()(a=3, b=6), "keyword"),
+    ],
+)
 def test_a_wrong_number_or_kind_of_arguments_is_a_type_error(call, message):
     with pytest.raises(TypeError, match=message):
         call()
@@ -70,6 +78,7 @@ def test_a_bound_function_outlives_its_workspace():
 
 # ---- results ----
 
+
 @pytest.fixture
 def arm():
     """A robot with a motion, and its joint forces."""
@@ -88,8 +97,17 @@ def test_results_that_are_held_never_share_memory_and_never_change(arm):
     assert len({found.ctypes.data for found in held}) == len(held)
 
 
-@pytest.mark.parametrize("hold", [lambda x: x[2:], lambda x: x.reshape(1, 7), memoryview, lambda x: {"tau": [x]},
-                                  np.broadcast_arrays], ids=["slice", "reshaped", "buffer", "container", "broadcast"])
+@pytest.mark.parametrize(
+    "hold",
+    [
+        lambda x: x[2:],
+        lambda x: x.reshape(1, 7),
+        memoryview,
+        lambda x: {"tau": [x]},
+        np.broadcast_arrays,
+    ],
+    ids=["slice", "reshaped", "buffer", "container", "broadcast"],
+)
 def test_what_is_held_through_something_else_is_not_given_out_again(arm, hold):
     model, (q, v, a), tau = arm
     kept = [hold(dynamics.inverse_dynamics(model, q, v, a)) for _ in range(3)]
@@ -99,9 +117,16 @@ def test_what_is_held_through_something_else_is_not_given_out_again(arm, hold):
     assert repr(kept) == before
 
 
-@pytest.mark.parametrize("change", [
-    lambda x: x.setflags(write=False), lambda x: setattr(x, "shape", (7, 1)), lambda x: setattr(x, "dtype", np.int64),
-    lambda x: x.fill(np.nan)], ids=["read-only", "shape", "dtype", "content"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.setflags(write=False),
+        lambda x: setattr(x, "shape", (7, 1)),
+        lambda x: setattr(x, "dtype", np.int64),
+        lambda x: x.fill(np.nan),
+    ],
+    ids=["read-only", "shape", "dtype", "content"],
+)
 def test_what_a_caller_does_to_its_result_does_not_reach_the_next_one(arm, change):
     model, (q, v, a), tau = arm
     for _ in range(4):

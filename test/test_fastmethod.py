@@ -1,4 +1,5 @@
 """Methods that are kernels behave as Python methods do, whatever they are given, and keep what they need alive."""
+
 import copy
 import gc
 import inspect
@@ -99,9 +100,18 @@ def test_what_it_refuses_the_python_method_is_given_unchanged(pair):
         pair.empty  # noqa: B018
 
 
-@pytest.mark.parametrize("call", [
-    lambda p: p.larger(), lambda p: p.larger(ONE, ONE, True, 4), lambda p: p.nothing(1), lambda p: p.larger(ONE, z=1),
-    lambda p: p.larger(ONE, ONE, y=TWO), lambda p: Pair.larger(), lambda p: Pair.larger(3, ONE)])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda p: p.larger(),
+        lambda p: p.larger(ONE, ONE, True, 4),
+        lambda p: p.nothing(1),
+        lambda p: p.larger(ONE, z=1),
+        lambda p: p.larger(ONE, ONE, y=TWO),
+        lambda p: Pair.larger(),
+        lambda p: Pair.larger(3, ONE),
+    ],
+)
 def test_wrong_calls_are_type_errors(pair, call):
     with pytest.raises(TypeError):
         call(pair)
@@ -146,7 +156,11 @@ def test_a_bound_method_keeps_its_object():
 
 
 def test_views_outlive_their_object():
-    shown = OperationalSpace(load_robot("arm7"), ["tool"], "sparse_ltdl").update(np.full(7, 0.2)).inertia_inv
+    shown = (
+        OperationalSpace(load_robot("arm7"), ["tool"], "sparse_ltdl")
+        .update(np.full(7, 0.2))
+        .inertia_inv
+    )
     kept = shown.copy()
     gc.collect()
     rubbish = [np.full(10_000, np.nan) for _ in range(50)]
@@ -159,7 +173,10 @@ def test_a_class_may_be_derived_from_and_its_methods_overridden():
             return 2.0 * super().control(*args, **kwargs)
 
     model = load_robot("arm7")
-    plain, scaled = OperationalSpace(model, ["tool"], "sparse_ltdl"), Scaled(model, ["tool"], "sparse_ltdl")
+    plain, scaled = (
+        OperationalSpace(model, ["tool"], "sparse_ltdl"),
+        Scaled(model, ["tool"], "sparse_ltdl"),
+    )
     q, v = np.full(7, 0.3), np.full(7, 0.1)
     np.testing.assert_array_equal(scaled.control(q, v), 2.0 * plain.control(q, v))
     np.testing.assert_array_equal(scaled.control(q, v, tau0=q), 2.0 * plain.control(q, v, tau0=q))
@@ -180,8 +197,14 @@ def test_an_overridden_update_is_not_called_while_its_object_is_made_and_copies_
 
 def test_help_shows_names_defaults_and_documentation():
     OperationalSpace(load_robot("arm7"), ["tool"], "sparse_ltdl")
-    assert str(inspect.signature(OperationalSpace.control)) == "(self, /, q, v, force=None, tau0=None, compensate=True)"
-    assert "control tick" in OperationalSpace.control.__doc__ and "Lambda^-1" in OperationalSpace.inertia_inv.__doc__
+    assert (
+        str(inspect.signature(OperationalSpace.control))
+        == "(self, /, q, v, force=None, tau0=None, compensate=True)"
+    )
+    assert (
+        "control tick" in OperationalSpace.control.__doc__
+        and "Lambda^-1" in OperationalSpace.inertia_inv.__doc__
+    )
 
 
 def test_objects_made_by_several_threads_at_once_all_work():
@@ -190,7 +213,9 @@ def test_objects_made_by_several_threads_at_once_all_work():
     def work(k):
         space, q = OperationalSpace(model, ["tool"], "sparse_ltdl"), np.full(7, 0.1 * k)
         for _ in range(200):
-            found.append(np.array_equal(space.update(q).inertia_inv, space.update(list(q)).inertia_inv))
+            found.append(
+                np.array_equal(space.update(q).inertia_inv, space.update(list(q)).inertia_inv)
+            )
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
     for thread in threads:
@@ -218,6 +243,11 @@ with unittest.mock.patch.object(OperationalSpace, "torque"):
     space = OperationalSpace(load_robot("arm7"), ["tool"], "sparse_ltdl")
 print(len(calls), space.control(np.zeros(7), np.zeros(7)).shape, len(calls), OperationalSpace.jacobian.__doc__)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                          env={**os.environ, "PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert done.stdout == "0 (7,) 1 J (m, nv).\n"

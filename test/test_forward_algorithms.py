@@ -1,4 +1,5 @@
 """Forward dynamics by the algorithms of papers 000, 001, 003 and 004, equation by equation."""
+
 import numpy as np
 import pytest
 from random_trees import random_model
@@ -11,8 +12,9 @@ from opspace_ctrl.dynamics.smoother import FilterSmoother
 from opspace_ctrl.errors import MethodError
 
 _METHODS = ("aba", "algorithm2", "algorithm3", "algorithm4", "two_sweep", "kalman", "decoupled")
-GIVING_LINKS = [(name, method) for method in _METHODS
-                for name in (FLOATING if method == "decoupled" else NAMES)]
+GIVING_LINKS = [
+    (name, method) for method in _METHODS for name in (FLOATING if method == "decoupled" else NAMES)
+]
 everywhere = pytest.mark.parametrize("name", NAMES)
 
 
@@ -20,7 +22,7 @@ def run(case, method):
     """Accelerations, and the innovations and co-states (n, 6) the algorithm left behind."""
     found = dynamics.forward_dynamics(case.model, case.q, case.v, case.tau, case.external, method)
     work = dynamics.workspace(case.model)
-    return found, work[at.EPS].copy(), work[at.FA][:len(work[at.EPS]), :6].copy()
+    return found, work[at.EPS].copy(), work[at.FA][: len(work[at.EPS]), :6].copy()
 
 
 def bias(case, dense):
@@ -73,19 +75,28 @@ def test_link_and_tip_accelerations_come_with_the_algorithm(name, method):
     found = dynamics.link_accelerations(case.model, case.q, case.v, case.tau, case.external, method)
     assert_near(found, case.links, case.tolerance)
     tips = [case.model.frame_names[-1], case.model.frame_names[0]]
-    found = dynamics.link_accelerations(case.model, case.q, case.v, case.tau, case.external, method, tips)
-    expected = [dynamics.frame_acceleration(case.model, case.q, case.v, case.a, tip) for tip in tips]
+    found = dynamics.link_accelerations(
+        case.model, case.q, case.v, case.tau, case.external, method, tips
+    )
+    expected = [
+        dynamics.frame_acceleration(case.model, case.q, case.v, case.a, tip) for tip in tips
+    ]
     assert_near(found, expected, case.tolerance)
 
 
 def test_link_accelerations_are_the_rate_of_change_of_link_velocities():
     """000 (6)-(9), 001 (5.1)-(5.6): inertial derivatives, by finite differences along the motion."""
     case, h = Case("floating tree"), 1e-6
-    model, found = case.model, dynamics.link_accelerations(case.model, case.q, case.v, case.tau, case.external)
+    model, found = (
+        case.model,
+        dynamics.link_accelerations(case.model, case.q, case.v, case.tau, case.external),
+    )
     ends = [(model.integrate(case.q, case.v, dt), case.v + dt * case.a) for dt in (-h, h)]
     for row, frame in zip(found, model.body_names):
         before, after = (dynamics.frame_velocity(model, q, v, frame) for q, v in ends)
-        np.testing.assert_allclose((after - before) / (2.0 * h), row, rtol=1e-5, atol=1e-5 * np.abs(found).max())
+        np.testing.assert_allclose(
+            (after - before) / (2.0 * h), row, rtol=1e-5, atol=1e-5 * np.abs(found).max()
+        )
 
 
 @everywhere
@@ -107,11 +118,18 @@ def test_000_algorithm_4_needs_no_dalembert_forces_and_its_costate_is_the_accele
     T, a = dense.by_node(case.tau), s.eta.ravel()
     b = s.xi.ravel() + dense.M @ np.tile(np.append(np.zeros(3), case.model.gravity), len(s.D))
     qdd, eps, costate = run(case, "algorithm4")
-    expected = dense.whiten @ T - dense.H @ dense.Psi @ dense.L @ dense.P @ a - dense.H @ dense.psi @ b
+    expected = (
+        dense.whiten @ T - dense.H @ dense.Psi @ dense.L @ dense.P @ a - dense.H @ dense.psi @ b
+    )
     assert_near(eps, expected, case.tolerance, max(1.0, np.abs(dense.psi @ b).max()))
     nodes = dense.by_node(qdd)
     _, motion = bias(case, dense)
-    assert_near(costate.ravel(), dense.phi.T @ dense.H.T @ nodes + motion, case.tolerance, np.abs(costate).max())
+    assert_near(
+        costate.ravel(),
+        dense.phi.T @ dense.H.T @ nodes + motion,
+        case.tolerance,
+        np.abs(costate).max(),
+    )
 
 
 @pytest.mark.parametrize("name", FLOATING)
@@ -133,17 +151,26 @@ def test_000_a_mobile_base_is_one_more_joint_with_H_the_identity(name):
 def test_000_VIII_a_base_with_fewer_freedoms_is_another_choice_of_H():
     """000 end of VIII: a base that slides and turns in a plane, H(N + 1) of three rows, and nothing else changes."""
     wheels = joint("wheels", "ground", "trunk", "planar", axis="0 0 1")
-    arms = [joint(f"j{i}", "trunk" if i % 2 else f"l{i - 1}", f"l{i}", axis="0.6 0.8 0") for i in range(1, 5)]
-    model = load_urdf(robot(link("ground"), link("trunk"), *[link(f"l{i}") for i in range(1, 5)], wheels, *arms))
+    arms = [
+        joint(f"j{i}", "trunk" if i % 2 else f"l{i - 1}", f"l{i}", axis="0.6 0.8 0")
+        for i in range(1, 5)
+    ]
+    model = load_urdf(
+        robot(link("ground"), link("trunk"), *[link(f"l{i}") for i in range(1, 5)], wheels, *arms)
+    )
     rng = np.random.default_rng(0)
     q, (v, tau) = model.random_configuration(rng), rng.normal(size=(2, model.nv))
-    expected = np.linalg.solve(dynamics.mass_matrix(model, q), tau - dynamics.bias_forces(model, q, v))
+    expected = np.linalg.solve(
+        dynamics.mass_matrix(model, q), tau - dynamics.bias_forces(model, q, v)
+    )
     for method in dynamics.forward_methods(model):
         assert_near(dynamics.forward_dynamics(model, q, v, tau, method=method), expected, 1e-11)
     s = FilterSmoother(model, q, v, tau)
     H, P = s.H[:3], s.P[2]  # the base's three nodes; P before any of them has been eliminated
     free = np.linalg.inv(dynamics.mass_matrix(model, q))[:3, :3]
-    assert_near(np.linalg.inv(H @ P @ H.T), free, 1e-11)  # D(N + 1) is what the rest makes of the base
+    assert_near(
+        np.linalg.inv(H @ P @ H.T), free, 1e-11
+    )  # D(N + 1) is what the rest makes of the base
 
 
 @pytest.mark.parametrize("name", FLOATING)
@@ -165,6 +192,14 @@ def test_methods_that_cannot_carry_a_robot_say_so_by_name():
     with pytest.raises(MethodError, match="'algorithm1' finds no link accelerations.*kalman"):
         dynamics.link_accelerations(fixed, fixed.neutral(), rest, rest, method="algorithm1")
     rest = np.zeros(mimic.nv)
-    for method in ("algorithm1", "algorithm2", "algorithm3", "algorithm4", "two_sweep", "kalman", "decoupled"):
+    for method in (
+        "algorithm1",
+        "algorithm2",
+        "algorithm3",
+        "algorithm4",
+        "two_sweep",
+        "kalman",
+        "decoupled",
+    ):
         with pytest.raises(MethodError, match=f"'{method}' cannot carry mimic joints"):
             dynamics.forward_dynamics(mimic, mimic.neutral(), rest, rest, method=method)

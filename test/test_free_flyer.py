@@ -1,4 +1,5 @@
 """Paper 004: free flyers from both ends, link by link, on any base."""
+
 import numpy as np
 import pytest
 from recursion_cases import FLOATING, Case, assert_near, model_of
@@ -30,8 +31,14 @@ class Flyer(Case):
         self.external = {}
         self.tree = link_tree(self.model, link_state(self.model, self.q, self.v), self.tau)
         self.filters = two_filters(self.tree)
-        self.spatial = np.array([_spatial(a, s, r) for a, s, r in
-                                 zip(self.links, link_state(self.model, self.q, self.v).velocity, self.tree.at)])
+        self.spatial = np.array(
+            [
+                _spatial(a, s, r)
+                for a, s, r in zip(
+                    self.links, link_state(self.model, self.q, self.v).velocity, self.tree.at
+                )
+            ]
+        )
 
 
 def _spatial(classical, velocity, r):
@@ -48,13 +55,19 @@ def test_004_inverse_dynamics_with_hinges_of_one_to_six_freedoms(name):
     alpha = np.zeros((len(f) + 1, 6))
     for k in tree.order:
         beta = case.a[tree.coordinates[k]]
-        alpha[k] = case.spatial[k] if tree.parent[k] < 0 else alpha[tree.parent[k]] + tree.H[k] @ beta + tree.a[k]
+        alpha[k] = (
+            case.spatial[k]
+            if tree.parent[k] < 0
+            else alpha[tree.parent[k]] + tree.H[k] @ beta + tree.a[k]
+        )
     assert_near(alpha[:-1], case.spatial, case.tolerance)
     size = np.abs(tree.M).max() * np.abs(alpha).max()
     for k in reversed(tree.order):
         f[k] += tree.M[k] @ alpha[k] + tree.b[k]
         beta = 0.0 if tree.parent[k] < 0 else case.a[tree.coordinates[k]]
-        assert_near(tree.H[k].T @ f[k] + tree.armature[k].diagonal() * beta, tree.T[k], case.tolerance, size)
+        assert_near(
+            tree.H[k].T @ f[k] + tree.armature[k].diagonal() * beta, tree.T[k], case.tolerance, size
+        )
         if tree.parent[k] >= 0:
             f[tree.parent[k]] += f[k]
     assert {h.shape[1] for h in tree.H} >= {1, 6}
@@ -74,7 +87,9 @@ def test_004_filter_and_smoother_with_hinges_of_any_size(name):
             assert_near(f.G[k], np.eye(6), case.tolerance)
             assert_near(f.P_plus[k], np.zeros((6, 6)), case.tolerance, np.abs(f.P[k]).max())
         else:
-            assert_near(beta, case.a[tree.coordinates[k]], case.tolerance, max(1.0, np.abs(case.a).max()))
+            assert_near(
+                beta, case.a[tree.coordinates[k]], case.tolerance, max(1.0, np.abs(case.a).max())
+            )
     assert_near(alpha[:-1], case.spatial, case.tolerance)
 
 
@@ -82,7 +97,9 @@ def test_004_filter_and_smoother_with_hinges_of_any_size(name):
 def test_004_compiled_duals_are_those_of_the_paper(name):
     """004 algorithms 4 and 5, section 3.4 on trees: the compiled recursions, node by node, at the links."""
     case = Flyer(name)
-    nothing = {case.model.frame_names[0]: np.zeros(6)}  # with a wrench this thread's own workspace is used
+    nothing = {
+        case.model.frame_names[0]: np.zeros(6)
+    }  # with a wrench this thread's own workspace is used
     dynamics.forward_dynamics(case.model, case.q, case.v, case.tau, nothing, method="decoupled")
     work, last = dynamics.workspace(case.model), case.smoother.nodes.last
     size = np.abs(case.filters.P).max()
@@ -99,9 +116,16 @@ def test_004_lemma_3_1_the_force_between_links_from_both_sides(name):
     for k, p in enumerate(tree.parent):
         if p < 0:
             continue
-        forces = [f.P_plus[k] @ alpha[p] + f.z_plus[k], f.P[k] @ (alpha[k] - tree.a[k]) + f.z[k],
-                  -(f.S_plus[k] @ (alpha[p] + tree.a[k]) + f.z_s_plus[k]), -(f.S[k] @ alpha[k] + f.z_s[k])]
-        size = np.abs(f.P[k]).max() * np.abs(alpha).max() + np.abs(f.S_plus[k]).max() * np.abs(alpha).max()
+        forces = [
+            f.P_plus[k] @ alpha[p] + f.z_plus[k],
+            f.P[k] @ (alpha[k] - tree.a[k]) + f.z[k],
+            -(f.S_plus[k] @ (alpha[p] + tree.a[k]) + f.z_s_plus[k]),
+            -(f.S[k] @ alpha[k] + f.z_s[k]),
+        ]
+        size = (
+            np.abs(f.P[k]).max() * np.abs(alpha).max()
+            + np.abs(f.S_plus[k]).max() * np.abs(alpha).max()
+        )
         for found in forces[1:]:
             assert_near(found, forces[0], case.tolerance, size)
 
@@ -122,7 +146,9 @@ def test_004_lemma_3_2_every_link_finds_its_own_acceleration(name):
             continue
         assert_near(f.alpha_plus[k], case.spatial[tree.parent[k]], case.tolerance, size)
         assert_near(beta, case.a[tree.coordinates[k]], case.tolerance, size)
-        assert_near(f.nu[k] - f.G[k].T @ f.alpha_plus[k], case.a[tree.coordinates[k]], case.tolerance, size)
+        assert_near(
+            f.nu[k] - f.G[k].T @ f.alpha_plus[k], case.a[tree.coordinates[k]], case.tolerance, size
+        )
 
 
 @free
@@ -205,7 +231,9 @@ def test_004_omega_and_lambda_do_not_depend_on_the_base(name):
     for k in _some(case.model):
         T = base_change(case.model, case.q, case.model.body_names[k])
         response = np.linalg.solve(T.T @ case.H @ T, (J @ T).T)
-        assert_near(J @ T @ response, omega, case.tolerance * np.linalg.cond(T), np.abs(omega).max())
+        assert_near(
+            J @ T @ response, omega, case.tolerance * np.linalg.cond(T), np.abs(omega).max()
+        )
 
 
 def _some(model):
@@ -222,7 +250,9 @@ def test_004_ground_based_arms_have_singular_inverse_inertias_near_the_base():
 
 
 @pytest.mark.parametrize(("dt", "metres", "radians"), [(0.02, 1e-6, 1e-6), (0.01, 1e-7, 1e-7)])
-def test_004_algorithm_7_links_that_integrate_themselves_drift_with_the_order_of_the_method(dt, metres, radians):
+def test_004_algorithm_7_links_that_integrate_themselves_drift_with_the_order_of_the_method(
+    dt, metres, radians
+):
     """004 algorithm 7: 6 N coordinates; the hinges come apart by the integration error only, and q is followed."""
     model = model_of("free_flyer")
     rng = np.random.default_rng(4)
@@ -242,7 +272,10 @@ def test_004_algorithm_7_links_that_integrate_themselves_drift_with_the_order_of
     for _ in range(round(0.2 / fine)):
         middle = v + 0.5 * fine * dynamics.forward_dynamics(model, q, v, tau, method="decoupled")
         half = model.integrate(q, v, 0.5 * fine)
-        q, v = model.integrate(q, middle, fine), v + fine * dynamics.forward_dynamics(model, half, middle, tau)
+        q, v = (
+            model.integrate(q, middle, fine),
+            v + fine * dynamics.forward_dynamics(model, half, middle, tau),
+        )
     np.testing.assert_allclose(state.position, link_state(model, q, v).position, atol=1e-6)
 
 

@@ -1,4 +1,5 @@
 """What the Gazebo bridge decides, without ROS: forces, names, pairs and twists."""
+
 import sys
 
 import numpy as np
@@ -23,7 +24,12 @@ def settings(**values):
 def test_a_command_is_taken_only_if_every_number_is_one():
     guard = ForceGuard(settings(effort_limits=[10.0, 20.0]))
     assert guard.command([10.0, -20.0], 0.0).tolist() == [10.0, -20.0]
-    for bad, named in (([1.0], "1 efforts"), ([1.0, np.nan], "b"), ([np.inf, 0.0], "a"), ([0.0, 20.1], "limit")):
+    for bad, named in (
+        ([1.0], "1 efforts"),
+        ([1.0, np.nan], "b"),
+        ([np.inf, 0.0], "a"),
+        ([0.0, 20.1], "limit"),
+    ):
         assert guard.command(bad, 0.0) is None
         assert named in guard.reason
     assert guard.counters == {"commands": 1, "refused": 4, "extra": 0, "watchdog": 0}
@@ -71,11 +77,16 @@ def test_lockstep_takes_the_first_command_after_each_state():
 
 def test_joints_are_found_by_name():
     select = JointSelection(["arm.b", "arm.a"], [0.5, 0.0])
-    positions, velocities = select(["world_fixed", "arm.a", "arm.b"], [9.0, 1.0, 2.0], [9.0, 3.0, 4.0])
+    positions, velocities = select(
+        ["world_fixed", "arm.a", "arm.b"], [9.0, 1.0, 2.0], [9.0, 3.0, 4.0]
+    )
     assert positions.tolist() == [2.5, 1.0] and velocities.tolist() == [4.0, 3.0]
     assert select(["world_fixed", "arm.a", "arm.b"], [9.0, 1.0, 2.0], [])[1].tolist() == []
-    for names, positions, named in ((["arm.a"], [0.0], "arm.b"), (["arm.a", "arm.b"], [0.0, np.nan], "finite"),
-                                    (["arm.a", "arm.b"], [0.0], "1 positions")):
+    for names, positions, named in (
+        (["arm.a"], [0.0], "arm.b"),
+        (["arm.a", "arm.b"], [0.0, np.nan], "finite"),
+        (["arm.a", "arm.b"], [0.0], "1 positions"),
+    ):
         assert select(names, positions, []) is None
         assert named in select.problem
 
@@ -83,9 +94,13 @@ def test_joints_are_found_by_name():
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_pairs_leave_once_in_order_and_whole(random, floating):
     pairing = Pairing(floating)
-    events = [(stamp, side) for stamp in range(1, 40) for side in ("state", "odometry") for _ in range(2)]
+    events = [
+        (stamp, side) for stamp in range(1, 40) for side in ("state", "odometry") for _ in range(2)
+    ]
     # each topic in order, repeated, the two shifted against each other by up to a few messages
-    events.sort(key=lambda event: event[0] + (random.uniform(0, 3) if event[1] == "odometry" else 0.0))
+    events.sort(
+        key=lambda event: event[0] + (random.uniform(0, 3) if event[1] == "odometry" else 0.0)
+    )
     left = []
     for stamp, side in events:
         if not (side == "odometry" and not floating):
@@ -94,7 +109,9 @@ def test_pairs_leave_once_in_order_and_whole(random, floating):
     stamps = [state[1] for state, _ in left]
     assert stamps == sorted(set(stamps))
     assert len(left) + pairing.unpaired >= 36
-    assert all(odometry == (("odometry", state[1]) if floating else None) for state, odometry in left)
+    assert all(
+        odometry == (("odometry", state[1]) if floating else None) for state, odometry in left
+    )
 
 
 def test_a_world_that_is_reset_starts_again():
@@ -120,16 +137,24 @@ def test_the_twist_is_that_of_the_engine():
         found = twist(stamp, position, quaternion, np.full(6, 7.0))
         expected = np.full(6, 7.0) if k == 0 else np.concatenate((linear, angular))
         np.testing.assert_allclose(found, expected, atol=1e-9)
-    assert twist(stamp + 5_000_000, position, quaternion, np.zeros(6)).tolist() == [0.0] * 6  # states are missing
+    assert (
+        twist(stamp + 5_000_000, position, quaternion, np.zeros(6)).tolist() == [0.0] * 6
+    )  # states are missing
 
 
 def test_lists_that_do_not_fit_are_refused():
     assert check_bridge(settings(model="my-arm", gazebo_joints=["a.x", "7b"])) == [
-        "model/my_arm/joint/a_x/cmd_force", "model/my_arm/joint/_7b/cmd_force"]
+        "model/my_arm/joint/a_x/cmd_force",
+        "model/my_arm/joint/_7b/cmd_force",
+    ]
     assert force_topic("arm7", "joint1") == "model/arm7/joint/joint1/cmd_force"
-    for values, named in (({"joints": []}, "joints"), ({"offsets": [1.0]}, "offsets"),
-                          ({"joints": ["a", "a"]}, "twice"), ({"gazebo_joints": ["a.x", "a-x"]}, "twice"),
-                          ({"effort_limits": [1.0]}, "effort_limits")):
+    for values, named in (
+        ({"joints": []}, "joints"),
+        ({"offsets": [1.0]}, "offsets"),
+        ({"joints": ["a", "a"]}, "twice"),
+        ({"gazebo_joints": ["a.x", "a-x"]}, "twice"),
+        ({"effort_limits": [1.0]}, "effort_limits"),
+    ):
         with pytest.raises(ParameterError, match=named):
             check_bridge(settings(**values))
 

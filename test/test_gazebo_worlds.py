@@ -1,4 +1,5 @@
 """The SDF that `opspace gazebo` writes, read by libsdformat (in Drake's wheel) and compared with our own model."""
+
 import re
 import warnings
 import xml.etree.ElementTree as ET
@@ -21,7 +22,12 @@ from opspace_ctrl.nodes.gazebo_table import BRIDGE_TABLE
 from opspace_ctrl.parameters import checked
 
 SHIPPED = ("arm7", "asimo", "free_flyer")
-WHEEL = (("ur5_robot", "fixed"), ("xarm7", "fixed"), ("solo12", "floating"), ("talos_reduced", "floating"))
+WHEEL = (
+    ("ur5_robot", "fixed"),
+    ("xarm7", "fixed"),
+    ("solo12", "floating"),
+    ("talos_reduced", "floating"),
+)
 ROBOTS = [(name, "") for name in SHIPPED] + list(WHEEL)
 
 
@@ -68,8 +74,12 @@ def test_every_frame_begins_where_the_model_puts_it(twin):
 
 def test_joint_limits_and_damping_of_the_sdf_are_the_models(twin):
     model, first = twin.ours, 6 if twin.floating else 0
-    efforts = {twin.plant.get_joint_actuator(index).joint().name(): twin.plant.get_joint_actuator(index).effort_limit()
-               for index in twin.plant.GetJointActuatorIndices()}
+    efforts = {
+        twin.plant.get_joint_actuator(index).joint().name(): twin.plant.get_joint_actuator(
+            index
+        ).effort_limit()
+        for index in twin.plant.GetJointActuatorIndices()
+    }
     for k, name in enumerate(model.joint_names):
         joint, offset = twin.joint(name), twin.start[twin._bases() + k]
         limits = np.array([joint.position_lower_limit(), joint.position_upper_limit()])
@@ -119,18 +129,37 @@ def test_drake_reads_the_world_too(name):
 
 
 def systems(files):
-    return [(plugin.get("filename"), plugin.get("name"), plugin.findtext("joint_name"))
-            for plugin in ET.fromstring(files["world.sdf"]).iter("plugin")]
+    return [
+        (plugin.get("filename"), plugin.get("name"), plugin.findtext("joint_name"))
+        for plugin in ET.fromstring(files["world.sdf"]).iter("plugin")
+    ]
 
 
 def test_systems_have_the_names_of_their_generation():
     model = load_robot("free_flyer")
-    fortress, harmonic = (systems(files_of(model, gazebo=name)) for name in ("fortress", "harmonic"))
-    assert ("ignition-gazebo-joint-state-publisher-system", "ignition::gazebo::systems::JointStatePublisher",
-            None) in fortress
-    assert ("gz-sim-odometry-publisher-system", "gz::sim::systems::OdometryPublisher", None) in harmonic
-    assert ("gz-sim-apply-joint-force-system", "gz::sim::systems::ApplyJointForce", model.joint_names[0]) in harmonic
-    assert ("gz-sim-scene-broadcaster-system", "gz::sim::systems::SceneBroadcaster", None) in harmonic
+    fortress, harmonic = (
+        systems(files_of(model, gazebo=name)) for name in ("fortress", "harmonic")
+    )
+    assert (
+        "ignition-gazebo-joint-state-publisher-system",
+        "ignition::gazebo::systems::JointStatePublisher",
+        None,
+    ) in fortress
+    assert (
+        "gz-sim-odometry-publisher-system",
+        "gz::sim::systems::OdometryPublisher",
+        None,
+    ) in harmonic
+    assert (
+        "gz-sim-apply-joint-force-system",
+        "gz::sim::systems::ApplyJointForce",
+        model.joint_names[0],
+    ) in harmonic
+    assert (
+        "gz-sim-scene-broadcaster-system",
+        "gz::sim::systems::SceneBroadcaster",
+        None,
+    ) in harmonic
     assert len(fortress) == len(harmonic)
 
 
@@ -139,12 +168,18 @@ def test_there_is_one_force_system_a_joint_and_odometry_only_for_a_floating_base
     model = load_robot(name)
     found = systems(files_of(model))
     assert [joint for *_, joint in found if joint] == list(model.joint_names)
-    assert sum("Odometry" in system for _, system, _ in found) == bool(model.is_base_coordinate.any())
+    assert sum("Odometry" in system for _, system, _ in found) == bool(
+        model.is_base_coordinate.any()
+    )
 
 
 def test_odometry_is_published_every_step_in_three_dimensions():
     files = files_of(load_robot("asimo"), step=3e-3)
-    plugin = next(plugin for plugin in ET.fromstring(files["model.sdf"]).iter("plugin") if "Odom" in plugin.get("name"))
+    plugin = next(
+        plugin
+        for plugin in ET.fromstring(files["model.sdf"]).iter("plugin")
+        if "Odom" in plugin.get("name")
+    )
     assert plugin.findtext("dimensions") == "3"
     assert plugin.findtext("robot_base_frame") == "torso"
     period = int(1e9 / float(plugin.findtext("odom_publish_frequency")))
@@ -155,14 +190,21 @@ def test_odometry_is_published_every_step_in_three_dimensions():
 def test_bridged_topics_fit_the_world(gazebo, prefix):
     model = load_robot("asimo")
     files = files_of(model, gazebo=gazebo, world="hall")
-    entries = {entry["gz_topic_name"]: entry for entry in yaml.safe_load(files["ros_gz_bridge.yaml"])}
-    assert set(entries) == {"/clock", "/world/hall/model/asimo/joint_state", "/model/asimo/odometry"} | {
-        f"/model/asimo/joint/{joint}/cmd_force" for joint in model.joint_names}
+    entries = {
+        entry["gz_topic_name"]: entry for entry in yaml.safe_load(files["ros_gz_bridge.yaml"])
+    }
+    assert set(entries) == {
+        "/clock",
+        "/world/hall/model/asimo/joint_state",
+        "/model/asimo/odometry",
+    } | {f"/model/asimo/joint/{joint}/cmd_force" for joint in model.joint_names}
     for topic, entry in entries.items():
         assert entry["gz_type_name"].startswith(prefix)
         assert entry["direction"] == ("ROS_TO_GZ" if topic.endswith("cmd_force") else "GZ_TO_ROS")
         assert re.fullmatch(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", entry["ros_topic_name"])
-        assert entry["ros_topic_name"] == "/clock" or not entry["ros_topic_name"].startswith("/")  # namespaces work
+        assert entry["ros_topic_name"] == "/clock" or not entry["ros_topic_name"].startswith(
+            "/"
+        )  # namespaces work
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -172,7 +214,7 @@ def test_the_bridge_nodes_file_is_valid_for_its_parameter_table(name):
     content = yaml.safe_load(files_of(model, start=start, step=2e-3)["bridge_node.yaml"])
     values = checked(BRIDGE_TABLE, content["/**"]["ros__parameters"])
     assert values["joints"] == values["gazebo_joints"] == list(model.joint_names)
-    assert values["offsets"] == [float(x) for x in start[model.nq - len(model.joint_names):]]
+    assert values["offsets"] == [float(x) for x in start[model.nq - len(model.joint_names) :]]
     assert values["floating"] == bool(model.is_base_coordinate.any())
     assert values["effort_limits"] == [float(x) for x in model.effort_limits]
     assert values["step"] == 2e-3
@@ -193,8 +235,13 @@ MIMIC = """<robot name="gripper">
 
 
 def test_a_mimic_follower_is_fixed_where_it_begins_and_said_so():
-    model = load_urdf(MIMIC.format(right="prismatic", origin="0 0 0",
-                                   mimic='<mimic joint="left" multiplier="2" offset="0.01"/>'))
+    model = load_urdf(
+        MIMIC.format(
+            right="prismatic",
+            origin="0 0 0",
+            mimic='<mimic joint="left" multiplier="2" offset="0.01"/>',
+        )
+    )
     start = np.array([0.04])
     files, notes = gazebo_files(model, WorldSettings(start=start), Path("out"))
     assert notes == ("joint right mimics another: it stands still at 0.09 in Gazebo",)
@@ -220,10 +267,16 @@ def test_continuous_joints_are_revolute_without_limits():
     assert float(joint.findtext("axis/limit/effort")) == 20.0
 
 
-@pytest.mark.parametrize("mass, moments, valid", [
-    (1.0, (0.1, 0.2, 0.25), True), (1.0, (0.1, 0.2, 0.31), False), (0.0, (0.0, 0.0, 0.0), False),
-    (2.0, (0.0, 0.0, 0.0), False), (1.0, (0.3, 0.2, 0.1), True),
-])
+@pytest.mark.parametrize(
+    "mass, moments, valid",
+    [
+        (1.0, (0.1, 0.2, 0.25), True),
+        (1.0, (0.1, 0.2, 0.31), False),
+        (0.0, (0.0, 0.0, 0.0), False),
+        (2.0, (0.0, 0.0, 0.0), False),
+        (1.0, (0.3, 0.2, 0.1), True),
+    ],
+)
 def test_inertias_are_made_possible_and_possible_ones_are_kept(mass, moments, valid):
     rotation = from_quaternion(np.array([0.1, 0.5, -0.3, np.sqrt(1 - 0.35)]))
     inertia = rotation @ np.diag(moments) @ rotation.T
@@ -267,20 +320,36 @@ def test_ros2_control_variant_names_hardware_controllers_and_start(tmp_path):
     control = ET.fromstring(files["robot.urdf"]).find("ros2_control")
     assert control.findtext("hardware/plugin") == "gz_ros2_control/GazeboSimSystem"
     value = "state_interface[@name='position']/param[@name='initial_value']"
-    initial = {joint.get("name"): float(joint.findtext(value)) for joint in control.findall("joint")}
+    initial = {
+        joint.get("name"): float(joint.findtext(value)) for joint in control.findall("joint")
+    }
     assert initial == dict(zip(model.joint_names, start[7:]))
-    assert all(joint.find("command_interface").get("name") == "effort" for joint in control.findall("joint"))
+    assert all(
+        joint.find("command_interface").get("name") == "effort"
+        for joint in control.findall("joint")
+    )
     parameters = yaml.safe_load(files["controllers.yaml"])
     manager = parameters["/**/controller_manager"]["ros__parameters"]
     assert manager["update_rate"] == 500
-    assert manager["effort_controller"]["type"] == "forward_command_controller/ForwardCommandController"
-    assert parameters["/**/effort_controller"]["ros__parameters"] == {"joints": list(model.joint_names),
-                                                                      "interface_name": "effort"}
-    plugin = next(plugin for plugin in ET.fromstring(files["model.sdf"]).iter("plugin")
-                  if plugin.get("filename") == "gz_ros2_control-system")
+    assert (
+        manager["effort_controller"]["type"]
+        == "forward_command_controller/ForwardCommandController"
+    )
+    assert parameters["/**/effort_controller"]["ros__parameters"] == {
+        "joints": list(model.joint_names),
+        "interface_name": "effort",
+    }
+    plugin = next(
+        plugin
+        for plugin in ET.fromstring(files["model.sdf"]).iter("plugin")
+        if plugin.get("filename") == "gz_ros2_control-system"
+    )
     assert plugin.findtext("parameters") == str(tmp_path / "controllers.yaml")
     assert "bridge_node.yaml" not in files
-    assert [entry["ros_topic_name"] for entry in yaml.safe_load(files["ros_gz_bridge.yaml"])] == ["/clock", "odom"]
+    assert [entry["ros_topic_name"] for entry in yaml.safe_load(files["ros_gz_bridge.yaml"])] == [
+        "/clock",
+        "odom",
+    ]
 
 
 def test_ros2_control_variant_has_the_urdfs_joint_zeros_and_the_base_where_it_starts(tmp_path):
@@ -288,9 +357,13 @@ def test_ros2_control_variant_has_the_urdfs_joint_zeros_and_the_base_where_it_st
     start = random_start(model)
     zero = start.copy()
     zero[7:] = 0.0
-    twin = DrakeTwin(model, files_of(model, tmp_path, ros2_control=True, start=start)["model.sdf"], zero)
+    twin = DrakeTwin(
+        model, files_of(model, tmp_path, ros2_control=True, start=start)["model.sdf"], zero
+    )
     assert np.allclose(twin.mass_matrix(start), mass_matrix(model, start), rtol=0.0, atol=1e-9)
-    pose = twin.plant.EvalBodyPoseInWorld(twin.plant.CreateDefaultContext(), twin.plant.GetBodyByName("torso"))
+    pose = twin.plant.EvalBodyPoseInWorld(
+        twin.plant.CreateDefaultContext(), twin.plant.GetBodyByName("torso")
+    )
     assert np.allclose(pose.translation(), start[:3], rtol=0.0, atol=1e-12)
 
 

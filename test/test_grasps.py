@@ -1,4 +1,5 @@
 """Several arms holding one object (003 5.3 and 6) against dense equations and against lumped models."""
+
 import numpy as np
 import pytest
 from random_trees import random_model
@@ -23,8 +24,10 @@ def arms():
 def branches():
     """Two branches of one floating tree that part early enough for twelve independent rows."""
     model = random_model(14, 24, types=ARM, base="floating")
-    ends = sorted((b for b in range(len(model.parent)) if not model.children(b)),
-                  key=lambda b: -len(model.support(b)))[:2]
+    ends = sorted(
+        (b for b in range(len(model.parent)) if not model.children(b)),
+        key=lambda b: -len(model.support(b)),
+    )[:2]
     return model, [model.body_names[b] for b in ends]
 
 
@@ -42,7 +45,9 @@ class Held:
         self.model, self.frames = SYSTEMS[name]()
         self.object = RigidObject(2.5, np.array([0.1, -0.2, 0.05]), INERTIA)
         rng = np.random.default_rng(seed)
-        self.q = self.model.integrate(self.model.neutral(), rng.uniform(-1.0, 1.0, self.model.nv), 1.0)
+        self.q = self.model.integrate(
+            self.model.neutral(), rng.uniform(-1.0, 1.0, self.model.nv), 1.0
+        )
         self.v, self.tau = rng.normal(size=(2, self.model.nv))
         self.wrench = rng.normal(size=6)
         self.grasp = Grasp(self.model, self.frames, self.object).update(self.q, self.v)
@@ -60,17 +65,26 @@ class Held:
         turn = dynamics.frame_velocity(model, self.q, self.v, self.frames[0])[3:]
         arms = [dynamics.frame_pose(model, self.q, f)[0] - center for f in self.frames]
         rest = np.zeros(nv)
-        bias = np.concatenate([dynamics.frame_acceleration(model, self.q, self.v, rest, f) for f in self.frames])
-        bias -= np.concatenate([np.append(np.cross(turn, np.cross(turn, r)), np.zeros(3)) for r in arms])
+        bias = np.concatenate(
+            [dynamics.frame_acceleration(model, self.q, self.v, rest, f) for f in self.frames]
+        )
+        bias -= np.concatenate(
+            [np.append(np.cross(turn, np.cross(turn, r)), np.zeros(3)) for r in arms]
+        )
         inertia = R @ INERTIA @ R.T
         forces = self.wrench + np.append(2.5 * model.gravity, -np.cross(turn, inertia @ turn))
         M = np.block([[2.5 * np.eye(3), np.zeros((3, 3))], [np.zeros((3, 3)), inertia]])
         assert_near(g.object_inertia, M, 1e-12)
-        matrix = np.block([[self.H, np.zeros((nv, 6)), self.J.T], [np.zeros((6, nv)), M, -g.A.T],
-                           [self.J, -g.A, np.zeros((m, m))]])
+        matrix = np.block(
+            [
+                [self.H, np.zeros((nv, 6)), self.J.T],
+                [np.zeros((6, nv)), M, -g.A.T],
+                [self.J, -g.A, np.zeros((m, m))],
+            ]
+        )
         h = dynamics.bias_forces(model, self.q, self.v)
         found = np.linalg.solve(matrix, np.concatenate([self.tau - h, forces, -bias]))
-        return found[:nv], found[nv:nv + 6], found[nv + 6:].reshape(-1, 6)
+        return found[:nv], found[nv : nv + 6], found[nv + 6 :].reshape(-1, 6)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -89,8 +103,12 @@ def test_003_effective_inertia_is_what_a_wrench_on_the_object_feels(name):
     held = Held(name)
     pushed, left = held.grasp.forward(held.tau, held.wrench), held.grasp.forward(held.tau)
     change = pushed.object - left.object
-    assert_near(held.grasp.effective_inertia @ change, held.wrench, held.tolerance,
-                np.abs(held.grasp.effective_inertia).max() * np.abs(pushed.object).max())
+    assert_near(
+        held.grasp.effective_inertia @ change,
+        held.wrench,
+        held.tolerance,
+        np.abs(held.grasp.effective_inertia).max() * np.abs(pushed.object).max(),
+    )
 
 
 def test_003_arms_on_bases_of_their_own_add_their_inertias_to_the_object():
@@ -98,8 +116,10 @@ def test_003_arms_on_bases_of_their_own_add_their_inertias_to_the_object():
     held = Held("arms")
     total = held.grasp.object_inertia.copy()
     for k, frame in enumerate(held.frames):
-        A = held.grasp.A[6 * k:6 * k + 6]
-        total += A.T @ np.linalg.solve(OperationalSpace(held.model, [frame]).update(held.q).inertia_inv, A)
+        A = held.grasp.A[6 * k : 6 * k + 6]
+        total += A.T @ np.linalg.solve(
+            OperationalSpace(held.model, [frame]).update(held.q).inertia_inv, A
+        )
     assert_near(held.grasp.effective_inertia, total, held.tolerance)
 
 
@@ -111,7 +131,8 @@ def test_arms_of_one_robot_need_omega_of_both_hands_together(name):
     found = held.grasp.effective_inertia
     assert_near(found, held.grasp.object_inertia + A.T @ np.linalg.solve(omega, A), held.tolerance)
     alone = held.grasp.object_inertia + sum(
-        A[k:k + 6].T @ np.linalg.solve(omega[k:k + 6, k:k + 6], A[k:k + 6]) for k in (0, 6))
+        A[k : k + 6].T @ np.linalg.solve(omega[k : k + 6, k : k + 6], A[k : k + 6]) for k in (0, 6)
+    )
     assert np.abs(found - alone).max() > 1e-6 * np.abs(found).max()
 
 
@@ -139,8 +160,16 @@ def test_003_adding_an_object_to_one_arm_adds_its_inertia():
     """003 section 6, incremental: Omega'^-1 = Omega^-1 + M, and the arm moves as if the object were a part of it."""
     payload = link("load", 2.0, "0.1 0 0.05")
     arm = [link("base")] + [link(f"l{i}") for i in range(1, 8)]
-    joints = [joint(f"j{i}", "base" if i == 1 else f"l{i - 1}", f"l{i}", axis=("0 0 1", "0 1 0", "1 0 0")[i % 3],
-                    xyz="0.1 0.05 0.3") for i in range(1, 8)]
+    joints = [
+        joint(
+            f"j{i}",
+            "base" if i == 1 else f"l{i - 1}",
+            f"l{i}",
+            axis=("0 0 1", "0 1 0", "1 0 0")[i % 3],
+            xyz="0.1 0.05 0.3",
+        )
+        for i in range(1, 8)
+    ]
     bare = load_urdf(robot(*arm, *joints))
     loaded = load_urdf(robot(*arm, payload, *joints, joint("hold", "l7", "load", "fixed", "0 0 0")))
     rng = np.random.default_rng(5)
@@ -174,8 +203,14 @@ def test_003_objects_can_be_added_one_after_the_other():
 
 def test_a_grasp_is_a_closed_chain_with_the_object_as_one_more_robot():
     """The form for simulators: a forest of robot and object, closed at both hands, in one compiled call."""
-    robot_text, beam = load_robot("free_flyer").source, robot(
-        link("beam", 8.0, "0 0 0"), link("end", None), joint("e", "beam", "end", "fixed", "0.5 0 0", "0 0 0.3"))
+    robot_text, beam = (
+        load_robot("free_flyer").source,
+        robot(
+            link("beam", 8.0, "0 0 0"),
+            link("end", None),
+            joint("e", "beam", "end", "fixed", "0.5 0 0", "0 0 0.3"),
+        ),
+    )
     forest = load_urdf([robot_text, beam], ["floating", "floating"], prefixes=["r_", "b_"])
     chain = ClosedChain(forest, [("r_left_tool", "b_beam"), Closure("r_right_tool", "b_end")])
     rng = np.random.default_rng(0)
@@ -186,15 +221,17 @@ def test_a_grasp_is_a_closed_chain_with_the_object_as_one_more_robot():
     alone = load_robot("free_flyer", gravity=forest.gravity)
     box = np.array([[0.02, 0.001, 0.0], [0.001, 0.03, 0.002], [0.0, 0.002, 0.04]])
     grasp = Grasp(alone, ["left_tool", "right_tool"], RigidObject(8.0, np.zeros(3), box))
-    motion = grasp.update(q[:alone.nq], v[:alone.nv]).forward(tau[:alone.nv])
-    assert_near(motion.qdd, qdd[:alone.nv], 1e-9)
+    motion = grasp.update(q[: alone.nq], v[: alone.nv]).forward(tau[: alone.nv])
+    assert_near(motion.qdd, qdd[: alone.nv], 1e-9)
     assert_near(motion.wrenches, -chain.wrenches, 1e-9)
 
 
 def test_003_ill_posed_grasps_are_refused_by_name():
     """003 section 6: two arms of two joints cannot hold an object rigidly with unique forces."""
     model = random_model(21, 2, types=("revolute",), shape="chain", forest=2)
-    grasp = Grasp(model, ["r0_l2", "r1_l2"], RigidObject(1.0, np.zeros(3), INERTIA)).update(model.neutral())
+    grasp = Grasp(model, ["r0_l2", "r1_l2"], RigidObject(1.0, np.zeros(3), INERTIA)).update(
+        model.neutral()
+    )
     with pytest.raises(IllPosedError, match=r"Omega \+ A M\^-1 A\^T has rank 10 of 12"):
         grasp.forward(np.zeros(model.nv))
     with pytest.raises(IllPosedError, match="r0_l2, r1_l2"):
@@ -209,8 +246,9 @@ def test_one_singular_arm_is_carried_as_long_as_forces_are_unique():
         _ = arm.effective_inertia
     tau = np.ones(model.nv)
     motion = arm.forward(tau)
-    expected = dynamics.link_accelerations(model, model.neutral(), np.zeros(model.nv), tau,
-                                           {"l2": -motion.wrenches[0]}, frames=["l2"])
+    expected = dynamics.link_accelerations(
+        model, model.neutral(), np.zeros(model.nv), tau, {"l2": -motion.wrenches[0]}, frames=["l2"]
+    )
     assert_near(motion.object, expected[0], 1e-9)
 
 

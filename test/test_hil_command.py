@@ -1,4 +1,5 @@
 """`opspace hil`: wrong arguments are one line before anything starts; its processes end with it, whatever they do."""
+
 import os
 import signal
 import subprocess
@@ -15,10 +16,12 @@ from opspace_ctrl.commands._interrupt import Interruption
 from opspace_ctrl.commands._processes import Processes, local_graph
 
 SLEEPER = "import time; print('here', flush=True); time.sleep(1000)"
-STUBBORN = ("import signal, subprocess, sys, time; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-            "signal.signal(signal.SIGTERM, signal.SIG_IGN); "
-            "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)']); "
-            "print('child', child.pid, flush=True); time.sleep(1000)")
+STUBBORN = (
+    "import signal, subprocess, sys, time; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)']); "
+    "print('child', child.pid, flush=True); time.sleep(1000)"
+)
 PATIENCE = 120.0
 
 
@@ -37,28 +40,39 @@ def is_alive(pid):
         return False
 
 
-@pytest.mark.parametrize(("argv", "words"), [
-    (["arm8"], "'arm8' is neither a file nor a shipped robot"),
-    (["arm7", "--faults", "missing.yaml"], "missing.yaml"),
-    (["arm7", "--faults", "bad.yaml"], "bad.yaml: fault 1: no kind 'lag'; kinds: latency"),
-    (["arm7", "--faults", "elbow.yaml"], "fault 1 (freeze): no joint 'elbow'; joints: joint1"),
-    (["arm7", "--seconds", "0"], "--seconds and --patience: positive numbers are valid"),
-    (["arm7", "--seconds", "inf"], "positive numbers"),
-    (["arm7", "--seconds", "soon"], "invalid float value: 'soon'"),
-    (["arm7", "--mode", "fast"], "invalid choice: 'fast'"),
-    (["arm7", "--set", "step"], "--set 'step': NAME:=VALUE is expected"),
-    (["arm7", "--set", "step:=[1"], "the value is not YAML"),
-    (["arm7", "--set", "stepp:=0.001"], "stepp"),
-    (["arm7", "--set", "step:=7"], "step"),
-    (["arm7", "--set", "mode:=fast"], "--set 'mode:=fast': mode is chosen by --mode"),
-    (["arm7", "--report", "bad.yaml/report"], "cannot write the report 'bad.yaml/report'"),
-    (["arm7", "--record", "missing/run.mcap"], "cannot write the bag 'missing/run.mcap': its folder does not exist"),
-    (["arm7", "--record", "."], "cannot write the bag '.': it is a folder"),
-    (["arm7", "--controller", "no_such_program --fast"], "--controller 'no_such_program --fast': no such program"),
-    (["arm7", "--controller", "'"], "No closing quotation"),
-    (["arm7", "--params", "missing.yaml"], "missing.yaml"),
-])
-def test_a_wrong_argument_is_one_line_before_anything_starts(argv, words, capsys, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["arm8"], "'arm8' is neither a file nor a shipped robot"),
+        (["arm7", "--faults", "missing.yaml"], "missing.yaml"),
+        (["arm7", "--faults", "bad.yaml"], "bad.yaml: fault 1: no kind 'lag'; kinds: latency"),
+        (["arm7", "--faults", "elbow.yaml"], "fault 1 (freeze): no joint 'elbow'; joints: joint1"),
+        (["arm7", "--seconds", "0"], "--seconds and --patience: positive numbers are valid"),
+        (["arm7", "--seconds", "inf"], "positive numbers"),
+        (["arm7", "--seconds", "soon"], "invalid float value: 'soon'"),
+        (["arm7", "--mode", "fast"], "invalid choice: 'fast'"),
+        (["arm7", "--set", "step"], "--set 'step': NAME:=VALUE is expected"),
+        (["arm7", "--set", "step:=[1"], "the value is not YAML"),
+        (["arm7", "--set", "stepp:=0.001"], "stepp"),
+        (["arm7", "--set", "step:=7"], "step"),
+        (["arm7", "--set", "mode:=fast"], "--set 'mode:=fast': mode is chosen by --mode"),
+        (["arm7", "--report", "bad.yaml/report"], "cannot write the report 'bad.yaml/report'"),
+        (
+            ["arm7", "--record", "missing/run.mcap"],
+            "cannot write the bag 'missing/run.mcap': its folder does not exist",
+        ),
+        (["arm7", "--record", "."], "cannot write the bag '.': it is a folder"),
+        (
+            ["arm7", "--controller", "no_such_program --fast"],
+            "--controller 'no_such_program --fast': no such program",
+        ),
+        (["arm7", "--controller", "'"], "No closing quotation"),
+        (["arm7", "--params", "missing.yaml"], "missing.yaml"),
+    ],
+)
+def test_a_wrong_argument_is_one_line_before_anything_starts(
+    argv, words, capsys, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     Path("bad.yaml").write_text("- {kind: lag}")
     Path("elbow.yaml").write_text("- {kind: freeze, joints: elbow}")
@@ -92,7 +106,9 @@ def test_processes_end_with_the_context_and_their_output_stays(tmp_path):
 
 
 def test_stubborn_processes_and_their_children_are_killed(tmp_path, monkeypatch):
-    monkeypatch.setattr(_processes, "ENDINGS", ((signal.SIGINT, 0.2), (signal.SIGTERM, 0.2), (signal.SIGKILL, 60.0)))
+    monkeypatch.setattr(
+        _processes, "ENDINGS", ((signal.SIGINT, 0.2), (signal.SIGTERM, 0.2), (signal.SIGKILL, 60.0))
+    )
     with Processes(tmp_path) as processes:
         one = processes.start("one", [sys.executable, "-c", STUBBORN])
         wait_for(lambda: "child" in one.path.read_text() and one.path.read_text().endswith("\n"))
@@ -113,13 +129,19 @@ def test_a_process_that_has_ended_is_told_with_its_last_lines(tmp_path):
 
 
 def test_graphs_side_by_side_have_domains_of_their_own():
-    code = ("from opspace_ctrl.commands._processes import local_graph; "
-            "print(local_graph({})['ROS_DOMAIN_ID'], flush=True); input()")
-    first = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    code = (
+        "from opspace_ctrl.commands._processes import local_graph; "
+        "print(local_graph({})['ROS_DOMAIN_ID'], flush=True); input()"
+    )
+    first = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     try:
         taken = first.stdout.readline().strip()
         mine = local_graph({})
-        assert mine["ROS_DOMAIN_ID"] != taken and mine["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
+        assert (
+            mine["ROS_DOMAIN_ID"] != taken and mine["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
+        )
     finally:
         first.communicate("\n", timeout=PATIENCE)
     assert local_graph({"ROS_DOMAIN_ID": "7"})["ROS_DOMAIN_ID"] == "7"

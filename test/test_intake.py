@@ -1,4 +1,5 @@
 """Joint states and odometry into one state: names, order, parts, missing velocities, stamps, pairing, rubbish."""
+
 from array import array
 
 import numpy as np
@@ -34,12 +35,16 @@ def fixed(model, **options):
 
 
 def joint_state(stamp, names, position, velocity=()):
-    message = JointState(name=list(names), position=array("d", position), velocity=array("d", velocity))
+    message = JointState(
+        name=list(names), position=array("d", position), velocity=array("d", velocity)
+    )
     message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
     return read_joint_state(message)
 
 
-def odom(stamp, pose=(0.1, 0.2, 0.3, 0.0, 0.0, 0.6, 0.8), twist=(1.0, 2.0, 3.0, 4.0, 5.0, 6.0), child=""):
+def odom(
+    stamp, pose=(0.1, 0.2, 0.3, 0.0, 0.0, 0.6, 0.8), twist=(1.0, 2.0, 3.0, 4.0, 5.0, 6.0), child=""
+):
     message = Odometry(child_frame_id=child)
     message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
     p, o = message.pose.pose.position, message.pose.pose.orientation
@@ -54,7 +59,9 @@ def test_any_order_with_other_joints_between_gives_the_same_state(arm, data):
     names = data.draw(st.permutations([*arm.joint_names, "finger", "wheel"]))
     number = {name: float(at) for at, name in enumerate(names)}
     intake = fixed(arm)
-    message = joint_state(MS, names, [number[name] for name in names], [10.0 * number[name] for name in names])
+    message = joint_state(
+        MS, names, [number[name] for name in names], [10.0 * number[name] for name in names]
+    )
     assert intake.joint_states(message, MS) == (True, "")
     assert intake.q.tolist() == [number[name] for name in arm.joint_names]
     assert intake.v.tolist() == [10.0 * number[name] for name in arm.joint_names]
@@ -64,8 +71,14 @@ def test_parts_of_a_state_are_merged_and_the_state_is_ready_when_the_last_part_c
     first, second = arm.joint_names[:4], arm.joint_names[4:]
     intake = fixed(arm)
     for step in range(1, 4):
-        assert intake.joint_states(joint_state(step * MS, first, [step] * 4, [step] * 4), 0) == (False, "")
-        assert intake.joint_states(joint_state(step * MS, second, [-step] * 3, [0] * 3), 0) == (True, "")
+        assert intake.joint_states(joint_state(step * MS, first, [step] * 4, [step] * 4), 0) == (
+            False,
+            "",
+        )
+        assert intake.joint_states(joint_state(step * MS, second, [-step] * 3, [0] * 3), 0) == (
+            True,
+            "",
+        )
         assert intake.q.tolist() == [step] * 4 + [-step] * 3
         assert intake.time == pytest.approx((step - 1) * 1e-3)
 
@@ -74,8 +87,13 @@ def test_joints_that_are_told_rarely_do_not_delay_the_others_and_their_age_is_kn
     first, second = arm.joint_names[:6], arm.joint_names[6:]
     intake = fixed(arm)
     intake.joint_states(joint_state(MS, second, [7.0], [0.0]), 0)
-    ready = [intake.joint_states(joint_state(step * MS, first, [step] * 6, [0] * 6), 0)[0] for step in range(2, 12)]
-    assert ready == [True, False] + [True] * 8  # one state passes until it is known that they come more rarely
+    ready = [
+        intake.joint_states(joint_state(step * MS, first, [step] * 6, [0] * 6), 0)[0]
+        for step in range(2, 12)
+    ]
+    assert (
+        ready == [True, False] + [True] * 8
+    )  # one state passes until it is known that they come more rarely
     assert intake.q[6] == 7.0 and intake.state_age == pytest.approx(10e-3)
 
 
@@ -92,7 +110,9 @@ def test_differentiated_velocities_are_smoothed_by_a_first_order_filter(arm):
     intake = fixed(arm, velocity_time=0.004)
     intake.joint_states(joint_state(MS, arm.joint_names, np.zeros(7)), 0)
     for step in range(1, 6):  # a ramp of 1 rad/s: each step of 1 ms closes a fifth of what is left
-        intake.joint_states(joint_state(MS + step * MS, arm.joint_names, np.full(7, step * 1e-3)), 0)
+        intake.joint_states(
+            joint_state(MS + step * MS, arm.joint_names, np.full(7, step * 1e-3)), 0
+        )
         assert intake.v == pytest.approx(np.full(7, 1.0 - 0.8**step), abs=1e-9)
 
 
@@ -110,21 +130,31 @@ def test_velocities_that_are_always_nan_are_differentiated_and_nan_after_numbers
 
 
 def test_an_angle_without_limits_may_wrap():
-    xml = ('<robot name="r"><link name="a"/><joint name="j" type="continuous"><parent link="a"/><child link="b"/>'
-           '<axis xyz="0 0 1"/></joint><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" '
-           'ixy="0" ixz="0" iyz="0"/></inertial></link></robot>')
+    xml = (
+        '<robot name="r"><link name="a"/><joint name="j" type="continuous"><parent link="a"/><child link="b"/>'
+        '<axis xyz="0 0 1"/></joint><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" '
+        'ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+    )
     intake = fixed(load_quietly(xml))
     intake.joint_states(joint_state(MS, ["j"], [np.pi - 0.001]), 0)
     intake.joint_states(joint_state(2 * MS, ["j"], [-np.pi + 0.001]), 0)
     assert intake.v == pytest.approx([2.0], abs=1e-6)
 
 
-@pytest.mark.parametrize("fault, change", [
-    ("size", {"position": np.zeros(6)}), ("size", {"position": np.zeros(0)}), ("size", {"velocity": np.zeros(8)}),
-    ("finite", {"position": np.array([0.0] * 6 + [np.inf])}),
-    ("finite", {"position": np.array([np.inf, -np.inf] + [0.0] * 5)}),
-    ("finite", {"velocity": np.array([0.0] * 6 + [-np.inf])}), ("names", {"names": ["joint_1"] * 7}),
-    ("", {"names": ["x"] * 7}), ("", {"names": []})])  # about other joints
+@pytest.mark.parametrize(
+    "fault, change",
+    [
+        ("size", {"position": np.zeros(6)}),
+        ("size", {"position": np.zeros(0)}),
+        ("size", {"velocity": np.zeros(8)}),
+        ("finite", {"position": np.array([0.0] * 6 + [np.inf])}),
+        ("finite", {"position": np.array([np.inf, -np.inf] + [0.0] * 5)}),
+        ("finite", {"velocity": np.array([0.0] * 6 + [-np.inf])}),
+        ("names", {"names": ["joint_1"] * 7}),
+        ("", {"names": ["x"] * 7}),
+        ("", {"names": []}),
+    ],
+)  # about other joints
 def test_a_message_that_is_wrong_changes_nothing_and_says_what_it_is(arm, fault, change):
     if change.get("names") == ["joint_1"] * 7:
         change = {"names": list(arm.joint_names[:1]) * 7}
@@ -143,15 +173,19 @@ def test_ever_new_names_do_not_fill_the_memory(arm):
 
 def test_repeated_and_late_stamps_are_dropped(arm):
     intake = fixed(arm)
-    ready = [intake.joint_states(joint_state(stamp * MS, arm.joint_names, [stamp] * 7, [0] * 7), at)[0]
-             for at, stamp in enumerate((5, 5, 4, 6, 5, 7))]
+    ready = [
+        intake.joint_states(joint_state(stamp * MS, arm.joint_names, [stamp] * 7, [0] * 7), at)[0]
+        for at, stamp in enumerate((5, 5, 4, 6, 5, 7))
+    ]
     assert ready == [True, False, False, True, False, True]
     assert (intake.repeated, intake.late, intake.q[0]) == (1, 2, 7.0)
 
 
 def test_a_clock_that_is_set_shows_in_the_verdict_and_the_state_starts_afresh(arm):
     def told(intake, stamp, arrival):
-        return intake.joint_states(joint_state(stamp, arm.joint_names, [0.1] * 7), arrival)[0], intake.verdict
+        return intake.joint_states(joint_state(stamp, arm.joint_names, [0.1] * 7), arrival)[
+            0
+        ], intake.verdict
 
     intake = fixed(arm, clock_jump=1.0)
     assert told(intake, 10_000 * MS, 0) == (True, stamps.NEW)
@@ -162,8 +196,13 @@ def test_a_clock_that_is_set_shows_in_the_verdict_and_the_state_starts_afresh(ar
     assert told(intake, 5_000 * MS, 4 * MS) == (True, stamps.AHEAD)
     assert told(intake, 7_000 * MS, 2_004 * MS) == (True, stamps.NEW)  # a pause by both clocks
     late = [told(intake, (6_900 + step) * MS, 2_005 * MS) for step in range(5)]
-    assert late == [(False, stamps.NEW)] * 4 + [(True, stamps.BACK)]  # a little back, again and again
-    assert told(intake, 6_800 * MS, 4_000 * MS) == (True, stamps.BACK)  # a little back after a pause
+    assert late == [(False, stamps.NEW)] * 4 + [
+        (True, stamps.BACK)
+    ]  # a little back, again and again
+    assert told(intake, 6_800 * MS, 4_000 * MS) == (
+        True,
+        stamps.BACK,
+    )  # a little back after a pause
 
 
 def test_zero_is_a_time_once_and_no_stamp_when_it_goes_on():
@@ -219,24 +258,35 @@ def test_joint_states_wait_for_odometry_and_may_give_up(humanoid):
     assert intake.q[:3] == pytest.approx([0.1, 0.2, 0.3])
 
 
-@pytest.mark.parametrize("fault, options", [
-    ("finite", {"pose": (0, 0, np.nan, 0, 0, 0, 1)}), ("finite", {"twist": (0, 0, 0, 0, np.inf, 0)}),
-    ("quaternion", {"pose": (0, 0, 0, 0, 0, 0, 0)}), ("quaternion", {"pose": (0, 0, 0, 0, 0, 0, 1.1)}),
-    ("finite", {"pose": (1e308, 1e308, 0, 0, 0, 0, 1)}), ("names", {"child": "left_hand"})])
+@pytest.mark.parametrize(
+    "fault, options",
+    [
+        ("finite", {"pose": (0, 0, np.nan, 0, 0, 0, 1)}),
+        ("finite", {"twist": (0, 0, 0, 0, np.inf, 0)}),
+        ("quaternion", {"pose": (0, 0, 0, 0, 0, 0, 0)}),
+        ("quaternion", {"pose": (0, 0, 0, 0, 0, 0, 1.1)}),
+        ("finite", {"pose": (1e308, 1e308, 0, 0, 0, 0, 1)}),
+        ("names", {"child": "left_hand"}),
+    ],
+)
 def test_odometry_that_is_wrong_changes_nothing_and_says_what_it_is(humanoid, fault, options):
     intake = floating(humanoid)
     assert intake.odom(odom(MS, **options), 0) == (False, "")
     assert intake.joint_states(state(humanoid, MS), 0) == (False, fault) and not intake.is_waiting
     assert intake.joint_states(state(humanoid, 2 * MS), 0) == (False, fault)
-    assert intake.odom(odom(3 * MS), 0) == (False, "") and intake.joint_states(state(humanoid, 3 * MS), 0) == (True, "")
+    assert intake.odom(odom(3 * MS), 0) == (False, "") and intake.joint_states(
+        state(humanoid, 3 * MS), 0
+    ) == (True, "")
     assert intake.joint_states(state(humanoid, 4 * MS), 0) == (False, "") and intake.is_waiting
     assert intake.odom(odom(4 * MS, **options), 0) == (False, fault) and not intake.is_waiting
     assert intake.odometry.stamp == 3 * MS
 
 
 def test_a_joint_with_several_coordinates_is_refused_by_name():
-    xml = ('<robot name="r"><link name="a"/><joint name="slide" type="planar"><parent link="a"/><child link="b"/>'
-           '<axis xyz="0 0 1"/></joint><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" '
-           'ixy="0" ixz="0" iyz="0"/></inertial></link></robot>')
+    xml = (
+        '<robot name="r"><link name="a"/><joint name="slide" type="planar"><parent link="a"/><child link="b"/>'
+        '<axis xyz="0 0 1"/></joint><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" '
+        'ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+    )
     with pytest.raises(ConfigurationError, match="'slide' has several coordinates"):
         fixed(load_quietly(xml))

@@ -1,4 +1,5 @@
 """The cache of compiled kernels: it survives restarts, edits, races and unwritable folders."""
+
 import json
 import os
 import re
@@ -17,17 +18,25 @@ from opspace_ctrl import frame_jacobian, load_robot
 model = load_robot("arm7")
 print(frame_jacobian(model, np.full(7, 0.3), "tool")[0, 0])
 """
-COUNTS = FINDS + """
+COUNTS = (
+    FINDS
+    + """
 from opspace_ctrl.dynamics import entries
 used = entries.at_configuration, entries.frame_jacobian
 print([sum(entry.dispatcher.stats.cache_misses.values()) for entry in used])
 """
+)
 
 
 def start(cache: str, code: str = FINDS) -> subprocess.Popen:
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen([sys.executable, "-c", code], env=environment, text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def finish(process: subprocess.Popen) -> tuple[str, str]:
@@ -79,7 +88,9 @@ print(twice.call(21))
 """
     path = tmp_path / "kernel.py"
     path.write_text(small)
-    process = start(str(tmp_path / "file" / "below"), f"import runpy; runpy.run_path({str(path)!r})")
+    process = start(
+        str(tmp_path / "file" / "below"), f"import runpy; runpy.run_path({str(path)!r})"
+    )
     out, err = finish(process)
     assert out == "42\n"
     assert "not writable" in err and "NUMBA_CACHE_DIR" in err
@@ -87,10 +98,17 @@ print(twice.call(21))
 
 def test_an_edit_makes_the_kernels_stale_that_may_inline_it_and_no_others(tmp_path):
     from opspace_ctrl import kernel_cache
-    texts = {"lanes": "", "vector": "from .lanes import WIDTH", "osim/__init__": "",
-             "osim/rjk": "from ..vector import x",
-             "osim/sparse": "from ..vector import (\n    x,\n)\nfrom . import rjk as r", "control/__init__": "",
-             "control/law": "from ..osim.rjk import a", "control/limits": "from ..osim import sparse"}
+
+    texts = {
+        "lanes": "",
+        "vector": "from .lanes import WIDTH",
+        "osim/__init__": "",
+        "osim/rjk": "from ..vector import x",
+        "osim/sparse": "from ..vector import (\n    x,\n)\nfrom . import rjk as r",
+        "control/__init__": "",
+        "control/law": "from ..osim.rjk import a",
+        "control/limits": "from ..osim import sparse",
+    }
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / f"{name}.py").write_text(text)
@@ -107,12 +125,18 @@ def test_an_edit_makes_the_kernels_stale_that_may_inline_it_and_no_others(tmp_pa
 
     assert stale_after_an_edit_of("control/law") == {"control/law"}
     assert stale_after_an_edit_of("osim/sparse") == {"osim/sparse", "control/limits"}
-    assert stale_after_an_edit_of("osim/rjk") == {"osim/rjk", "osim/sparse", "control/law", "control/limits"}
+    assert stale_after_an_edit_of("osim/rjk") == {
+        "osim/rjk",
+        "osim/sparse",
+        "control/law",
+        "control/limits",
+    }
     assert stale_after_an_edit_of("lanes") == set(texts) - {"osim/__init__", "control/__init__"}
 
 
 def test_kernels_are_stamped_with_the_modules_they_are_built_from():
     from opspace_ctrl import kernel_cache
+
     source = ROOT / "opspace_ctrl" / "osim" / "tick.py"
     names = {path.name for path in kernel_cache._imports(source)}
     assert {"layout.py", "crba.py", "jit.py", "lanes.py", "solve.py", "sparse_ltdl.py"} <= names

@@ -1,4 +1,5 @@
 """The cache of kernels: damaged, read-only, of another processor, or held by a process that sleeps."""
+
 import os
 import re
 import signal
@@ -37,8 +38,13 @@ with lock(entries.mass_matrix.dispatcher) as mine:
 
 def run(cache: Path, **environment: str) -> tuple[str, int, int]:
     """What a process finds, how many kernels it compiled, and of how many."""
-    done = subprocess.run([sys.executable, "-c", FINDS], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT), **environment})
+    done = subprocess.run(
+        [sys.executable, "-c", FINDS],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT), **environment},
+    )
     assert done.returncode == 0, done.stderr
     found, counts = done.stdout.splitlines()
     compiled, used = map(int, counts.split())
@@ -73,12 +79,22 @@ def test_what_a_folder_that_cannot_be_written_holds_is_used(filled):
     cache, found = filled
     lacking, *_ = files(cache, "nbi")
     kept = lacking.read_bytes()
-    code = re.sub(r"^kernel_cache.PATIENCE.*$", "kernel_cache.is_writable = lambda: False", FINDS, flags=re.M)
+    code = re.sub(
+        r"^kernel_cache.PATIENCE.*$", "kernel_cache.is_writable = lambda: False", FINDS, flags=re.M
+    )
     lacking.unlink()
     try:
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True,
-                              env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)})
-        assert done.stdout.splitlines()[0] == found and done.stdout.splitlines()[1].split()[0] == "1"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)},
+        )
+        assert (
+            done.stdout.splitlines()[0] == found and done.stdout.splitlines()[1].split()[0] == "1"
+        )
         assert done.stderr == "opspace_ctrl: compiling a kernel ...\n" and not lacking.exists()
     finally:
         lacking.write_bytes(kept)
@@ -92,8 +108,12 @@ def test_kernels_of_another_processor_do_not_count(filled):
 
 
 def test_a_process_that_sleeps_with_a_lock_is_not_waited_for_for_ever(tmp_path):
-    sleeper = subprocess.Popen([sys.executable, "-c", SLEEPS], stdout=subprocess.PIPE, text=True,
-                               env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)})
+    sleeper = subprocess.Popen(
+        [sys.executable, "-c", SLEEPS],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+    )
     try:
         assert sleeper.stdout.readline() == "True\n"
         sleeper.send_signal(signal.SIGSTOP)
@@ -107,14 +127,22 @@ def test_a_process_that_sleeps_with_a_lock_is_not_waited_for_for_ever(tmp_path):
 
 @pytest.mark.parametrize("stream", ["closed", "bare", "full"])
 def test_a_line_that_cannot_be_written_does_not_stop_the_work(tmp_path, stream):
-    first = {"closed": "import sys; sys.stderr.close()", "full": "import sys; sys.stderr = open('/dev/full', 'w')",
-             "bare": "import sys; sys.stderr = type('Bare', (), {'write': lambda self, text: None})()"}[stream]
+    first = {
+        "closed": "import sys; sys.stderr.close()",
+        "full": "import sys; sys.stderr = open('/dev/full', 'w')",
+        "bare": "import sys; sys.stderr = type('Bare', (), {'write': lambda self, text: None})()",
+    }[stream]
     code = f"""{first}
 from opspace_ctrl.dynamics import entries
 entries.frame_jacobian.prepare()
 print("done", flush=True)
 import os; os._exit(0)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+    )
     assert (done.returncode, done.stdout) == (0, "done\n")

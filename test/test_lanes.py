@@ -69,7 +69,13 @@ def halves(x, out):
 def test_halves_are_picked_and_put_together():
     out, first, last = np.zeros((5, 8)), X[:4], X[4:]
     halves(X.ctypes.data, out.ctypes.data)
-    expected = [[2.5] * 4 + [-1.0] * 4, [*first, *first], [*last, *last], [*last, *first], [*[0.0] * 4, *last]]
+    expected = [
+        [2.5] * 4 + [-1.0] * 4,
+        [*first, *first],
+        [*last, *last],
+        [*last, *first],
+        [*[0.0] * 4, *last],
+    ]
     np.testing.assert_array_equal(out, expected)
 
 
@@ -104,7 +110,7 @@ def move(address, stride, i, j, to_i, to_j):
 def test_load_and_store_move_eight_neighbours_from_any_column_and_touch_no_others(column):
     rows = np.arange(3.0 * 24).reshape(3, 24)
     expected = rows.copy()
-    expected[2, column + 3:column + 11] = rows[1, column:column + 8]
+    expected[2, column + 3 : column + 11] = rows[1, column : column + 8]
     move(rows.ctypes.data, 24, 1, column, 2, column + 3)
     np.testing.assert_array_equal(rows, expected)
 
@@ -151,6 +157,7 @@ def test_from_lane_drops_what_is_not_finite_too():
 
 # ---- sine and cosine ----
 
+
 @kernel
 def sines(x, sine, cosine, size):
     """Lane by lane; the length is a multiple of WIDTH."""
@@ -173,7 +180,9 @@ def angles(largest):
     quarters = np.round(rng.uniform(-largest, largest, 8000) * 2.0 / np.pi) * (np.pi / 2.0)
     shifts = rng.choice([0.0, 1e-16, -1e-16, 1e-12, 1e-8, 1e-3], 8000)
     eighths = (np.round(rng.uniform(-largest, largest, 8000) * 2.0 / np.pi) + 0.5) * (np.pi / 2.0)
-    return np.concatenate([rng.uniform(-largest, largest, 80000), quarters * (1.0 + shifts), eighths])
+    return np.concatenate(
+        [rng.uniform(-largest, largest, 80000), quarters * (1.0 + shifts), eighths]
+    )
 
 
 @pytest.mark.parametrize("largest", [0.7, 10.0, 1e4, 1e5])
@@ -209,6 +218,7 @@ def test_what_is_not_finite_stays_visible_and_in_its_lane():
 
 # ---- calls by address ----
 
+
 @kernel
 def double_it(x):
     return 2 * x
@@ -224,6 +234,7 @@ def test_a_kernel_can_be_called_by_its_address():
 
 
 # ---- array arguments ----
+
 
 @entry(types.boolean(vector, types.int64, types.int64, types.int64))
 def is_a_vector(x, size, ndarray, float64):
@@ -243,10 +254,31 @@ def test_a_contiguous_vector_of_doubles_is_read_where_it_is():
     assert is_a_vector.call(good, 5, NDARRAY, FLOAT64)
 
 
-@pytest.mark.parametrize("other", [
-    None, 5, "text", [1.0] * 5, (1.0,) * 5, np.arange(4.0), np.arange(10.0)[::2], np.arange(5.0)[::-1], np.arange(5),
-    np.arange(5, dtype=np.float32), np.arange(5, dtype=">f8"), np.ones((5, 1)), np.ones((1, 5)), np.float64(5.0),
-    np.array(5.0), np.ma.ones(5), np.ones(5).view(np.matrix), np.arange(5.0).astype(object), np.ones(5) + 0j,
-    np.frombuffer(bytes(41), dtype=np.uint8)[1:].view(np.float64)], ids=lambda x: f"{type(x).__name__}-{x!r}"[:40])
+@pytest.mark.parametrize(
+    "other",
+    [
+        None,
+        5,
+        "text",
+        [1.0] * 5,
+        (1.0,) * 5,
+        np.arange(4.0),
+        np.arange(10.0)[::2],
+        np.arange(5.0)[::-1],
+        np.arange(5),
+        np.arange(5, dtype=np.float32),
+        np.arange(5, dtype=">f8"),
+        np.ones((5, 1)),
+        np.ones((1, 5)),
+        np.float64(5.0),
+        np.array(5.0),
+        np.ma.ones(5),
+        np.ones(5).view(np.matrix),
+        np.arange(5.0).astype(object),
+        np.ones(5) + 0j,
+        np.frombuffer(bytes(41), dtype=np.uint8)[1:].view(np.float64),
+    ],
+    ids=lambda x: f"{type(x).__name__}-{x!r}"[:40],
+)
 def test_anything_else_is_no_vector(other):
     assert not is_a_vector.call(other, 5, NDARRAY, FLOAT64)

@@ -1,4 +1,5 @@
 """The launch files, as far as they can be checked without launch: they compile and use what launch_ros offers."""
+
 import ast
 
 import pytest
@@ -10,22 +11,39 @@ FILES = sorted((SOURCE / "launch").glob("*.launch.py"))
 LAUNCHING = SOURCE / "opspace_ctrl" / "bringup" / "launching.py"
 
 # What launch 3.4 to 3.8 and launch_ros 0.26 to 0.28 offer of what is used here: module -> name -> keyword arguments.
-NODE = {"package", "executable", "name", "namespace", "parameters", "arguments", "ros_arguments", "remappings",
-        "output"}
+NODE = {
+    "package",
+    "executable",
+    "name",
+    "namespace",
+    "parameters",
+    "arguments",
+    "ros_arguments",
+    "remappings",
+    "output",
+}
 OFFERED = {
     "launch": {"LaunchContext": set(), "LaunchDescription": set()},
     "launch.action": {"Action": set()},
     "launch.actions": {
-        "DeclareLaunchArgument": {"default_value", "description", "choices"}, "EmitEvent": {"event"},
-        "ExecuteProcess": {"cmd", "name", "output"}, "OpaqueFunction": {"function", "args", "kwargs"},
-        "RegisterEventHandler": set(), "Shutdown": {"reason"}, "TimerAction": {"period", "actions"},
+        "DeclareLaunchArgument": {"default_value", "description", "choices"},
+        "EmitEvent": {"event"},
+        "ExecuteProcess": {"cmd", "name", "output"},
+        "OpaqueFunction": {"function", "args", "kwargs"},
+        "RegisterEventHandler": set(),
+        "Shutdown": {"reason"},
+        "TimerAction": {"period", "actions"},
     },
-    "launch.event_handlers": {"OnProcessExit": {"target_action", "on_exit"}, "OnShutdown": {"on_shutdown"}},
+    "launch.event_handlers": {
+        "OnProcessExit": {"target_action", "on_exit"},
+        "OnShutdown": {"on_shutdown"},
+    },
     "launch.events": {"matches_action": set()},
     "launch.substitutions": {"LaunchConfiguration": set()},
     "launch_ros.actions": {"LifecycleNode": NODE, "Node": NODE},
     "launch_ros.event_handlers": {
-        "OnStateTransition": {"target_lifecycle_node", "start_state", "goal_state", "entities"}},
+        "OnStateTransition": {"target_lifecycle_node", "start_state", "goal_state", "entities"}
+    },
     "launch_ros.events.lifecycle": {"ChangeState": {"lifecycle_node_matcher", "transition_id"}},
     "launch_ros.parameter_descriptions": {"ParameterValue": {"value_type"}},
     "launch_ros.ros_adapters": {"get_ros_node": set()},
@@ -52,9 +70,15 @@ def test_files_use_only_what_launch_and_launch_ros_offer(path):
         assert name in OFFERED[module], f"{module}.{name}"
         keywords[name] = OFFERED[module][name]
     for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in keywords:
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and call.func.id in keywords
+        ):
             used = {keyword.arg for keyword in call.keywords if keyword.arg}
-            assert used <= keywords[call.func.id], f"{call.func.id}({used - keywords[call.func.id]})"
+            assert used <= keywords[call.func.id], (
+                f"{call.func.id}({used - keywords[call.func.id]})"
+            )
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

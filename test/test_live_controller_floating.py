@@ -1,4 +1,5 @@
 """opspace_controller on a live graph, a floating base: odometry paired by stamp, its gates, and `shutdown`."""
+
 import numpy as np
 import pytest
 import ros
@@ -9,8 +10,17 @@ from visualization_msgs.msg import MarkerArray
 from opspace_ctrl import frame_pose, load_robot
 
 NODE = "/opspace_controller"
-PARAMETERS = {"robot": "free_flyer", "tasks": ["hand"], "hand.rows": "pose", "state_timeout": ros.LONG,
-              "odom_timeout": ros.LONG, "ramp": 0.0, "publish_rate": 200.0, "overrun_count": 0, "safe_command": "zero"}
+PARAMETERS = {
+    "robot": "free_flyer",
+    "tasks": ["hand"],
+    "hand.rows": "pose",
+    "state_timeout": ros.LONG,
+    "odom_timeout": ros.LONG,
+    "ramp": 0.0,
+    "publish_rate": 200.0,
+    "overrun_count": 0,
+    "safe_command": "zero",
+}
 
 
 def test_the_base_is_that_of_the_same_stamp_and_its_faults_close_gates(tmp_path):
@@ -28,8 +38,14 @@ def test_the_base_is_that_of_the_same_stamp_and_its_faults_close_gates(tmp_path)
         peer.first_answer()
         check_pairing(graph, peer, model, hand, poses)
         check_gates(graph, peer)
-        graph.wait_for(lambda: markers.last and {"frames", "targets", "errors", "inertia"} <= {
-            marker.ns for marker in markers.last.markers}, "the markers")
+        graph.wait_for(
+            lambda: (
+                markers.last
+                and {"frames", "targets", "errors", "inertia"}
+                <= {marker.ns for marker in markers.last.markers}
+            ),
+            "the markers",
+        )
         assert {marker.header.frame_id for marker in markers.last.markers} == {"odom"}
         assert graph.transition(NODE, "shutdown")
         assert process.wait() == 0
@@ -60,8 +76,14 @@ def check_pairing(graph, peer, model, hand, poses):
             assert peer.answers.count == count
             peer.send_odometry(odometry)
         graph.wait_for(lambda count=count: peer.answers.count > count, "an answer to the pair")
-        graph.wait_for(lambda: poses.last and position(poses.last) == pytest.approx(
-            frame_pose(model, peer.q, hand)[0], abs=1e-9), "the pose of the hand")
+        graph.wait_for(
+            lambda: (
+                poses.last
+                and position(poses.last)
+                == pytest.approx(frame_pose(model, peer.q, hand)[0], abs=1e-9)
+            ),
+            "the pose of the hand",
+        )
         assert peer.answers.count == count + 1
 
 
@@ -74,7 +96,9 @@ def check_gates(graph, peer):
         peer.send_joints(peer.message())
         graph.wait_for(lambda count=count: peer.answers.count > count, "an answer")
         graph.wait_for(lambda: not peer.effort().any(), "zeros")
-        peer.status("gates", lambda text, values, gate=gate: values["gate"] == gate, f"the gate {gate}")
+        peer.status(
+            "gates", lambda text, values, gate=gate: values["gate"] == gate, f"the gate {gate}"
+        )
         peer.answer()
     graph.set_parameters(NODE, odom_timeout=0.01)
     peer.stamp += 20 * STEP

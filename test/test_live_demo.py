@@ -1,4 +1,5 @@
 """The demo: what it follows, what it measures, and that it runs in one process and as a ROS graph."""
+
 import os
 import shlex
 import signal
@@ -24,7 +25,9 @@ from opspace_ctrl.osim import methods
 @pytest.mark.parametrize("robot", SCENARIOS)
 def test_the_figure_starts_and_ends_at_rest_and_its_velocity_is_its_derivative(robot):
     times, positions, velocities = waypoints(SCENARIOS[robot], np.array([1.0, 2.0, 3.0]))
-    assert np.allclose(positions[-1], [1.0, 2.0, 3.0]) and np.allclose(velocities[-1], 0.0, atol=1e-3)
+    assert np.allclose(positions[-1], [1.0, 2.0, 3.0]) and np.allclose(
+        velocities[-1], 0.0, atol=1e-3
+    )
     by_difference = np.gradient(positions, times, axis=0)[1:-1]
     assert np.abs(velocities[1:-1] - by_difference).max() < 0.01 * np.abs(velocities).max()
     assert np.abs(positions - positions[-1]).max() > 0.9 * max(SCENARIOS[robot].size)
@@ -47,12 +50,20 @@ def record(request):
 
 def test_the_tool_tracks_with_every_method_and_comes_back_after_the_push(record):
     scenario = record.scenario
-    assert record.time[0] == pytest.approx(0.0, abs=1e-9) and record.time[-1] == pytest.approx(SECONDS, abs=2e-3)
-    assert len(record.time) == round(SECONDS / 1e-3) + 1 or len(record.time) == round(SECONDS / 1e-3)
+    assert record.time[0] == pytest.approx(0.0, abs=1e-9) and record.time[-1] == pytest.approx(
+        SECONDS, abs=2e-3
+    )
+    assert len(record.time) == round(SECONDS / 1e-3) + 1 or len(record.time) == round(
+        SECONDS / 1e-3
+    )
     for name in scenario.methods:
         assert record.of_method(name).error.max() < 10.0, name
     pushed = record.rows(record.near_push)
-    assert 1.1 * record.rows(record.time < scenario.push_start).error.max() < pushed.error.max() < 100.0
+    assert (
+        1.1 * record.rows(record.time < scenario.push_start).error.max()
+        < pushed.error.max()
+        < 100.0
+    )
     assert record.rows(record.time > scenario.push_end + 2.0).error.max() < 10.0
     assert np.abs(record.share).max() <= 1.0
 
@@ -60,8 +71,14 @@ def test_the_tool_tracks_with_every_method_and_comes_back_after_the_push(record)
 def test_a_run_without_ros_prints_a_summary_and_draws(tmp_path, capsys):
     assert main(["demo", "--no-ros", "--plot", str(tmp_path / "demo.png")]) == 0
     printed = capsys.readouterr().out
-    assert "without ROS" in printed and "largest tracking error, rjk" in printed and "next:" in printed
-    offered = [shlex.split(line) for line in printed[printed.index("next:"):].splitlines() if "opspace " in line]
+    assert (
+        "without ROS" in printed and "largest tracking error, rjk" in printed and "next:" in printed
+    )
+    offered = [
+        shlex.split(line)
+        for line in printed[printed.index("next:") :].splitlines()
+        if "opspace " in line
+    ]
     assert [words[1] for words in offered] == ["demo", "bench", "hil"]
     for words in offered:
         args = _parser().parse_args(words[1:])
@@ -71,10 +88,18 @@ def test_a_run_without_ros_prints_a_summary_and_draws(tmp_path, capsys):
     assert (tmp_path / "demo.png").stat().st_size > 50_000
 
 
-@pytest.mark.parametrize("path, words", [("missing/demo.png", "its folder does not exist"), (".", "it is a folder"),
-                                         ("demo.docx", "its ending must be one of"), ("demo", "its ending must be")])
-def test_a_picture_that_could_not_be_written_is_refused_before_anything_moves(path, words, tmp_path, capsys,
-                                                                              monkeypatch):
+@pytest.mark.parametrize(
+    "path, words",
+    [
+        ("missing/demo.png", "its folder does not exist"),
+        (".", "it is a folder"),
+        ("demo.docx", "its ending must be one of"),
+        ("demo", "its ending must be"),
+    ],
+)
+def test_a_picture_that_could_not_be_written_is_refused_before_anything_moves(
+    path, words, tmp_path, capsys, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     assert main(["demo", "--no-ros", "--plot", path]) == 2
     out, err = capsys.readouterr()
@@ -85,8 +110,14 @@ def demo(tmp_path, *arguments: str) -> subprocess.Popen:
     """The demo as a process of its own; it and what it starts carry a mark in their environment."""
     environment = {**os.environ, "DEMO_OF": str(tmp_path), "PYTHONUNBUFFERED": "1"}
     environment.pop("ROS_DOMAIN_ID", None)
-    return subprocess.Popen([sys.executable, "-m", "opspace_ctrl.cli", "demo", *arguments], env=environment,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    return subprocess.Popen(
+        [sys.executable, "-m", "opspace_ctrl.cli", "demo", *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
 
 
 def nodes(tmp_path) -> list[str]:
@@ -109,7 +140,11 @@ def test_a_run_over_ros_follows_the_figure_and_leaves_nothing_behind(tmp_path):
         assert process.returncode == 0, printed
     finally:
         process.kill()
-    errors = [float(line.split("│")[2].split()[0]) for line in printed.splitlines() if "tracking error" in line]
+    errors = [
+        float(line.split("│")[2].split()[0])
+        for line in printed.splitlines()
+        if "tracking error" in line
+    ]
     assert len(errors) == 5 and max(errors[:4]) < 10.0 and errors[4] < 100.0, printed
     assert (tmp_path / "demo.png").exists()
     assert nodes(tmp_path) == []

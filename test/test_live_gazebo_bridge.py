@@ -1,4 +1,5 @@
 """The Gazebo bridge between a DART world, which looks like Gazebo from the graph, and a controller: this process."""
+
 import signal
 
 import numpy as np
@@ -20,7 +21,9 @@ STEPS = 400
 
 def numbers(listener):
     """The newest diagnostics as a dict."""
-    return {pair.key: pair.value for pair in listener.last.status[0].values} if listener.last else {}
+    return (
+        {pair.key: pair.value for pair in listener.last.status[0].values} if listener.last else {}
+    )
 
 
 @pytest.mark.parametrize("robot", ["arm7", "asimo"])
@@ -31,15 +34,30 @@ def test_each_command_makes_one_step_with_just_its_forces(tmp_path, robot):
         theirs = [*reversed(ours(robot).joint_names)]
         joints = [f"our_{joint}" for joint in theirs]
         start = [start_of(robot)[0][joint] for joint in theirs]
-        start_gazebo(graph, robot, "--paused", joints=joints, gazebo_joints=theirs, offsets=start, lockstep=True,
-                     resend=0.2, effort_limits=[limit] * len(joints))
+        start_gazebo(
+            graph,
+            robot,
+            "--paused",
+            joints=joints,
+            gazebo_joints=theirs,
+            offsets=start,
+            lockstep=True,
+            resend=0.2,
+            effort_limits=[limit] * len(joints),
+        )
         states, order = [], []
         graph.listen(Odometry, "odom", callback=order.append)
-        heard = graph.listen(JointState, "joint_states", callback=lambda state: (states.append(state),
-                                                                                 order.append(state)))
+        heard = graph.listen(
+            JointState,
+            "joint_states",
+            callback=lambda state: (states.append(state), order.append(state)),
+        )
         diagnostics = graph.listen(DiagnosticArray, "/diagnostics")
         commands = graph.publisher(Float64MultiArray, "effort_controller/commands")
-        graph.wait_for(lambda: heard.count > 1, "the state of the paused world, again for a controller that is late")
+        graph.wait_for(
+            lambda: heard.count > 1,
+            "the state of the paused world, again for a controller that is late",
+        )
         assert heard.last.name == joints
         assert nanoseconds(heard.last.header.stamp) == 0
         np.testing.assert_allclose(heard.last.position, start, atol=1e-12)
@@ -47,30 +65,49 @@ def test_each_command_makes_one_step_with_just_its_forces(tmp_path, robot):
 
         for bad in ([0.0], [np.nan] * len(joints), [limit + 1.0] * len(joints)):
             count = int(numbers(diagnostics).get("refused", 0))
-            graph.publish_until(commands, Float64MultiArray(data=bad),
-                                lambda count=count: int(numbers(diagnostics).get("refused", 0)) > count, "a refusal")
+            graph.publish_until(
+                commands,
+                Float64MultiArray(data=bad),
+                lambda count=count: int(numbers(diagnostics).get("refused", 0)) > count,
+                "a refusal",
+            )
         assert "limit" in numbers(diagnostics)["last_refusal"]
         assert nanoseconds(heard.last.header.stamp) == 0  # nothing moved
 
         reference = make_world(robot)
         rng = np.random.default_rng(1)
         for k in range(STEPS):
-            graph.wait_for(lambda k=k: states[-1].header.stamp.nanosec == k * 1_000_000, f"the state of step {k}")
+            graph.wait_for(
+                lambda k=k: states[-1].header.stamp.nanosec == k * 1_000_000,
+                f"the state of step {k}",
+            )
             forces = rng.normal(0.0, 5.0, len(joints))
             commands.publish(Float64MultiArray(data=forces.tolist()))
             reference.step(dict(zip(theirs, forces)))
-        graph.wait_for(lambda: states[-1].header.stamp.nanosec == STEPS * 1_000_000, "the last state")
+        graph.wait_for(
+            lambda: states[-1].header.stamp.nanosec == STEPS * 1_000_000, "the last state"
+        )
 
         at = [reference.joints.index(joint) for joint in theirs]
-        np.testing.assert_allclose(states[-1].position, reference.positions[at], atol=1e-14)  # the offset rounds
+        np.testing.assert_allclose(
+            states[-1].position, reference.positions[at], atol=1e-14
+        )  # the offset rounds
         np.testing.assert_array_equal(states[-1].velocity, reference.velocities[at])
         if floating:
-            graph.wait_for(lambda: last_odometry(order).header.stamp.nanosec == STEPS * 1_000_000, "the last odometry")
+            graph.wait_for(
+                lambda: last_odometry(order).header.stamp.nanosec == STEPS * 1_000_000,
+                "the last odometry",
+            )
             check_odometry(order, reference)
         for count in (1, 2):  # one by one: a publisher keeps only its last message
             commands.publish(Float64MultiArray(data=[0.0] * len(joints)))
-            graph.wait_for(lambda count=count: int(numbers(diagnostics)["commands"]) + int(
-                numbers(diagnostics)["extra"]) == STEPS + count, "all commands counted")
+            graph.wait_for(
+                lambda count=count: (
+                    int(numbers(diagnostics)["commands"]) + int(numbers(diagnostics)["extra"])
+                    == STEPS + count
+                ),
+                "all commands counted",
+            )
         assert int(numbers(diagnostics)["repeats"]) > 0
         assert int(numbers(diagnostics)["watchdog"]) == 0
 
@@ -90,14 +127,24 @@ def check_odometry(order, reference):
     twist = odometry.twist.twist
     assert odometry.child_frame_id == ours("asimo").body_names[0]
     np.testing.assert_allclose([twist.linear.x, twist.linear.y, twist.linear.z], linear, atol=1e-9)
-    np.testing.assert_allclose([twist.angular.x, twist.angular.y, twist.angular.z], angular, atol=1e-9)
+    np.testing.assert_allclose(
+        [twist.angular.x, twist.angular.y, twist.angular.z], angular, atol=1e-9
+    )
 
 
 def test_forces_go_to_zero_without_commands_and_at_the_end(tmp_path):
     with Graph(tmp_path) as graph:
         joints = ours("arm7").joint_names
-        bridge = start_gazebo(graph, "arm7", "--paused", "--factor", "0.2", run_on_command=True, command_timeout=0.1,
-                              resend=0.2)
+        bridge = start_gazebo(
+            graph,
+            "arm7",
+            "--paused",
+            "--factor",
+            "0.2",
+            run_on_command=True,
+            command_timeout=0.1,
+            resend=0.2,
+        )
         force = graph.listen(Float64, force_topic("arm7", joints[0]), publishers=1)
         states = graph.listen(JointState, "joint_states")
         diagnostics = graph.listen(DiagnosticArray, "/diagnostics")
@@ -105,7 +152,9 @@ def test_forces_go_to_zero_without_commands_and_at_the_end(tmp_path):
         graph.wait_for(lambda: states.count, "a state")
         assert nanoseconds(states.last.header.stamp) == 0  # it stands until somebody commands
         command = Float64MultiArray(data=[0.5] * len(joints))
-        graph.publish_until(commands, command, lambda: force.last and force.last.data == 0.5, "the force")
+        graph.publish_until(
+            commands, command, lambda: force.last and force.last.data == 0.5, "the force"
+        )
         graph.wait_for(lambda: states.last.header.stamp.nanosec > 0, "the world to run")
         graph.wait_for(lambda: force.last.data == 0.0, "the watchdog")
         graph.wait_for(lambda: int(numbers(diagnostics).get("watchdog", 0)) > 0, "its report")

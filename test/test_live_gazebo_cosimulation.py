@@ -2,6 +2,7 @@
 
 The same controller parameters serve all of them.
 """
+
 import numpy as np
 import pytest
 from compiled_nodes import compile_controller, parameters
@@ -33,13 +34,33 @@ def start(graph, robot, world):
     """The robot in its world, and the controller."""
     engine, mode = world.split()
     if engine == "dart":
-        start_gazebo(graph, robot, "--paused", "--factor", str(SLOW[robot]), command_timeout=LONG,
-                     lockstep=mode == "lockstep", run_on_command=mode == "free")
+        start_gazebo(
+            graph,
+            robot,
+            "--paused",
+            "--factor",
+            str(SLOW[robot]),
+            command_timeout=LONG,
+            lockstep=mode == "lockstep",
+            run_on_command=mode == "free",
+        )
     else:
-        graph.start("simulator", parameters=parameters(robot, "opspace_simulator") | {
-            "mode": mode, "autostart": True, "command_timeout": LONG})
-    graph.start("controller", parameters=parameters(robot, "opspace_controller") | {
-        "autostart": True, "state_timeout": LONG, "odom_timeout": LONG, "liveness_timeout": 0.0, "overrun_count": 0})
+        graph.start(
+            "simulator",
+            parameters=parameters(robot, "opspace_simulator")
+            | {"mode": mode, "autostart": True, "command_timeout": LONG},
+        )
+    graph.start(
+        "controller",
+        parameters=parameters(robot, "opspace_controller")
+        | {
+            "autostart": True,
+            "state_timeout": LONG,
+            "odom_timeout": LONG,
+            "liveness_timeout": 0.0,
+            "overrun_count": 0,
+        },
+    )
 
 
 @pytest.mark.parametrize("world", WORLDS)
@@ -53,8 +74,12 @@ def test_the_arm_reaches_its_target(tmp_path, world):
         goal = begin + [0.06, -0.10, 0.08]
         target = PoseStamped(pose=pose_message(goal, quaternion_of(poses.last.pose.orientation)))
         # sent again until the tool moves: the first may be lost before both ends know each other
-        graph.publish_until(targets, target, lambda: np.linalg.norm(place(poses.last) - begin) > 0.01, "it to move")
-        graph.wait_for(lambda: np.linalg.norm(place(poses.last) - goal) < REACHED, "the tool at its target")
+        graph.publish_until(
+            targets, target, lambda: np.linalg.norm(place(poses.last) - begin) > 0.01, "it to move"
+        )
+        graph.wait_for(
+            lambda: np.linalg.norm(place(poses.last) - goal) < REACHED, "the tool at its target"
+        )
         check_rest(graph, poses, goal)
 
 
@@ -62,9 +87,13 @@ def check_rest(graph, poses, goal):
     """The arm comes to rest at its target, and its efforts carry its weight, whoever simulates it."""
     states = graph.listen(JointState, "joint_states")
     efforts = graph.listen(Float64MultiArray, "effort_controller/commands")
-    graph.wait_for(lambda: states.count and efforts.count and np.abs(states.last.velocity).max() < 1e-3, "rest")
+    graph.wait_for(
+        lambda: states.count and efforts.count and np.abs(states.last.velocity).max() < 1e-3, "rest"
+    )
     assert np.linalg.norm(place(poses.last) - goal) < REACHED
-    q = np.array([states.last.position[states.last.name.index(name)] for name in ours("arm7").joint_names])
+    q = np.array(
+        [states.last.position[states.last.name.index(name)] for name in ours("arm7").joint_names]
+    )
     friction = ours("arm7").friction  # a joint at rest may rely on it
     difference = np.array(efforts.last.data) - gravity_torque("arm7", q)
     assert np.all(np.abs(difference) < friction + 0.1), difference
@@ -93,4 +122,6 @@ def test_asimo_stands(tmp_path, world):
         assert min(lowest) > home("asimo")[2] - 0.03
         assert min(least_upright) > np.cos(0.1)
         states = graph.listen(JointState, "joint_states")
-        graph.wait_for(lambda: states.count and np.abs(states.last.velocity).max() < 0.2, "asimo at rest")
+        graph.wait_for(
+            lambda: states.count and np.abs(states.last.velocity).max() < 0.2, "asimo at rest"
+        )

@@ -1,4 +1,5 @@
 """The simulator node as the ROS graph sees it; this process is the controller, with real rclpy on both sides."""
+
 import signal
 
 import numpy as np
@@ -67,15 +68,27 @@ class Robot:
         return float(self.value(key) or 0.0)
 
     def counted(self, key, least):
-        self.graph.wait_for(lambda: self.number(key) >= least, f"{key} >= {least} in the diagnostics")
+        self.graph.wait_for(
+            lambda: self.number(key) >= least, f"{key} >= {least} in the diagnostics"
+        )
 
 
 def test_lockstep(tmp_path):
     """One graph, one run: the functions below follow each other on it."""
     with Graph(tmp_path) as graph:
-        process = graph.start("simulator", parameters={
-            "robot": "arm7", "mode": "lockstep", "joints": JOINTS, "initial_positions": START,
-            "log": str(tmp_path / "run"), "wrench_frames": ["tool"], "wrench_hold": 0.5, "clock_rate": 1000.0})
+        process = graph.start(
+            "simulator",
+            parameters={
+                "robot": "arm7",
+                "mode": "lockstep",
+                "joints": JOINTS,
+                "initial_positions": START,
+                "log": str(tmp_path / "run"),
+                "wrench_frames": ["tool"],
+                "wrench_hold": 0.5,
+                "clock_rate": 1000.0,
+            },
+        )
         assert graph.call(Trigger, f"{NODE}/reset").success is False  # it is not active
         assert graph.transition(NODE, "configure")
         assert graph.transition(NODE, "activate")
@@ -112,7 +125,9 @@ def check_every_command_makes_its_step(graph, robot, clock):
     """Thousands of steps, each with just its command: bit for bit what the simulator alone computes."""
     reference = make_simulator("arm7", SimulatorSettings(initial_positions=START))
     efforts = np.random.default_rng(0).normal(0.0, 2.0, (STEPS, 7))
-    robot.answer = lambda stamp: efforts[stamp // MILLISECOND] if stamp < STEPS * MILLISECOND else None
+    robot.answer = lambda stamp: (
+        efforts[stamp // MILLISECOND] if stamp < STEPS * MILLISECOND else None
+    )
     robot.heard(robot.states.last)
     graph.wait_for(lambda: robot.stamp == STEPS * MILLISECOND, f"{STEPS} steps")
     for row in efforts:
@@ -121,8 +136,9 @@ def check_every_command_makes_its_step(graph, robot, clock):
     np.testing.assert_array_equal(robot.states.last.velocity, reference.v[::-1])
     np.testing.assert_array_equal(robot.states.last.effort, reference.tau[::-1])
     robot.counted("commands", STEPS)
-    assert [robot.number(key) for key in ("commands", "steps", "extra", "missed", "refused", "watchdog")] == [
-        STEPS, STEPS, 0, 0, 0, 0]
+    assert [
+        robot.number(key) for key in ("commands", "steps", "extra", "missed", "refused", "watchdog")
+    ] == [STEPS, STEPS, 0, 0, 0, 0]
     times = [nanoseconds(message.clock) for message in clock.messages]
     assert times == sorted(times) and times[-1] <= STEPS * MILLISECOND
 
@@ -134,9 +150,14 @@ def check_extra_commands(graph, robot):
         robot.command(np.zeros(7))
     graph.wait_for(lambda: robot.number("commands") >= STEPS + 4, "four commands counted")
     extra, steps = robot.number("extra"), robot.number("steps")
-    assert extra + steps == STEPS + 4  # whether one came before the next state is the network's business
+    assert (
+        extra + steps == STEPS + 4
+    )  # whether one came before the next state is the network's business
     robot.counted("unanswered", robot.number("unanswered") + 1)
-    graph.wait_for(lambda: robot.diagnostics.last.status[0].message == "lock-step waits for a command", "its report")
+    graph.wait_for(
+        lambda: robot.diagnostics.last.status[0].message == "lock-step waits for a command",
+        "its report",
+    )
 
 
 def check_push_and_sensor(graph, robot):
@@ -148,7 +169,12 @@ def check_push_and_sensor(graph, robot):
     message = WrenchStamped()
     message.header.frame_id = "tool"
     message.wrench.force.x, message.wrench.torque.z = 3.0, 0.5
-    graph.publish_until(pushes, message, lambda: sensor.last and abs(sensor.last.wrench.force.x - 3.0) < 0.2, "a push")
+    graph.publish_until(
+        pushes,
+        message,
+        lambda: sensor.last and abs(sensor.last.wrench.force.x - 3.0) < 0.2,
+        "a push",
+    )
     assert sensor.last.header.frame_id == "tool"
     graph.wait_for(lambda: sensor.last.wrench.force.x == 0.0, "the end of the push")
     message.header.frame_id = "elbow_of_another"
@@ -172,8 +198,10 @@ def check_pause_and_steps(graph, robot):
 
 def settled(graph, robot):
     """The stamp in a pause: the simulator's own time, once the state of that time has come."""
+
     def arrived():
         return robot.stamp == round(robot.number("time") * 1000) * MILLISECOND and robot.stamp
+
     graph.spin(0.0)
     seen = robot.diagnostics.count
     graph.wait_for(lambda: robot.diagnostics.count > seen + 1, "diagnostics of the pause")
@@ -183,13 +211,18 @@ def settled(graph, robot):
 def check_live_faults(graph, robot):
     """A fault set by parameter acts at once and until it is taken away; nonsense is refused."""
     robot.answer = lambda stamp: np.full(7, 0.25)
-    graph.wait_for(lambda: list(robot.states.last.effort) == [0.25] * 7, "joints that do as they are told")
+    graph.wait_for(
+        lambda: list(robot.states.last.effort) == [0.25] * 7, "joints that do as they are told"
+    )
     assert graph.set_parameters(NODE, fault="{kind: dead_joint, joints: all}")[0]
     graph.wait_for(lambda: not any(robot.states.last.effort), "dead joints")
     graph.wait_for(lambda: "dead" in robot.value("faults"), "the fault in the diagnostics")
     assert graph.set_parameters(NODE, fault="")[0]
     graph.wait_for(lambda: list(robot.states.last.effort) == [0.25] * 7, "joints alive again")
-    for nonsense, named in (("{kind: gremlin}", "gremlin"), ("{kind: dead_joint, joints: [joint9]}", "joint9")):
+    for nonsense, named in (
+        ("{kind: gremlin}", "gremlin"),
+        ("{kind: dead_joint, joints: [joint9]}", "joint9"),
+    ):
         successful, reason = graph.set_parameters(NODE, fault=nonsense)
         assert not successful and named in reason
 
@@ -222,23 +255,42 @@ def test_free_running(tmp_path):
     """Real time: stamps of the node's clock, the watchdog, and a robot that does not fall before it is commanded."""
     with Graph(tmp_path) as graph:
         begin = graph.node.get_clock().now().nanoseconds
-        graph.start("simulator", parameters={"robot": "arm7", "initial_positions": START, "autostart": True,
-                                             "timeout_action": "hold", "rate": 250.0})
+        graph.start(
+            "simulator",
+            parameters={
+                "robot": "arm7",
+                "initial_positions": START,
+                "autostart": True,
+                "timeout_action": "hold",
+                "rate": 250.0,
+            },
+        )
         robot = Robot(graph)
         graph.wait_for(lambda: robot.states.count > 100, "a hundred states")
         assert graph.node.count_publishers("/clock") == 0
         stamps = [nanoseconds(state.header.stamp) for state in robot.states.messages]
-        assert begin < stamps[0] and stamps[-1] < graph.node.get_clock().now().nanoseconds + 20 * MILLISECOND
+        assert (
+            begin < stamps[0]
+            and stamps[-1] < graph.node.get_clock().now().nanoseconds + 20 * MILLISECOND
+        )
         assert min(np.diff(stamps)) > 0
         np.testing.assert_allclose(robot.states.last.position, START, atol=1e-9)
         assert robot.value("holding") in ("True", "")
 
-        graph.publish_until(robot.commands, Float64MultiArray(data=[1.0] * 7), lambda: robot.number("watchdog"),
-                            "the watchdog after a command")
-        graph.wait_for(lambda: robot.diagnostics.last.status[0].message == "no command: hold", "what it does")
+        graph.publish_until(
+            robot.commands,
+            Float64MultiArray(data=[1.0] * 7),
+            lambda: robot.number("watchdog"),
+            "the watchdog after a command",
+        )
+        graph.wait_for(
+            lambda: robot.diagnostics.last.status[0].message == "no command: hold", "what it does"
+        )
         graph.wait_for(lambda: max(np.abs(robot.states.last.velocity)) < 1e-6, "it to stop")
         assert graph.set_parameters(NODE, timeout_action="zero")[0]
-        graph.wait_for(lambda: max(np.abs(robot.states.last.velocity)) > 0.1, "it to fall without torque")
+        graph.wait_for(
+            lambda: max(np.abs(robot.states.last.velocity)) > 0.1, "it to fall without torque"
+        )
         assert not any(robot.states.last.effort)
 
         assert graph.transition(NODE, "deactivate")
@@ -255,38 +307,66 @@ def test_free_running(tmp_path):
 def test_scaled_time_and_a_floating_base(tmp_path):
     """It owns time at any speed; odometry comes just before the joint states of its stamp."""
     with Graph(tmp_path) as graph:
-        graph.start("simulator", parameters={"robot": "free_flyer", "mode": "scaled", "real_time_factor": 0.25,
-                                             "autostart": True, "command_timeout": LONG, "rate": 100.0})
+        graph.start(
+            "simulator",
+            parameters={
+                "robot": "free_flyer",
+                "mode": "scaled",
+                "real_time_factor": 0.25,
+                "autostart": True,
+                "command_timeout": LONG,
+                "rate": 100.0,
+            },
+        )
         order = []
         odometry = graph.listen(Odometry, "odom", callback=order.append)
         clock = graph.listen(Clock, "/clock")
         robot = Robot(graph, also=order.append)
-        graph.wait_for(lambda: robot.states.count > 50 and odometry.count > 50 and clock.count > 3, "states and time")
+        graph.wait_for(
+            lambda: robot.states.count > 50 and odometry.count > 50 and clock.count > 3,
+            "states and time",
+        )
         root = ours("free_flyer").body_names[0]
         assert (odometry.last.header.frame_id, odometry.last.child_frame_id) == ("odom", root)
-        followed = [isinstance(a, Odometry) and a.header.stamp == b.header.stamp for a, b in zip(order, order[1:])
-                    if isinstance(b, JointState)]
+        followed = [
+            isinstance(a, Odometry) and a.header.stamp == b.header.stamp
+            for a, b in zip(order, order[1:])
+            if isinstance(b, JointState)
+        ]
         assert any(followed)  # two topics: nothing guarantees their order on the way
         assert robot.stamp < 1000 * 1000 * MILLISECOND  # simulated time, not that of the wall
         assert nanoseconds(clock.last.clock) % MILLISECOND == 0
 
         # momentum is kept: a torque inside turns the base the other way
         k = len(ours("free_flyer").joint_names)
-        graph.publish_until(robot.commands, Float64MultiArray(data=[0.2] * k),
-                            lambda: max(np.abs(robot.states.last.velocity)) > 0.05, "joints that move")
+        graph.publish_until(
+            robot.commands,
+            Float64MultiArray(data=[0.2] * k),
+            lambda: max(np.abs(robot.states.last.velocity)) > 0.05,
+            "joints that move",
+        )
         graph.wait_for(lambda: odometry.last.twist.twist.angular.z < -1e-3, "the base to turn back")
         assert graph.set_parameters(NODE, real_time_factor=0.0)[0]
         time = robot.stamp
-        graph.wait_for(lambda: robot.stamp > time + 2000 * MILLISECOND, "two seconds as fast as it goes")
+        graph.wait_for(
+            lambda: robot.stamp > time + 2000 * MILLISECOND, "two seconds as fast as it goes"
+        )
 
 
 @pytest.mark.parametrize("mode", ["lockstep", "free"])
 def test_either_side_is_killed_and_the_pair_recovers(tmp_path, mode):
     with Graph(tmp_path) as graph:
         robot_parameters = parameters("arm7", "opspace_simulator") | {
-            "mode": mode, "autostart": True, "timeout_action": "hold", "rate": 200.0}
+            "mode": mode,
+            "autostart": True,
+            "timeout_action": "hold",
+            "rate": 200.0,
+        }
         controller_parameters = parameters("arm7", "opspace_controller") | {
-            "autostart": True, "state_timeout": LONG, "liveness_timeout": 0.0}
+            "autostart": True,
+            "state_timeout": LONG,
+            "liveness_timeout": 0.0,
+        }
         simulator = graph.start("simulator", parameters=robot_parameters)
         controller = graph.start("controller", parameters=controller_parameters)
         robot = Robot(graph)
@@ -294,7 +374,10 @@ def test_either_side_is_killed_and_the_pair_recovers(tmp_path, mode):
 
         kill(controller)
         waits = "lock-step waits for a command" if mode == "lockstep" else "no command: hold"
-        graph.wait_for(lambda: robot.diagnostics.last.status[0].message == waits, "the robot to miss its controller")
+        graph.wait_for(
+            lambda: robot.diagnostics.last.status[0].message == waits,
+            "the robot to miss its controller",
+        )
         graph.start("controller", parameters=controller_parameters)
         commanded(graph, robot, "opspace_simulator")
 
@@ -307,9 +390,14 @@ def test_either_side_is_killed_and_the_pair_recovers(tmp_path, mode):
 
 def commanded(graph, robot, simulator):
     """Wait until this simulator says that more commands come."""
+
     def count():
-        is_its = robot.diagnostics.last and robot.diagnostics.last.status[0].name == f"{simulator}: simulation"
+        is_its = (
+            robot.diagnostics.last
+            and robot.diagnostics.last.status[0].name == f"{simulator}: simulation"
+        )
         return robot.number("commands") if is_its else -1.0
+
     graph.wait_for(lambda: count() >= 0.0, f"diagnostics of {simulator}")
     before = count()
     graph.wait_for(lambda: count() > before + 200, f"commands for {simulator}")

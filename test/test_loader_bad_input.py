@@ -44,14 +44,26 @@ BAD = {
         TreeError,
         "cycle through link",
     ),
-    "a joint from a link to itself": (robot(AB, joint("j", "b", "b")), TreeError, "cycle through link 'b'"),
+    "a joint from a link to itself": (
+        robot(AB, joint("j", "b", "b")),
+        TreeError,
+        "cycle through link 'b'",
+    ),
     "two parents": (
         robot(AB, link("c"), joint("j", "a", "c"), joint("k", "b", "c")),
         TreeError,
         "'c' is the child of two",
     ),
-    "missing child": (robot(AB, joint("j", "a", "c")), TreeError, "'j' connects the missing link 'c'.*a, b"),
-    "missing parent": (robot(AB, joint("j", "c", "b")), TreeError, "'j' connects the missing link 'c'"),
+    "missing child": (
+        robot(AB, joint("j", "a", "c")),
+        TreeError,
+        "'j' connects the missing link 'c'.*a, b",
+    ),
+    "missing parent": (
+        robot(AB, joint("j", "c", "b")),
+        TreeError,
+        "'j' connects the missing link 'c'",
+    ),
     "duplicate link": (robot(AB, link("a")), TreeError, "link name 'a' is used twice"),
     "duplicate joint": (
         robot(AB, link("c"), joint("j", "a", "b"), joint("j", "b", "c")),
@@ -59,7 +71,11 @@ BAD = {
         "joint name 'j' is used twice",
     ),
     # joints
-    "unknown type": (robot(AB, joint("j", "a", "b", "hinge")), JointError, "'j'.*'hinge'.*revolute"),
+    "unknown type": (
+        robot(AB, joint("j", "a", "b", "hinge")),
+        JointError,
+        "'j'.*'hinge'.*revolute",
+    ),
     "urdf_parser_py's type unknown": (
         robot(AB, joint("j", "a", "b", "unknown")),
         JointError,
@@ -86,12 +102,28 @@ BAD = {
         "'j'.*link",
     ),
     "zero axis": (robot(AB, joint("j", "a", "b", axis="0 0 0")), JointError, "'j' has a zero axis"),
-    "short axis": (robot(AB, joint("j", "a", "b", axis="0 1")), JointError, "'j'.*2 numbers, not 3"),
-    "axis without xyz": (robot(AB, joint("j", "a", "b", axis=None, extra="<axis/>")), JointError, "'j'.*xyz"),
+    "short axis": (
+        robot(AB, joint("j", "a", "b", axis="0 1")),
+        JointError,
+        "'j'.*2 numbers, not 3",
+    ),
+    "axis without xyz": (
+        robot(AB, joint("j", "a", "b", axis=None, extra="<axis/>")),
+        JointError,
+        "'j'.*xyz",
+    ),
     "nan axis": (robot(AB, joint("j", "a", "b", axis="0 nan 1")), JointError, "'j', <axis>.*'nan'"),
-    "infinite origin": (robot(AB, joint("j", "a", "b", xyz="inf 0 0")), JointError, "'j', <origin>.*'inf'"),
+    "infinite origin": (
+        robot(AB, joint("j", "a", "b", xyz="inf 0 0")),
+        JointError,
+        "'j', <origin>.*'inf'",
+    ),
     "overflowing origin": (robot(AB, joint("j", "a", "b", xyz="1e999 0 0")), JointError, "'1e999'"),
-    "number with an underscore": (robot(AB, joint("j", "a", "b", rpy="1_0 0 0")), JointError, "'1_0'"),
+    "number with an underscore": (
+        robot(AB, joint("j", "a", "b", rpy="1_0 0 0")),
+        JointError,
+        "'1_0'",
+    ),
     "number in other digits": (
         robot(AB, joint("j", "a", "b", rpy="\u0661 0 0")),
         JointError,
@@ -136,7 +168,11 @@ BAD = {
     # inertias
     "negative mass": (robot(link("a", mass=-1.0)), InertiaError, "'a'.*negative mass -1.0"),
     "nan mass": (robot(link("a", mass="nan")), InertiaError, "'a', <inertial>, <mass>.*'nan'"),
-    "inertial without mass": (robot('<link name="a"><inertial/></link>'), InertiaError, "'a'.*<mass>"),
+    "inertial without mass": (
+        robot('<link name="a"><inertial/></link>'),
+        InertiaError,
+        "'a'.*<mass>",
+    ),
     "mass without a value": (
         robot('<link name="a"><inertial><mass/></inertial></link>'),
         InertiaError,
@@ -148,7 +184,11 @@ BAD = {
         InertiaError,
         "'a'.*ixx",
     ),
-    "nan centre of mass": (robot(link("a", xyz="0 0 NAN")), InertiaError, "'a', <inertial>, <origin>"),
+    "nan centre of mass": (
+        robot(link("a", xyz="0 0 NAN")),
+        InertiaError,
+        "'a', <inertial>, <origin>",
+    ),
     "masses that overflow": (
         robot(link("a", 1e308), link("b", 1e308), joint("j", "a", "b", "fixed")),
         InertiaError,
@@ -171,7 +211,11 @@ BAD = {
         MimicError,
         "'j' mimics the missing joint 'k'.*j",
     ),
-    "mimic of itself": (robot(AB, joint("j", "a", "b", extra=mimic("j"))), MimicError, "loop: j, j"),
+    "mimic of itself": (
+        robot(AB, joint("j", "a", "b", extra=mimic("j"))),
+        MimicError,
+        "loop: j, j",
+    ),
     "mimic loop": (
         arm(3, j1={"extra": mimic("j3")}, j2={"extra": mimic("j1")}, j3={"extra": mimic("j2")}),
         MimicError,
@@ -187,8 +231,16 @@ BAD = {
         MimicError,
         "'j2' has several coordinates",
     ),
-    "mimic without a joint": (robot(AB, joint("j", "a", "b", extra="<mimic/>")), MimicError, "'j', <mimic>"),
-    "nan multiplier": (arm(2, j2={"extra": mimic("j1", "nan")}), MimicError, "'j2', <mimic>.*'nan'"),
+    "mimic without a joint": (
+        robot(AB, joint("j", "a", "b", extra="<mimic/>")),
+        MimicError,
+        "'j', <mimic>",
+    ),
+    "nan multiplier": (
+        arm(2, j2={"extra": mimic("j1", "nan")}),
+        MimicError,
+        "'j2', <mimic>.*'nan'",
+    ),
     "multipliers that overflow": (
         arm(3, j2={"extra": mimic("j1", 1e200)}, j3={"extra": mimic("j2", 1e200)}),
         MimicError,
@@ -225,7 +277,11 @@ def test_bad_urdf_is_refused_naming_the_element(case):
         ({"armature": -1.0}, InertiaError, "armature of joint 'j1' is -1.0"),
         ({"armature": {"j1": np.inf}}, InertiaError, "armature of joint 'j1'"),
         ({"armature": "much"}, InertiaError, "armature of joint 'j1' is 'much'"),
-        ({"armature": {"j9": 1.0}}, UnknownJointError, "armature: no moving joint 'j9'.*j1, j2, j3"),
+        (
+            {"armature": {"j9": 1.0}},
+            UnknownJointError,
+            "armature: no moving joint 'j9'.*j1, j2, j3",
+        ),
         ({"locked": {"j9": 1.0}}, UnknownJointError, "locked: no moving joint 'j9'.*j1, j2, j3"),
         ({"locked": {"j1": np.nan}}, ConfigurationError, "locked.*'j1'"),
         ({"locked": {"j1": [0.0, 1.0]}}, ConfigurationError, "locked.*'j1'"),
@@ -267,7 +323,9 @@ def test_messages_stay_short_when_the_input_is_not():
 
 def test_every_error_is_an_opspace_error_with_one_line_of_documentation():
     children = [
-        item for item in vars(errors).values() if isinstance(item, type) and issubclass(item, Exception)
+        item
+        for item in vars(errors).values()
+        if isinstance(item, type) and issubclass(item, Exception)
     ]
     assert len(children) >= 15
     for child in children:

@@ -13,7 +13,9 @@ from opspace_ctrl.model.singular import joint_space_inertia
 
 @pytest.fixture(scope="module")
 def parts():
-    return load_quietly(urdf_path("panda"), "fixed"), load_quietly(urdf_path("g1_29dof_rev_1_0"), "floating")
+    return load_quietly(urdf_path("panda"), "fixed"), load_quietly(
+        urdf_path("g1_29dof_rev_1_0"), "floating"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +65,12 @@ def test_robots_of_a_forest_move_apart(parts, forest):
     q = np.concatenate([q_a, q_b])
     H = joint_space_inertia(forest, q)[0]
     np.testing.assert_array_equal(H[: a.nv, a.nv :], 0.0)
-    np.testing.assert_allclose(H[: a.nv, : a.nv], joint_space_inertia(a, q_a)[0], rtol=0.0, atol=1e-13)
-    np.testing.assert_allclose(H[a.nv :, a.nv :], joint_space_inertia(b, q_b)[0], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(
+        H[: a.nv, : a.nv], joint_space_inertia(a, q_a)[0], rtol=0.0, atol=1e-13
+    )
+    np.testing.assert_allclose(
+        H[a.nv :, a.nv :], joint_space_inertia(b, q_b)[0], rtol=0.0, atol=1e-12
+    )
     np.testing.assert_array_equal(
         body_placements(forest, q)[1],
         np.concatenate([body_placements(a, q_a)[1], body_placements(b, q_b)[1]]),
@@ -84,7 +90,9 @@ def test_names_that_collide_are_refused_with_prefixes_as_the_remedy():
 
 def test_mimics_locks_and_armature_use_prefixed_names():
     text = arm(3, j2={"extra": mimic("j1")})
-    model = load_urdf([text, text], prefixes=["a_", "b_"], locked={"b_j1": 0.2}, armature={"a_j3": 0.5})
+    model = load_urdf(
+        [text, text], prefixes=["a_", "b_"], locked={"b_j1": 0.2}, armature={"a_j3": 0.5}
+    )
     assert model.joint_names == ("a_j1", "a_j3", "b_j3")
     np.testing.assert_array_equal(model.armature, [0.0, 0.5, 0.0])
 

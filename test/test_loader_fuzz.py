@@ -162,7 +162,9 @@ def rearranged(draw):
         element = draw(st.sampled_from(with_attributes))
         key = draw(st.sampled_from(sorted(element.attrib)))
         action = draw(
-            st.sampled_from(["drop", "repeat", "rename", "move", "replace", "replace", "lose", "swap"])
+            st.sampled_from(
+                ["drop", "repeat", "rename", "move", "replace", "replace", "lose", "swap"]
+            )
         )
         if action == "drop":
             parent.remove(child)
@@ -187,12 +189,19 @@ def odd_trees(draw):
     names = [f"l{i}" for i in range(draw(st.integers(1, 6)))]
     kinds = ["revolute", "continuous", "prismatic", "fixed", "planar", "floating"]
     number = st.one_of(
-        st.sampled_from(["0", "1", "-2.5", "1e-9", "1e9", "1e150", "1e-150"]), st.floats(-3, 3).map(str)
+        st.sampled_from(["0", "1", "-2.5", "1e-9", "1e9", "1e150", "1e-150"]),
+        st.floats(-3, 3).map(str),
     )
     vector = st.tuples(number, number, number).map(" ".join)
     moments = BOX if draw(st.booleans()) else None
     parts = [
-        link(name, draw(st.sampled_from([None, 0.0, 1.0, 1e-12, 1e12])), draw(vector), draw(vector), moments)
+        link(
+            name,
+            draw(st.sampled_from([None, 0.0, 1.0, 1e-12, 1e12])),
+            draw(vector),
+            draw(vector),
+            moments,
+        )
         for name in names
     ]
     for i in range(draw(st.integers(0, 6))):
@@ -239,7 +248,9 @@ def test_odd_trees_load_or_are_refused(text, keywords):
         st.text().map(lambda text: f"<robot name='r'>{text}</robot>"),
         st.binary().map(lambda data: b"<robot name='r'>" + data + b"</robot>"),
         st.text(max_size=20).map(
-            lambda text: f"<?xml version='1.0' encoding='{text}'?><robot/>".encode("utf-8", "ignore")
+            lambda text: f"<?xml version='1.0' encoding='{text}'?><robot/>".encode(
+                "utf-8", "ignore"
+            )
         ),
     )
 )
@@ -255,7 +266,8 @@ junk = st.one_of(
     st.text(max_size=5),
     st.lists(st.floats(), max_size=8),
     st.dictionaries(
-        st.sampled_from(["turn", "slide", "float", "x"]), st.one_of(st.floats(), st.lists(st.floats()))
+        st.sampled_from(["turn", "slide", "float", "x"]),
+        st.one_of(st.floats(), st.lists(st.floats())),
     ),
 )
 

@@ -73,7 +73,9 @@ def test_a_link_without_inertial_is_massless_and_one_without_inertia_a_point():
 
 def test_an_inertial_frame_turns_the_inertia_into_link_axes():
     text = robot(
-        link("w"), link("a", inertia=diagonal(1, 2, 3), rpy=f"0 0 {np.pi / 2}"), joint("j", "w", "a")
+        link("w"),
+        link("a", inertia=diagonal(1, 2, 3), rpy=f"0 0 {np.pi / 2}"),
+        joint("j", "w", "a"),
     )
     np.testing.assert_allclose(load_urdf(text).inertia[0], np.diag([2.0, 1.0, 3.0]), atol=1e-15)
 
@@ -98,7 +100,10 @@ SINGULAR = {
         robot(link("w"), link("a", None), joint("j", "w", "a", "prismatic", extra=limit())),
         "j",
     ),
-    "zero mass written out": (robot(link("w"), link("a", 0.0, inertia=None), joint("j", "w", "a")), "j"),
+    "zero mass written out": (
+        robot(link("w"), link("a", 0.0, inertia=None), joint("j", "w", "a")),
+        "j",
+    ),
     "point mass on the axis": (robot(link("w"), link("a", **ON_AXIS), joint("j", "w", "a")), "j"),
     "point masses along a skew axis far away": (
         robot(
@@ -120,7 +125,12 @@ SINGULAR = {
             *(
                 joint(f"j{i}", p, c, axis=axis, xyz="0 0 0")
                 for i, (p, c, axis) in enumerate(
-                    [("w", "a", "1 0 0"), ("a", "b", "0 1 0"), ("b", "c", "0 0 1"), ("c", "d", "1 0 0")]
+                    [
+                        ("w", "a", "1 0 0"),
+                        ("a", "b", "0 1 0"),
+                        ("b", "c", "0 0 1"),
+                        ("c", "d", "1 0 0"),
+                    ]
                 )
             ),
         ),
@@ -146,7 +156,9 @@ SINGULAR = {
 @pytest.mark.parametrize("case", SINGULAR)
 def test_robots_with_a_singular_inertia_are_refused_naming_the_joint(case):
     text, name = SINGULAR[case]
-    with pytest.raises(SingularInertiaError, match=f"joint '{name}' moves no inertia.*armature.*lock"):
+    with pytest.raises(
+        SingularInertiaError, match=f"joint '{name}' moves no inertia.*armature.*lock"
+    ):
         load_urdf(text)
 
 
@@ -178,11 +190,17 @@ REGULAR = {
         link("c"),
         *(
             joint(f"j{i}", p, c, axis=axis, xyz="0 0 0")
-            for i, (p, c, axis) in enumerate([("w", "a", "1 0 0"), ("a", "b", "0 1 0"), ("b", "c", "0 0 1")])
+            for i, (p, c, axis) in enumerate(
+                [("w", "a", "1 0 0"), ("a", "b", "0 1 0"), ("b", "c", "0 0 1")]
+            )
         ),
     ),
     "a massless follower with a heavy leader": robot(
-        link("w"), link("a"), link("b", None), joint("j", "w", "a"), joint("k", "w", "b", extra=mimic("j"))
+        link("w"),
+        link("a"),
+        link("b", None),
+        joint("j", "w", "a"),
+        joint("k", "w", "b", extra=mimic("j")),
     ),
     "a point off the axis": robot(link("w"), link("a", inertia=None), joint("j", "w", "a")),
     "inertia without mass": robot(link("w"), link("a", 0.0), joint("j", "w", "a")),

@@ -15,7 +15,8 @@ def test_extra_elements_and_broken_ones_that_the_model_does_not_use_are_ignored(
             '</gazebo><ros2_control name="c" type="system"/><unknown size="3"/></robot>',
         )
         .replace(
-            '<link name="l1">', '<link name="l1" type="x"><visual><geometry/></visual><capsule radius="big"/>'
+            '<link name="l1">',
+            '<link name="l1" type="x"><visual><geometry/></visual><capsule radius="big"/>',
         )
     )
     assert load_urdf(text).nv == 3

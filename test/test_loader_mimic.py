@@ -36,7 +36,9 @@ def test_followers_share_their_ultimate_leaders_coordinate():
     assert model.nq == model.nv == 4
     np.testing.assert_array_equal(model.v_index, [0, 3, 1, 2, 3, 3])
     np.testing.assert_array_equal(model.is_mimic, [False, True, False, False, False, True])
-    np.testing.assert_allclose(model.multiplier, [1, -2, 1, 1, 1, -0.5])  # b3 = 0.25 (-2 b2 + 0.5) + 1
+    np.testing.assert_allclose(
+        model.multiplier, [1, -2, 1, 1, 1, -0.5]
+    )  # b3 = 0.25 (-2 b2 + 0.5) + 1
     np.testing.assert_allclose(model.offset, [0, 0.5, 0, 0, 0, 1.125])
 
 
@@ -45,7 +47,9 @@ def test_inertia_of_followers_on_another_branch_agrees_through_G(base):
     model = load_urdf(BRANCHES, base)
     twin = PinTwin(model, pin_model(BRANCHES, base))
     q = model.random_configuration(np.random.default_rng(0))
-    np.testing.assert_allclose(joint_space_inertia(model, q)[0], dense_inertia(model, twin, q), atol=1e-12)
+    np.testing.assert_allclose(
+        joint_space_inertia(model, q)[0], dense_inertia(model, twin, q), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
@@ -61,7 +65,9 @@ def test_parent_expanded_is_the_elimination_tree_of_the_merged_pattern(base):
 
 
 def test_without_mimics_the_same_branches_stay_apart():
-    model = load_urdf(robot(link("w"), link("a"), link("b"), joint("a", "w", "a"), joint("b", "w", "b")))
+    model = load_urdf(
+        robot(link("w"), link("a"), link("b"), joint("a", "w", "a"), joint("b", "w", "b"))
+    )
     np.testing.assert_array_equal(model.parent_expanded, [-1, -1])
     assert model.depth == 1
 
@@ -79,7 +85,10 @@ def test_followers_tighten_their_leaders_limits():
     text = arm(
         3,
         j1={"kind": "revolute", "extra": limit(-1, 1, effort=7, velocity=3)},
-        j2={"kind": "revolute", "extra": limit(-1, 1, effort=99, velocity=99) + mimic("j1", -4.0, 0.2)},
+        j2={
+            "kind": "revolute",
+            "extra": limit(-1, 1, effort=99, velocity=99) + mimic("j1", -4.0, 0.2),
+        },
         j3={"extra": mimic("j2")},
     )
     model = load_urdf(text)
@@ -96,7 +105,9 @@ def test_one_armature_is_for_every_joint_but_floating_ones():
 def test_armature_enters_the_inertia_matrix():
     model, twin = load_pair("panda", armature=0.3)
     q = model.random_configuration(np.random.default_rng(2))
-    np.testing.assert_allclose(joint_space_inertia(model, q)[0], dense_inertia(model, twin, q), atol=1e-12)
+    np.testing.assert_allclose(
+        joint_space_inertia(model, q)[0], dense_inertia(model, twin, q), atol=1e-12
+    )
 
 
 def test_mimic_tags_on_fixed_joints_are_ignored():
@@ -129,11 +140,15 @@ def test_locked_joints_are_lumped_as_pinocchio_reduces_them(base):
         reference[joint_model.idx_q : joint_model.idx_q + joint_model.nq] = (
             position if joint_model.nq == 1 else [np.cos(position), np.sin(position)]
         )
-    twin = PinTwin(model, pin.buildReducedModel(full, [full.getJointId(name) for name in locked], reference))
+    twin = PinTwin(
+        model, pin.buildReducedModel(full, [full.getJointId(name) for name in locked], reference)
+    )
     q = model.random_configuration(np.random.default_rng(3))
     assert model.joint_names == ("j1", "j3", "j5")
     assert model.total_mass == 6.0
-    np.testing.assert_allclose(joint_space_inertia(model, q)[0], dense_inertia(model, twin, q), atol=1e-12)
+    np.testing.assert_allclose(
+        joint_space_inertia(model, q)[0], dense_inertia(model, twin, q), atol=1e-12
+    )
     pin.framesForwardKinematics(twin.model, twin.data, twin.q(q))
     R, p = body_placements(model, q)
     for f, name in enumerate(model.frame_names):
@@ -158,7 +173,9 @@ def test_a_locked_leader_freezes_its_followers_where_they_follow_it():
         np.testing.assert_allclose(p[i], p_plain[j], atol=1e-14)
 
 
-@pytest.mark.parametrize("kind, position", [("planar", [0.1, 0.2, 0.3]), ("floating", [1, 2, 3, 0, 0, 0, 2])])
+@pytest.mark.parametrize(
+    "kind, position", [("planar", [0.1, 0.2, 0.3]), ("floating", [1, 2, 3, 0, 0, 0, 2])]
+)
 def test_joints_of_several_coordinates_can_be_locked(kind, position):
     model = load_urdf(arm(2, j1={"kind": kind, "axis": "0 0 1"}), locked={"j1": position})
     free = load_urdf(arm(2, j1={"kind": kind, "axis": "0 0 1"}))
@@ -185,12 +202,16 @@ def test_locking_a_follower_locks_its_leader_where_they_agree():
     for locked in ({"a2": follower}, {"a2": follower, "b2": leader}):
         by_follower = load_urdf(BRANCHES, locked=locked)
         assert by_follower.joint_names == by_leader.joint_names
-        np.testing.assert_allclose(by_follower.frame_translation, by_leader.frame_translation, atol=1e-12)
+        np.testing.assert_allclose(
+            by_follower.frame_translation, by_leader.frame_translation, atol=1e-12
+        )
         np.testing.assert_allclose(by_follower.com, by_leader.com, atol=1e-12)
 
 
 def test_a_leader_and_a_follower_locked_at_positions_that_exclude_each_other_are_refused():
-    with pytest.raises(MimicError, match="'b2' and its followers are locked at positions that exclude each other"):
+    with pytest.raises(
+        MimicError, match="'b2' and its followers are locked at positions that exclude each other"
+    ):
         load_urdf(BRANCHES, locked={"a2": 0.5, "b2": 0.5})
 
 

@@ -39,7 +39,9 @@ def free_joint_order(name):
                 yield joint.get("name")
             yield from walk(joint.find("child").get("link"))
 
-    (start,) = [link.get("name") for link in root.findall("link") if link.get("name") not in children]
+    (start,) = [
+        link.get("name") for link in root.findall("link") if link.get("name") not in children
+    ]
     return tuple(walk(start))
 
 

@@ -31,7 +31,9 @@ XACRO = """<?xml version="1.0"?>
 
 def test_text_path_and_string_of_a_path_give_the_same_model():
     path = urdf_path("panda")
-    models = [load_quietly(source) for source in (path, str(path), path.read_text(), path.read_bytes())]
+    models = [
+        load_quietly(source) for source in (path, str(path), path.read_text(), path.read_bytes())
+    ]
     for model in models:
         assert model.body_names == models[0].body_names
         np.testing.assert_array_equal(model.inertia, models[0].inertia)
@@ -57,7 +59,9 @@ def test_a_file_that_is_no_xml_is_refused(tmp_path):
         load_urdf(path)
 
 
-@pytest.mark.parametrize("arguments, nv, mass", [(None, 2, 2.0), ({"joints": 5, "mass": 0.5}, 5, 2.5)])
+@pytest.mark.parametrize(
+    "arguments, nv, mass", [(None, 2, 2.0), ({"joints": 5, "mass": 0.5}, 5, 2.5)]
+)
 def test_xacro_files_are_expanded_with_their_arguments(tmp_path, arguments, nv, mass):
     path = tmp_path / "chain.urdf.xacro"
     path.write_text(XACRO)
@@ -79,7 +83,9 @@ def test_xacro_files_are_expanded_with_their_arguments(tmp_path, arguments, nv, 
 def test_failures_of_xacro_are_named(tmp_path, text):
     path = tmp_path / "broken.xacro"
     path.write_text(text)
-    with pytest.raises((SourceError, UrdfSyntaxError), match="xacro failed on .*broken.xacro|not XML"):
+    with pytest.raises(
+        (SourceError, UrdfSyntaxError), match="xacro failed on .*broken.xacro|not XML"
+    ):
         load_urdf(path)
 
 

@@ -36,7 +36,9 @@ def bounded():
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-@pytest.mark.parametrize("encoding", [None, "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "encoding", [None, "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"]
+)
 def test_document_types_and_entities_are_refused_in_any_encoding(case, encoding, bounded):
     with pytest.raises(UnsafeXmlError, match="document type or an entity"):
         load_urdf(HOSTILE[case] if encoding is None else HOSTILE[case].encode(encoding))
@@ -105,12 +107,18 @@ def test_an_encoding_declared_in_text_is_ignored():
 
 
 def test_entities_in_a_file_that_a_xacro_includes_are_refused(tmp_path):
-    (tmp_path / "part.xacro").write_text('<!DOCTYPE a [<!ENTITY x "y">]><robot><link name="&x;"/></robot>')
+    (tmp_path / "part.xacro").write_text(
+        '<!DOCTYPE a [<!ENTITY x "y">]><robot><link name="&x;"/></robot>'
+    )
     robot = tmp_path / "robot.xacro"
     include = '<xacro:include filename="part.xacro"/>'
-    robot.write_text(f'<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro">{include}<link name="a"/></robot>')
+    robot.write_text(
+        f'<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro">{include}<link name="a"/></robot>'
+    )
     with pytest.raises(UnsafeXmlError):
         load_urdf(robot)
-    (tmp_path / "part.xacro").write_text('<robot><link name="b"/><joint name="j" type="fixed"><parent link="a"/>'
-                                         '<child link="b"/></joint></robot>')
+    (tmp_path / "part.xacro").write_text(
+        '<robot><link name="b"/><joint name="j" type="fixed"><parent link="a"/>'
+        '<child link="b"/></joint></robot>'
+    )
     assert set(load_urdf(robot).frame_names) == {"a", "b"}

@@ -73,7 +73,9 @@ def test_difference_agrees_with_pinocchio(zoo, twin):
         q0, q1 = zoo.random_configuration(rng), zoo.random_configuration(rng)
         q0[-1] = q1[-1] = 0.0  # "spin" is last: Pinocchio wraps continuous joints, we do not
         v = zoo.difference(q0, q1)
-        np.testing.assert_allclose(twin.v(v), pin.difference(twin.model, twin.q(q0), twin.q(q1)), atol=1e-11)
+        np.testing.assert_allclose(
+            twin.v(v), pin.difference(twin.model, twin.q(q0), twin.q(q1)), atol=1e-11
+        )
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e-8, 1e-4, 1e-2, 0.5, 1.2])
@@ -82,7 +84,9 @@ def test_difference_undoes_integrate(zoo, size):
     for _ in range(10):
         q = zoo.random_configuration(rng)
         v = size * rng.uniform(-1.0, 1.0, zoo.nv)
-        np.testing.assert_allclose(zoo.difference(q, zoo.integrate(q, v, 1.0)), v, rtol=1e-10, atol=1e-15)
+        np.testing.assert_allclose(
+            zoo.difference(q, zoo.integrate(q, v, 1.0)), v, rtol=1e-10, atol=1e-15
+        )
 
 
 @pytest.mark.parametrize("angle", [np.pi - 1e-9, np.pi, np.pi + 1e-9])
@@ -161,7 +165,9 @@ def test_quaternions_of_any_length_are_normalised(scale):
     q = model.neutral()
     q[3:7] = scale * np.array([0.1, -0.2, 0.3, 0.4])
     checked = model.check_configuration(q)
-    np.testing.assert_allclose(checked[3:7], np.array([0.1, -0.2, 0.3, 0.4]) / np.sqrt(0.3), rtol=1e-14)
+    np.testing.assert_allclose(
+        checked[3:7], np.array([0.1, -0.2, 0.3, 0.4]) / np.sqrt(0.3), rtol=1e-14
+    )
     assert q[6] == scale * 0.4  # the argument is left alone
 
 

@@ -38,7 +38,9 @@ def test_subtree_of_figure_1():
 
 
 def test_sparsity_of_figure_2():
-    pattern = connectivity.merged_pattern([set(connectivity.support(FIGURE_1, i)) for i in range(7)], 7)
+    pattern = connectivity.merged_pattern(
+        [set(connectivity.support(FIGURE_1, i)) for i in range(7)], 7
+    )
     assert ["".join("x" if nonzero else "." for nonzero in row) for row in pattern] == [
         "xxxxxxx",
         "xx.xx..",
@@ -75,7 +77,9 @@ def test_loaded_model_has_the_connectivity_of_figure_1():
 
 
 def test_expanded_parents_of_floating_and_planar_joints_are_chains():
-    xml = robot(link("a"), link("b"), link("c"), joint("p", "a", "b", "planar"), joint("r", "a", "c"))
+    xml = robot(
+        link("a"), link("b"), link("c"), joint("p", "a", "b", "planar"), joint("r", "a", "c")
+    )
     model = load_urdf(xml, "floating")
     np.testing.assert_array_equal(model.parent_expanded, [-1, 0, 1, 2, 3, 4, 5, 6, 7, 5])
     assert model.depth == 9

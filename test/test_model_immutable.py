@@ -25,7 +25,13 @@ def arrays(model):
 
 
 @pytest.mark.parametrize(
-    "how", [lambda model: model, copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))]
+    "how",
+    [
+        lambda model: model,
+        copy.copy,
+        copy.deepcopy,
+        lambda model: pickle.loads(pickle.dumps(model)),
+    ],
 )
 def test_neither_arrays_nor_attributes_can_be_written(model, how):
     same = how(model)

@@ -54,7 +54,9 @@ def test_planar_axes_is_the_shortest_rotation(normal):
 
 def test_planar_axes_of_the_coordinate_normals():
     np.testing.assert_array_equal(planar_axes(np.array([0.0, 0.0, 1.0])), np.eye(3))
-    np.testing.assert_array_equal(planar_axes(np.array([0.0, 0.0, -1.0])), np.diag([1.0, -1.0, -1.0]))
+    np.testing.assert_array_equal(
+        planar_axes(np.array([0.0, 0.0, -1.0])), np.diag([1.0, -1.0, -1.0])
+    )
 
 
 @pytest.mark.parametrize("axis", AXES)
@@ -74,7 +76,9 @@ def test_motion_subspace_is_the_derivative_of_the_placement(kind, axis):
     for k in range(NV[kind]):
         v = np.zeros(NV[kind])
         v[k] = step
-        twist = log_of_motion(joint_placement(kind, axis, q), joint_placement(kind, axis, moved(kind, q, v)))
+        twist = log_of_motion(
+            joint_placement(kind, axis, q), joint_placement(kind, axis, moved(kind, q, v))
+        )
         np.testing.assert_allclose(twist / step, S[:, k], atol=1e-5)
 
 
@@ -96,9 +100,16 @@ def test_rpy_is_the_urdf_convention():
 
 
 def test_a_rotation_becomes_the_quaternion_that_scipy_finds():
-    turns = Rotation.concatenate([
-        Rotation.random(200, random_state=1), Rotation.identity(1),
-        Rotation.from_rotvec(np.pi * np.vstack([np.eye(3), np.full(3, 3**-0.5)])),  # half turns: w is 0
-        Rotation.from_rotvec((np.pi - 1e-9) * np.eye(3)), Rotation.from_rotvec(1e-9 * np.eye(3))])
+    turns = Rotation.concatenate(
+        [
+            Rotation.random(200, random_state=1),
+            Rotation.identity(1),
+            Rotation.from_rotvec(
+                np.pi * np.vstack([np.eye(3), np.full(3, 3**-0.5)])
+            ),  # half turns: w is 0
+            Rotation.from_rotvec((np.pi - 1e-9) * np.eye(3)),
+            Rotation.from_rotvec(1e-9 * np.eye(3)),
+        ]
+    )
     for R, quaternion in zip(turns.as_matrix(), Rotation.from_matrix(turns.as_matrix()).as_quat()):
         assert np.allclose(to_quaternion(R), quaternion, rtol=0.0, atol=1e-15)

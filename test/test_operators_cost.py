@@ -19,7 +19,9 @@ SIZES = (125, 250, 500, 1000)
 def branched(n):
     """Links on the one of half their number: a binary tree."""
     parts = [link(f"l{i}") for i in range(n + 1)]
-    return robot(*parts, *(joint(f"j{i}", f"l{i // 2}", f"l{i}", axis="0 1 0") for i in range(1, n + 1)))
+    return robot(
+        *parts, *(joint(f"j{i}", f"l{i // 2}", f"l{i}", axis="0 1 0") for i in range(1, n + 1))
+    )
 
 
 @cache
@@ -31,15 +33,28 @@ def operators(n, shape="chain"):
 
 def riccati(quantities):
     N = len(quantities.parent)
-    return (sweeps.articulated, quantities.parent, quantities.phi, quantities.axes, quantities.dofs,
-            np.full((N, 6), 0.1), quantities.M.copy(), *(np.zeros((N, 6, 6)) for _ in range(4)))
+    return (
+        sweeps.articulated,
+        quantities.parent,
+        quantities.phi,
+        quantities.axes,
+        quantities.dofs,
+        np.full((N, 6), 0.1),
+        quantities.M.copy(),
+        *(np.zeros((N, 6, 6)) for _ in range(4)),
+    )
 
 
 RECURSIONS = {
     "inward (phi, psi)": lambda o, x: (sweeps.inward, o.parent, o.phi, x),
     "outward (phi*, psi*)": lambda o, x: (sweeps.outward, o.parent, o.phi, x),
     "composite (r)": lambda o, x: (sweeps.composite, o.parent, o.phi, o.M.copy()),
-    "dual composite (Upsilon)": lambda o, x: (sweeps.dual_composite, o.parent, o.psi, o.Upsilon.copy()),
+    "dual composite (Upsilon)": lambda o, x: (
+        sweeps.dual_composite,
+        o.parent,
+        o.psi,
+        o.Upsilon.copy(),
+    ),
     "articulated (P, D, G)": lambda o, x: riccati(o),
 }
 
@@ -55,7 +70,9 @@ def test_operations_of_a_recursion_grow_by_the_same_number_with_every_link(name,
         costs.append(cost.total)
     per_link = np.diff(costs) / np.diff(SIZES)
     assert np.all(per_link == per_link[0]) and per_link[0] > 0.0
-    assert 0.0 <= per_link[0] * SIZES[0] - costs[0] <= per_link[0]  # the root has no parent to pass on to
+    assert (
+        0.0 <= per_link[0] * SIZES[0] - costs[0] <= per_link[0]
+    )  # the root has no parent to pass on to
 
 
 class Steps:
@@ -70,11 +87,19 @@ class Steps:
         def counted(parent, transition, x):
             self.links += len(parent)
             return sweep(parent, transition, x)
+
         return counted
 
 
-EXPRESSIONS = {"H phi M phi* H* + A": 2, "(I - H Psi G)* D^-1 (I - H Psi G)": 2, "(H phi M phi* H* + A)^-1": 2,
-               "B* Omega B": 2, "J": 1, "phi^-1 + K H": 0, "(I + H phi K) D (I + H phi K)*": 2}
+EXPRESSIONS = {
+    "H phi M phi* H* + A": 2,
+    "(I - H Psi G)* D^-1 (I - H Psi G)": 2,
+    "(H phi M phi* H* + A)^-1": 2,
+    "B* Omega B": 2,
+    "J": 1,
+    "phi^-1 + K H": 0,
+    "(I + H phi K) D (I + H phi K)*": 2,
+}
 
 
 @pytest.mark.parametrize("shape", ["chain", "tree"])
@@ -95,7 +120,9 @@ def test_memory_to_build_and_apply_an_operator_grows_linearly(name):
     for n in (250, 1000):
         operators(n)
         tracemalloc.start()
-        fresh = SpatialOperators(operators(n).model, operators(n).quantities.model.neutral(), operators(n).frames)
+        fresh = SpatialOperators(
+            operators(n).model, operators(n).quantities.model.neutral(), operators(n).frames
+        )
         operator = getattr(fresh, name)
         result = operator @ np.ones(operator.shape[1])
         assert np.isfinite(result).all()

@@ -39,7 +39,9 @@ def test_operator_and_adjoint_are_the_matrix_of_the_definition(case, dense, name
     x, X = rng.normal(size=matrix.shape[1]), rng.normal(size=(matrix.shape[1], 3))
     y, Y = rng.normal(size=matrix.shape[0]), rng.normal(size=(matrix.shape[0], 3))
     size = scale * np.sqrt(max(matrix.shape)) * 10.0
-    assert isinstance(operator, scipy.sparse.linalg.LinearOperator) and operator.shape == matrix.shape
+    assert (
+        isinstance(operator, scipy.sparse.linalg.LinearOperator) and operator.shape == matrix.shape
+    )
     assert_close(operator.dense(), matrix, scale, tolerance)
     assert_close(operator @ x, matrix @ x, size, tolerance)
     assert_close(operator @ X, matrix @ X, size, tolerance)
@@ -66,14 +68,22 @@ def test_numbering_from_the_tip_makes_phi_and_psi_block_lower_triangular_000_sec
     papers, N = operators.tip_to_base, len(operators.model.parent)
     below = np.kron(np.tril(np.ones((N, N))), np.ones((6, 6))) > 0
     strictly = np.kron(np.tril(np.ones((N, N)), -1), np.ones((6, 6))) > 0
-    for name, pattern in (("phi", below), ("psi", below), ("Phi", strictly), ("Psi", strictly), ("E_phi", strictly)):
+    for name, pattern in (
+        ("phi", below),
+        ("psi", below),
+        ("Phi", strictly),
+        ("Psi", strictly),
+        ("E_phi", strictly),
+    ):
         matrix = papers(getattr(operators, name)).dense()
         assert not matrix[~pattern].any()
         assert not papers(getattr(operators, name).T).dense()[~pattern.T].any()
     assert papers.number(N - 1) == 1 and papers.number(0) == N
     own = operators.quantities.M[papers.bodies]
     assert np.array_equal(papers(operators.M).dense(), scipy.linalg.block_diag(*own))
-    axes = [operators.quantities.axes[k, :, :operators.quantities.dofs[k]].T for k in papers.bodies]
+    axes = [
+        operators.quantities.axes[k, :, : operators.quantities.dofs[k]].T for k in papers.bodies
+    ]
     assert np.array_equal(papers(operators.H).dense(), scipy.linalg.block_diag(*axes))
 
 
@@ -92,12 +102,14 @@ def test_composite_rigid_body_elements_000_30_33(case):
     quantities, model = operators.quantities, operators.model
     found = np.diag(model.armature)
     for k in range(len(model.parent)):
-        x = quantities.r[k] @ quantities.axes[k, :, :quantities.dofs[k]]
-        mine = quantities.rows[k, :quantities.dofs[k]]
-        found[np.ix_(mine, mine)] += quantities.axes[k, :, :quantities.dofs[k]].T @ x
+        x = quantities.r[k] @ quantities.axes[k, :, : quantities.dofs[k]]
+        mine = quantities.rows[k, : quantities.dofs[k]]
+        found[np.ix_(mine, mine)] += quantities.axes[k, :, : quantities.dofs[k]].T @ x
         for i in model.support(k)[-2::-1]:
-            rows = quantities.rows[i, :quantities.dofs[i]]
-            found[np.ix_(rows, mine)] = quantities.axes[i, :, :quantities.dofs[i]].T @ operators.transition(i, k) @ x
+            rows = quantities.rows[i, : quantities.dofs[i]]
+            found[np.ix_(rows, mine)] = (
+                quantities.axes[i, :, : quantities.dofs[i]].T @ operators.transition(i, k) @ x
+            )
             found[np.ix_(mine, rows)] = found[np.ix_(rows, mine)].T
     assert_close(found, H, np.abs(H).max())
 
@@ -107,7 +119,9 @@ def test_composite_rigid_body_elements_000_30_33(case):
 def test_newton_euler_factorization_on_any_tree_with_mimic_joints_000_22(model, seed):
     q = random_motion(model, seed)[0]
     operators, H = SpatialOperators(model, q), mass_matrix(model, q)
-    assert_close(evaluate("H phi M phi* H* + A", operators).dense(), H, np.abs(H).max(initial=1e-300))
+    assert_close(
+        evaluate("H phi M phi* H* + A", operators).dense(), H, np.abs(H).max(initial=1e-300)
+    )
 
 
 @settings(max_examples=25)

@@ -116,7 +116,7 @@ def test_mistakes_are_named_and_marked(text):
         evaluate(text, OPERATORS)
     found = caught.value
     assert type(found) is error and isinstance(found, OpspaceError)
-    assert found.text[found.start:found.end].strip() == part
+    assert found.text[found.start : found.end].strip() == part
     line, carets = str(found).split("\n")[-2:]
     assert line == f"    {found.text}"
     assert carets == " " * (4 + found.start) + "^" * max(1, found.end - found.start)
@@ -155,10 +155,17 @@ def test_any_text_is_read_or_refused_by_name(text):
 
 
 @settings(max_examples=100)
-@given(st.recursive(st.sampled_from(["phi", "M", "psi", "P", "phi*", "taubar", "I", "2 I", "E_phi"]),
-                    lambda inner: st.one_of(st.tuples(inner, inner).map(lambda p: f"({p[0]} {p[1]})"),
-                                            st.tuples(inner, inner).map(lambda p: f"({p[0]} - {p[1]})"),
-                                            inner.map(lambda x: f"({x})*")), max_leaves=6))
+@given(
+    st.recursive(
+        st.sampled_from(["phi", "M", "psi", "P", "phi*", "taubar", "I", "2 I", "E_phi"]),
+        lambda inner: st.one_of(
+            st.tuples(inner, inner).map(lambda p: f"({p[0]} {p[1]})"),
+            st.tuples(inner, inner).map(lambda p: f"({p[0]} - {p[1]})"),
+            inner.map(lambda x: f"({x})*"),
+        ),
+        max_leaves=6,
+    )
+)
 def test_printed_expressions_read_back_as_the_same_operator(text):
     operator = evaluate(f"phi + {text}", OPERATORS)
     again = evaluate(str(operator), OPERATORS)

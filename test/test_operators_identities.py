@@ -84,7 +84,9 @@ def test_operational_space_inertia_is_that_of_vector_algebra_004_4_5_003_19(case
     Y = np.linalg.solve(np.linalg.cholesky(H), J.T)
     expected, found = Y.T @ Y, evaluate("B* Omega B", operators).dense()
     size = np.sqrt(np.diag(expected))
-    assert_close(found, expected, np.outer(size, size) + 1e-3 * expected.max(), derived_tolerance(H))
+    assert_close(
+        found, expected, np.outer(size, size) + 1e-3 * expected.max(), derived_tolerance(H)
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -93,11 +95,15 @@ def test_upsilon_is_the_inverse_inertia_of_every_link_004_4_7_4_8(case):
     Omega, Upsilon = operators.Omega.dense(), operators.Upsilon.dense()
     for k in range(0, len(Omega), 6):
         block = slice(k, k + 6)
-        assert_close(Upsilon[block, block], Omega[block, block], np.abs(Omega[block, block]).max(),
-                     derived_tolerance(H))
+        assert_close(
+            Upsilon[block, block],
+            Omega[block, block],
+            np.abs(Omega[block, block]).max(),
+            derived_tolerance(H),
+        )
     off = Upsilon.copy()
     for k in range(0, len(Omega), 6):
-        off[k:k + 6, k:k + 6] = 0.0
+        off[k : k + 6, k : k + 6] = 0.0
     assert not off.any()
 
 
@@ -114,7 +120,7 @@ def test_omega_decomposes_on_trees_at_the_nearest_common_ancestor_004_4_6(case):
     tolerance = derived_tolerance(mass_matrix_of(case))
 
     def block(matrix, i, j):
-        return matrix[6 * i:6 * i + 6, 6 * j:6 * j + 6]
+        return matrix[6 * i : 6 * i + 6, 6 * j : 6 * j + 6]
 
     for i in range(len(model.parent)):
         for j in range(i):
@@ -132,7 +138,9 @@ def test_upsilon_of_a_free_base_is_the_inverse_articulated_inertia_004_sec_4(cas
     operators = operators_of(case)
     assert not operators.model.armature[:6].any()
     P, Upsilon = operators.quantities.P[0], operators.quantities.Upsilon[0]
-    assert_close(P @ Upsilon, np.eye(6), np.abs(P) @ np.abs(Upsilon), derived_tolerance(mass_matrix_of(case)))
+    assert_close(
+        P @ Upsilon, np.eye(6), np.abs(P) @ np.abs(Upsilon), derived_tolerance(mass_matrix_of(case))
+    )
 
 
 @pytest.mark.parametrize("case", [case for case in CHAINS if "floating" not in case])
@@ -156,7 +164,9 @@ def test_riccati_solution_is_symmetric_and_positive_000_34_37(case):
         size = np.sqrt(np.diag(P))
         assert np.linalg.eigvalsh(P / np.outer(size, size))[0] > 0.0
         assert np.linalg.eigvalsh(D)[0] > 0.0
-        assert_close(quantities.D[k, :d, :d] @ quantities.D_inverse[k, :d, :d], np.eye(d), 1.0, 1e-9)
+        assert_close(
+            quantities.D[k, :d, :d] @ quantities.D_inverse[k, :d, :d], np.eye(d), 1.0, 1e-9
+        )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -170,7 +180,9 @@ def test_transitions_multiply_along_the_path_000_38_41(case):
         while True:
             block = slice(6 * k, 6 * k + 6), slice(6 * j, 6 * j + 6)
             assert_close(psi[block], along, np.abs(psi).max())
-            assert_close(Psi[block], np.zeros((6, 6)) if last is None else last, np.abs(Psi).max(initial=1.0))
+            assert_close(
+                Psi[block], np.zeros((6, 6)) if last is None else last, np.abs(Psi).max(initial=1.0)
+            )
             if model.parent[k] < 0:
                 break
             last = steps.phi[j] if last is None else steps.phi[k] @ steps.taubar[k] @ last
@@ -187,7 +199,7 @@ def test_innovations_and_whitening_filter_run_as_the_recursions_printed_003_lemm
     y, again = np.zeros(model.nv), np.zeros(model.nv)
     z, z_hat = np.zeros((2, len(model.parent) + 1, 6))  # the last one is the world's, index -1
     for k in reversed(range(len(model.parent))):
-        mine, d, p = steps.rows[k, :steps.dofs[k]], steps.dofs[k], model.parent[k]
+        mine, d, p = steps.rows[k, : steps.dofs[k]], steps.dofs[k], model.parent[k]
         axes, gain = steps.axes[k, :, :d], steps.G[k, :, :d]
         y[mine] = axes.T @ z[k] + eps[mine]
         z[p] += steps.phi[k] @ (z[k] + gain @ eps[mine])
@@ -240,7 +252,9 @@ def test_operator_and_recursive_inverse_dynamics_agree_000_10_12_23_27(case):
     assert_close(C, bias_forces(model, q, v), scale, 1e-11)
     f = np.random.default_rng(5).normal(size=operators.B.shape[1])
     T = evaluate("H phi M phi* H* + A", operators) @ vdot + C + operators.J.T @ f
-    external = {name: -np.roll(wrench, 3) for name, wrench in zip(operators.frames, f.reshape(-1, 6))}
+    external = {
+        name: -np.roll(wrench, 3) for name, wrench in zip(operators.frames, f.reshape(-1, 6))
+    }
     _, scale = Reference(model, q, v).inverse_dynamics(vdot, external)
     assert_close(T, inverse_dynamics(model, q, v, vdot, external), scale, 1e-11)
 
@@ -255,10 +269,19 @@ def test_sliding_joints_redefine_H_and_a_000_13():
     a = operators.bias(v, gravity=False)[0].reshape(-1, 6)
     assert len(sliding) > 2
     for k in sliding:
-        h, before = numbers.axes[k, 3:, 0], V[model.parent[k]] if model.parent[k] >= 0 else np.zeros(6)
+        h, before = (
+            numbers.axes[k, 3:, 0],
+            V[model.parent[k]] if model.parent[k] >= 0 else np.zeros(6),
+        )
         assert not numbers.axes[k, :3].any() and np.isclose(h @ h, 1.0)
-        linear = np.cross(before[:3], V[k, 3:] - before[3:]) + np.cross(before[:3], h * v[model.v_index[k]])
-        assert_close(a[k], np.concatenate([np.cross(before[:3], V[k, :3]), linear]), max(1.0, np.abs(a).max()))
+        linear = np.cross(before[:3], V[k, 3:] - before[3:]) + np.cross(
+            before[:3], h * v[model.v_index[k]]
+        )
+        assert_close(
+            a[k],
+            np.concatenate([np.cross(before[:3], V[k, :3]), linear]),
+            max(1.0, np.abs(a).max()),
+        )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -274,7 +297,12 @@ def test_tip_bias_acceleration_is_jdot_v_000_25(case):
         omega = reference.omega[body] if body >= 0 else np.zeros(3)
         arm = x - reference.p[body] if body >= 0 else np.zeros(3)
         a0 = np.concatenate([np.zeros(3), np.cross(omega, np.cross(omega, arm))])
-        assert_close(found + a0, np.roll(bias, 3), max(np.abs(alpha).max(), np.abs(bias).max()) + 1e-300, 1e-11)
+        assert_close(
+            found + a0,
+            np.roll(bias, 3),
+            max(np.abs(alpha).max(), np.abs(bias).max()) + 1e-300,
+            1e-11,
+        )
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -13,10 +13,35 @@ from opspace_ctrl.operators.algebra import Product, Sum
 from opspace_ctrl.operators.inverses import KNOWN
 from opspace_ctrl.operators.words import RULES
 
-ALWAYS = ["phi", "psi", "D", "M", "r", "P", "phi*", "psi*", "2 phi", "phi M phi*", "(I + H phi K) D (I + H phi K)*",
-          "phi psi^-1", "phi^-1 + K H", "psi^-1 - K H", "I + Phi", "I + H Phi G", "I - H Psi G", "I + Phi G H",
-          "I - Psi G H", "2 I + 2 H phi K", "I + (H phi K)*", "I + G* Phi* H*", "3 H phi M phi* H* + 3 A",
-          "(H phi M phi* H* + A) D", "I - E_phi taubar", "I - E_phi + E_phi G H", *(text for text, _, _ in KNOWN)]
+ALWAYS = [
+    "phi",
+    "psi",
+    "D",
+    "M",
+    "r",
+    "P",
+    "phi*",
+    "psi*",
+    "2 phi",
+    "phi M phi*",
+    "(I + H phi K) D (I + H phi K)*",
+    "phi psi^-1",
+    "phi^-1 + K H",
+    "psi^-1 - K H",
+    "I + Phi",
+    "I + H Phi G",
+    "I - H Psi G",
+    "I + Phi G H",
+    "I - Psi G H",
+    "2 I + 2 H phi K",
+    "I + (H phi K)*",
+    "I + G* Phi* H*",
+    "3 H phi M phi* H* + 3 A",
+    "(H phi M phi* H* + A) D",
+    "I - E_phi taubar",
+    "I - E_phi + E_phi G H",
+    *(text for text, _, _ in KNOWN),
+]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -28,8 +53,18 @@ def test_inverse_undoes_its_operator(text, case):
     inverse = operator.inverse()
     x = np.random.default_rng(6).normal(size=(operator.shape[1], 2))
     tolerance = 10.0 * derived_tolerance(mass_matrix_of(case))
-    assert_close(inverse @ (operator @ x), x, magnitude(inverse) @ (magnitude(operator) @ np.abs(x)), tolerance)
-    assert_close(operator @ (inverse @ x), x, magnitude(operator) @ (magnitude(inverse) @ np.abs(x)), tolerance)
+    assert_close(
+        inverse @ (operator @ x),
+        x,
+        magnitude(inverse) @ (magnitude(operator) @ np.abs(x)),
+        tolerance,
+    )
+    assert_close(
+        operator @ (inverse @ x),
+        x,
+        magnitude(operator) @ (magnitude(inverse) @ np.abs(x)),
+        tolerance,
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -42,12 +77,18 @@ def test_inverse_of_an_inverse_is_the_operator_again(case):
     assert str(evaluate("(phi M)^-1^-1", operators)) == "phi M"
 
 
-@pytest.mark.parametrize("case", ["tree 3, floating, armature", "talos_reduced, fixed, armature 0.05"])
-@pytest.mark.parametrize("word", [word for word, words in RULES.items() if words != {(): 1.0}], ids=" ".join)
+@pytest.mark.parametrize(
+    "case", ["tree 3, floating, armature", "talos_reduced, fixed, armature 0.05"]
+)
+@pytest.mark.parametrize(
+    "word", [word for word, words in RULES.items() if words != {(): 1.0}], ids=" ".join
+)
 def test_rules_of_the_normal_form_are_identities(word, case):
     """All but X X^-1 = I."""
     left = " ".join(word)
-    right = " + ".join(f"{number} {' '.join(names) or 'I'}" for names, number in RULES[word].items())
+    right = " + ".join(
+        f"{number} {' '.join(names) or 'I'}" for names, number in RULES[word].items()
+    )
     assert_identity(case, f"{left} = {right.replace('+ -', '- ')}")
 
 
@@ -79,7 +120,9 @@ def test_every_link_of_a_free_flyer_has_an_operational_space_inertia(case):
     Upsilon = operators.Upsilon
     x = np.ones(Upsilon.shape[0])
     scale = magnitude(Upsilon) @ (magnitude(Upsilon.inverse()) @ x)
-    assert_close(Upsilon @ (Upsilon.inverse() @ x), x, scale, derived_tolerance(mass_matrix_of(case)))
+    assert_close(
+        Upsilon @ (Upsilon.inverse() @ x), x, scale, derived_tolerance(mass_matrix_of(case))
+    )
 
 
 def test_armature_on_every_joint_makes_p_plus_taubar_and_a_invertible():
@@ -97,18 +140,34 @@ def test_operational_space_inertia_by_the_small_matrix_of_the_task_space():
     q = random_motion(model, 5)[0]
     operators = SpatialOperators(model, q, [model.body_names[-1]])
     Lambda = evaluate("(B* Omega B)^-1", operators)
-    assert_close(Lambda @ evaluate("J (H phi M phi* H* + A)^-1 J*", operators).dense(), np.eye(6), 1.0, 1e-9)
+    assert_close(
+        Lambda @ evaluate("J (H phi M phi* H* + A)^-1 J*", operators).dense(), np.eye(6), 1.0, 1e-9
+    )
     assert_close(Lambda.T.dense(), Lambda.dense().T, np.abs(Lambda.dense()).max())
     assert str(Lambda.inverse()) == "B* Omega B"
 
 
 SINGULAR = {
-    "Phi": "nilpotent", "Psi": "nilpotent", "E_phi": "nilpotent", "E_psi": "nilpotent",
+    "Phi": "nilpotent",
+    "Psi": "nilpotent",
+    "E_phi": "nilpotent",
+    "E_psi": "nilpotent",
     "Omega": "rank is at most nv",
-    "P_plus": "singular at link", "taubar": "singular at link", "Upsilon": "singular at link", "A": "armature",
-    "H": "only square", "G": "only square", "K": "only square", "J": "only square", "B": "only square",
-    "H* D^-1 H": "rank is at most 7, its size 42", "M + P": "no recursion is known", "0 phi": "zero",
-    "I + H phi G": "no recursion is known", "2 I + H phi K": "no recursion is known", "phi Phi": "nilpotent",
+    "P_plus": "singular at link",
+    "taubar": "singular at link",
+    "Upsilon": "singular at link",
+    "A": "armature",
+    "H": "only square",
+    "G": "only square",
+    "K": "only square",
+    "J": "only square",
+    "B": "only square",
+    "H* D^-1 H": "rank is at most 7, its size 42",
+    "M + P": "no recursion is known",
+    "0 phi": "zero",
+    "I + H phi G": "no recursion is known",
+    "2 I + H phi K": "no recursion is known",
+    "phi Phi": "nilpotent",
     "J J*": "singular: its rank is 0",
 }
 
@@ -117,7 +176,9 @@ SINGULAR = {
 def test_operators_without_inverse_are_refused_with_the_reason(text):
     model = load_robot("arm7")
     in_the_world = model.frame_names[list(model.frame_body).index(-1)]
-    operators = SpatialOperators(model, model.neutral(), [in_the_world if text == "J J*" else "link7"])
+    operators = SpatialOperators(
+        model, model.neutral(), [in_the_world if text == "J J*" else "link7"]
+    )
     with pytest.raises(NotInvertibleError, match=SINGULAR[text]) as caught:
         evaluate(f"phi* + phi ({text})^-1" if text == "Phi" else f"({text})^-1", operators)
     assert caught.value.text is not None and caught.value.end > caught.value.start

@@ -1,4 +1,5 @@
 """The control tick takes no memory: not from Python, not from NumPy, not inside compiled code."""
+
 from __future__ import annotations
 
 import gc
@@ -72,7 +73,9 @@ def test_a_regular_tick_allocates_nothing(method):
     assert compiled_allocations(tick) == 0
 
 
-@pytest.mark.parametrize("tasks", [["tool", "tool"], ["tool", ("link5", "orientation"), CenterOfMass()]])
+@pytest.mark.parametrize(
+    "tasks", [["tool", "tool"], ["tool", ("link5", "orientation"), CenterOfMass()]]
+)
 def test_a_singular_tick_allocates_nothing(tasks):
     """The eigenvalue path, with more rows than joints."""
     ospace, tick = tick_of(load_robot("arm7"), tasks, "sparse_ltdl")
@@ -112,8 +115,17 @@ def test_reading_every_result_allocates_no_array():
 
     def read():
         ospace.update(q, v)
-        return (ospace.jacobian, ospace.bias_acceleration, ospace.bias_forces, ospace.inertia_inv, ospace.inertia,
-                ospace.jbar, ospace.null_space, ospace.rank, ospace.damped)
+        return (
+            ospace.jacobian,
+            ospace.bias_acceleration,
+            ospace.bias_forces,
+            ospace.inertia_inv,
+            ospace.inertia,
+            ospace.jbar,
+            ospace.null_space,
+            ospace.rank,
+            ospace.damped,
+        )
 
     growth, peak = traced(read, TICKS)
     assert growth < 2 * SMALL and peak < 2 * SMALL

@@ -1,4 +1,5 @@
 """What OperationalSpace does with numbers and tasks it cannot use, and with those it can though they look odd."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -10,7 +11,15 @@ from opspace_ctrl import CenterOfMass, OperationalSpace, Task, load_robot, load_
 from opspace_ctrl.errors import ConfigurationError, MethodError, UnknownFrameError
 from opspace_ctrl.osim import methods
 
-RESULTS = ("jacobian", "bias_acceleration", "bias_forces", "inertia_inv", "inertia", "jbar", "null_space")
+RESULTS = (
+    "jacobian",
+    "bias_acceleration",
+    "bias_forces",
+    "inertia_inv",
+    "inertia",
+    "jbar",
+    "null_space",
+)
 ROBOTS = ("arm7", "free_flyer")
 
 
@@ -46,16 +55,37 @@ def close(ours, expected):
 
 def spoiled(x, how):
     x = np.array(x)
-    bad = {"nan": lambda: np.where(np.arange(len(x)) == len(x) - 1, np.nan, x),
-           "inf": lambda: np.where(np.arange(len(x)) == 0, -np.inf, x), "huge": lambda: x + 1e200,
-           "short": lambda: x[:-1], "long": lambda: np.append(x, 0.0), "column": lambda: x[:, None],
-           "scalar": lambda: x[0], "text": lambda: ["a"] * len(x), "number texts": lambda: [str(e) for e in x],
-           "complex": lambda: x + 1j, "ragged": lambda: [[1.0], 2.0], "objects": lambda: [object()] * len(x)}
+    bad = {
+        "nan": lambda: np.where(np.arange(len(x)) == len(x) - 1, np.nan, x),
+        "inf": lambda: np.where(np.arange(len(x)) == 0, -np.inf, x),
+        "huge": lambda: x + 1e200,
+        "short": lambda: x[:-1],
+        "long": lambda: np.append(x, 0.0),
+        "column": lambda: x[:, None],
+        "scalar": lambda: x[0],
+        "text": lambda: ["a"] * len(x),
+        "number texts": lambda: [str(e) for e in x],
+        "complex": lambda: x + 1j,
+        "ragged": lambda: [[1.0], 2.0],
+        "objects": lambda: [object()] * len(x),
+    }
     return bad[how]()
 
 
-HOWS = ("nan", "inf", "huge", "short", "long", "column", "scalar", "text", "number texts", "complex", "ragged",
-        "objects")
+HOWS = (
+    "nan",
+    "inf",
+    "huge",
+    "short",
+    "long",
+    "column",
+    "scalar",
+    "text",
+    "number texts",
+    "complex",
+    "ragged",
+    "objects",
+)
 
 
 @pytest.mark.parametrize("how", HOWS)
@@ -89,7 +119,10 @@ def test_a_quaternion_without_direction_is_refused(scale):
     case = Case("free_flyer")
     q = case.q.copy()
     q[3:7] *= scale
-    for call in (lambda: case.ospace.update(q, case.v), lambda: case.ospace.control(q, case.v, case.force, case.tau0)):
+    for call in (
+        lambda: case.ospace.update(q, case.v),
+        lambda: case.ospace.control(q, case.v, case.force, case.tau0),
+    ):
         with pytest.raises(ConfigurationError, match="quaternion"):
             call()
         case.check_unharmed()
@@ -103,9 +136,15 @@ def test_a_quaternion_of_any_length_counts_by_its_direction(scale):
     close(case.ospace.control(q, case.v, case.force, case.tau0, compensate=False), case.torque)
 
 
-ODD = {"lists": list, "tuples": tuple, "read-only": lambda x: read_only(x),
-       "every other": lambda x: np.repeat(x, 2)[::2], "reversed": lambda x: x[::-1].copy()[::-1],
-       "big endian": lambda x: x.astype(">f8"), "long double": lambda x: x.astype(np.longdouble)}
+ODD = {
+    "lists": list,
+    "tuples": tuple,
+    "read-only": lambda x: read_only(x),
+    "every other": lambda x: np.repeat(x, 2)[::2],
+    "reversed": lambda x: x[::-1].copy()[::-1],
+    "big endian": lambda x: x.astype(">f8"),
+    "long double": lambda x: x.astype(np.longdouble),
+}
 
 
 def read_only(x):
@@ -137,8 +176,12 @@ def test_numbers_of_other_types_count_by_their_value(case, dtype):
 
 def test_a_missing_force_tau0_or_velocity_is_zero(case):
     none = np.zeros(case.model.nv)
-    np.testing.assert_array_equal(case.ospace.torque(case.force).copy(), case.ospace.torque(case.force, none))
-    np.testing.assert_array_equal(case.ospace.torque(tau0=case.tau0).copy(), case.ospace.torque(np.zeros(6), case.tau0))
+    np.testing.assert_array_equal(
+        case.ospace.torque(case.force).copy(), case.ospace.torque(case.force, none)
+    )
+    np.testing.assert_array_equal(
+        case.ospace.torque(tau0=case.tau0).copy(), case.ospace.torque(np.zeros(6), case.tau0)
+    )
     np.testing.assert_array_equal(case.ospace.update(case.q).bias_acceleration, np.zeros(6))
 
 
@@ -186,42 +229,69 @@ def test_a_torque_leaves_what_was_read_before_as_it_was(case, method):
 
 
 def test_torques_are_read_only(case):
-    for torque in (case.ospace.torque(case.force), case.ospace.control(case.q, case.v, case.force, case.tau0)):
+    for torque in (
+        case.ospace.torque(case.force),
+        case.ospace.control(case.q, case.v, case.force, case.tau0),
+    ):
         with pytest.raises(ValueError, match="read-only"):
             torque[0] = 0.0
 
 
 # ---- tasks ----
 
-@pytest.mark.parametrize("task", [
-    "tol", Task("tol"), ("tol", "position"), Task("tool", relative_to="tol"), Task(3), ""])
+
+@pytest.mark.parametrize(
+    "task", ["tol", Task("tol"), ("tol", "position"), Task("tool", relative_to="tol"), Task(3), ""]
+)
 def test_an_unknown_frame_is_refused_with_the_frames_there_are(task):
     with pytest.raises(UnknownFrameError, match="link7"):
         OperationalSpace(load_robot("arm7"), ["tool", task])
 
 
-@pytest.mark.parametrize("rows", ["pos", "", np.eye(3), np.zeros((0, 6)), np.zeros(6), np.full((1, 6), np.nan),
-                                  [[1, 2], [3]], [["a"] * 6], None, np.zeros((2, 2, 6))])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "pos",
+        "",
+        np.eye(3),
+        np.zeros((0, 6)),
+        np.zeros(6),
+        np.full((1, 6), np.nan),
+        [[1, 2], [3]],
+        [["a"] * 6],
+        None,
+        np.zeros((2, 2, 6)),
+    ],
+)
 def test_rows_that_pick_nothing_are_refused_by_the_tasks_name(rows):
     with pytest.raises(ConfigurationError, match="tool"):
         OperationalSpace(load_robot("arm7"), Task("tool", rows))
 
 
-@pytest.mark.parametrize("rows", ["pose", np.eye(6), np.zeros((0, 3)), [[1, 2], [3]], None, np.full((1, 3), np.inf)])
+@pytest.mark.parametrize(
+    "rows", ["pose", np.eye(6), np.zeros((0, 3)), [[1, 2], [3]], None, np.full((1, 3), np.inf)]
+)
 def test_rows_of_the_centre_of_mass_that_pick_nothing_are_refused(rows):
     with pytest.raises(ConfigurationError, match="centre of mass"):
         OperationalSpace(load_robot("arm7"), CenterOfMass(rows))
 
 
-@pytest.mark.parametrize("tasks", [[], None, 3, [3], ["tool", None], [("tool", "position", "base_link")], {}])
+@pytest.mark.parametrize(
+    "tasks", [[], None, 3, [3], ["tool", None], [("tool", "position", "base_link")], {}]
+)
 def test_what_is_no_task_is_refused(tasks):
     with pytest.raises(ConfigurationError, match="task"):
         OperationalSpace(load_robot("arm7"), tasks)
 
 
-@pytest.mark.parametrize("task, fixed_to", [
-    ("base_link", "the world"), (Task("base_link", relative_to="base_link"), "base"),
-    (Task("tool", relative_to="link7"), "link7")])
+@pytest.mark.parametrize(
+    "task, fixed_to",
+    [
+        ("base_link", "the world"),
+        (Task("base_link", relative_to="base_link"), "base"),
+        (Task("tool", relative_to="link7"), "link7"),
+    ],
+)
 def test_a_frame_that_nothing_moves_is_refused(task, fixed_to):
     with pytest.raises(MethodError, match=f"nothing moves it.*{fixed_to}"):
         OperationalSpace(load_robot("arm7"), ["tool", task])
@@ -239,14 +309,26 @@ def test_all_ways_to_write_a_task_mean_the_same():
     q, v = random_state(model, 0)
     expected = OperationalSpace(model, Task("l4", "position"), "dense").update(q, v).jacobian
     rows = np.eye(6)[:3]
-    for task in (("l4", "position"), [("l4", "position")], ("l4", rows), Task("l4", rows.tolist()), (("l4", rows),)):
-        np.testing.assert_array_equal(OperationalSpace(model, task, "dense").update(q, v).jacobian, expected)
-    pair = OperationalSpace(model, ("l4", "l2"), "dense").update(q, v)  # two frames, not a frame and its rows
+    for task in (
+        ("l4", "position"),
+        [("l4", "position")],
+        ("l4", rows),
+        Task("l4", rows.tolist()),
+        (("l4", rows),),
+    ):
+        np.testing.assert_array_equal(
+            OperationalSpace(model, task, "dense").update(q, v).jacobian, expected
+        )
+    pair = OperationalSpace(model, ("l4", "l2"), "dense").update(
+        q, v
+    )  # two frames, not a frame and its rows
     assert [task.frame for task in pair.tasks] == ["l4", "l2"] and pair.jacobian.shape == (12, 4)
 
 
 def test_a_task_of_zero_rows_everywhere_has_rank_zero_and_leaves_tau0_alone():
     model = load_robot("arm7")
-    ospace = OperationalSpace(model, Task("tool", np.zeros((2, 6))), "rjk").update(*random_state(model, 0))
+    ospace = OperationalSpace(model, Task("tool", np.zeros((2, 6))), "rjk").update(
+        *random_state(model, 0)
+    )
     assert (ospace.rank, ospace.damped, ospace.condition) == (0, True, np.inf)
     np.testing.assert_array_equal(ospace.torque([1.0, 2.0], np.arange(7)), np.arange(7.0))

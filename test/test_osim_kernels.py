@@ -2,6 +2,7 @@
 
 `osim.sparse` and `bench.rjk_counted` are what is counted; this is the proof that the control loop computes the same.
 """
+
 from __future__ import annotations
 
 from functools import cache
@@ -21,7 +22,13 @@ from opspace_ctrl.osim import layout as at
 from opspace_ctrl.osim import sparse
 
 SHIPPED = ("arm7", "asimo", "free_flyer")
-WHEEL = ("panda", "talos_full_v2", "icub_reduced", "solo12", "baxter")  # the first, second and last mimic
+WHEEL = (
+    "panda",
+    "talos_full_v2",
+    "icub_reduced",
+    "solo12",
+    "baxter",
+)  # the first, second and last mimic
 
 
 class Kernels:
@@ -35,20 +42,24 @@ class Kernels:
         self.lambda_e = model.parent_expanded
         self.b_e = np.zeros(self.ospace.m, int)
         for row, count, slots in self._blocks():
-            self.b_e[row:row + count] = slots[-1]
+            self.b_e[row : row + count] = slots[-1]
         self.dense = Dense(self.H, self.J)
         assert all(self.ospace._supports.is_path)
 
     def _blocks(self):
         block, support = self.work[at.BLOCK], self.work[at.SUPPORT]
         for b in block:
-            yield b[at.B_ROW], b[at.B_ROWS], support[b[at.B_FIRST]:b[at.B_FIRST] + b[at.B_SLOTS]].astype(int)
+            yield (
+                b[at.B_ROW],
+                b[at.B_ROWS],
+                support[b[at.B_FIRST] : b[at.B_FIRST] + b[at.B_SLOTS]].astype(int),
+            )
 
     def by_row(self, slot):
         """(m, nv) of what is kept by register."""
         found, first = np.zeros((self.ospace.m, self.model.nv)), 0
         for row, count, slots in self._blocks():
-            found[row:row + count, slots] = self.work[slot][first:first + len(slots), :count].T
+            found[row : row + count, slots] = self.work[slot][first : first + len(slots), :count].T
             first += len(slots)
         return found
 
@@ -56,7 +67,7 @@ class Kernels:
         """The lower triangle (nv, nv) of what is kept by depth, and DINV."""
         found = np.zeros((self.model.nv, self.model.nv))
         for k, depth in enumerate(self.work[dyn.DEPTH_E]):
-            found[k, self.work[dyn.PATH_E][k, :depth + 1]] = self.work[dyn.H][k, :depth + 1]
+            found[k, self.work[dyn.PATH_E][k, : depth + 1]] = self.work[dyn.H][k, : depth + 1]
         return found, self.work[dyn.DINV].copy()
 
     def close(self, ours, literal):
@@ -67,8 +78,14 @@ class Kernels:
 def inputs(name):
     """A robot (or random tree, by number) at a random state, with tasks on frames: their supports are paths."""
     if isinstance(name, int):
-        model = random_model(name, 5 + 4 * name, ("fixed", "floating")[name % 2], forest=1 + name % 3 // 2)
-        return model, random_tasks(model, name, most=4, kinds=("frame",)), *random_motion(model, name)[:2]
+        model = random_model(
+            name, 5 + 4 * name, ("fixed", "floating")[name % 2], forest=1 + name % 3 // 2
+        )
+        return (
+            model,
+            random_tasks(model, name, most=4, kinds=("frame",)),
+            *random_motion(model, name)[:2],
+        )
     model = load_robot(name) if name in SHIPPED else load_quietly(urdf_path(name), armature=0.02)
     return model, end_frames(model), *random_state(model, 3)
 
@@ -88,8 +105,12 @@ def test_shipped_ltl_kernels_equal_figures_8_and_10_and_equation_32(name):
     k.close(k.by_row(at.YD), Y)
     k.close(k.Lambda_inv, sparse.yyt(Y, k.lambda_e, ancestors))
     Lambda = k.ospace.inertia
-    assert_close(k.ospace.jbar, sparse.jbar_ltl(Y, L, Lambda, *tree), norm(k.dense.response) * norm(Lambda),
-                 k.dense.tolerance)
+    assert_close(
+        k.ospace.jbar,
+        sparse.jbar_ltl(Y, L, Lambda, *tree),
+        norm(k.dense.response) * norm(Lambda),
+        k.dense.tolerance,
+    )
 
 
 @every_input
@@ -105,8 +126,12 @@ def test_shipped_ltdl_kernels_equal_figures_9_and_10_and_equation_33(name):
     k.close(k.by_row(at.YD), Y_D)
     k.close(k.Lambda_inv, sparse.ydydt(Y_D, Y_d, k.lambda_e, ancestors))
     Lambda = k.ospace.inertia
-    assert_close(k.ospace.jbar, sparse.jbar_ltdl(Y_D, L_d, Lambda, *tree), norm(k.dense.response) * norm(Lambda),
-                 k.dense.tolerance)
+    assert_close(
+        k.ospace.jbar,
+        sparse.jbar_ltdl(Y_D, L_d, Lambda, *tree),
+        norm(k.dense.response) * norm(Lambda),
+        k.dense.tolerance,
+    )
 
 
 @every_input
@@ -121,12 +146,27 @@ def test_shipped_null_space_and_torque_equal_equations_10_and_11_by_the_literal_
     assert_close(k.ospace.null_space, N, 1.0 + size, lost)
     force, tau0 = rng.normal(size=k.ospace.m), rng.normal(size=k.model.nv)
     expected = sparse.jtx(k.J, force, *tree) + N.T @ tau0
-    assert_close(k.ospace.torque(force, tau0), expected, norm(k.J) * norm(force) + (1.0 + size) * norm(tau0), lost)
+    assert_close(
+        k.ospace.torque(force, tau0),
+        expected,
+        norm(k.J) * norm(force) + (1.0 + size) * norm(tau0),
+        lost,
+    )
 
 
-@pytest.mark.parametrize("name, base", [  # all joints revolute, as the counted recursion wants them
-    ("arm7", "fixed"), ("asimo", "floating"), ("free_flyer", "floating"), ("xarm7", "fixed"), ("ur5_robot", "fixed"),
-    ("solo12", "floating"), ("g1_29dof_rev_1_0", "floating"), ("talos_reduced", "floating")])
+@pytest.mark.parametrize(
+    "name, base",
+    [  # all joints revolute, as the counted recursion wants them
+        ("arm7", "fixed"),
+        ("asimo", "floating"),
+        ("free_flyer", "floating"),
+        ("xarm7", "fixed"),
+        ("ur5_robot", "fixed"),
+        ("solo12", "floating"),
+        ("g1_29dof_rev_1_0", "floating"),
+        ("talos_reduced", "floating"),
+    ],
+)
 def test_shipped_rjk_equals_the_counted_recursion_of_figure_14(name, base):
     """World axes against link axes, poses of all tips."""
     model = load_robot(name, base=base) if name in SHIPPED else load_quietly(urdf_path(name), base)
@@ -136,7 +176,7 @@ def test_shipped_rjk_equals_the_counted_recursion_of_figure_14(name, base):
     ours = OperationalSpace(model, [model.body_names[i] for i in tips], "rjk").update(q).inertia_inv
     X = np.zeros(ours.shape)
     for k, i in enumerate(tips):
-        X[6 * k:6 * k + 6, 6 * k:6 * k + 6] = in_link_axes(np.eye(6), poses[i][0])
+        X[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = in_link_axes(np.eye(6), poses[i][0])
     J = np.vstack([frame_jacobian(model, q, model.body_names[i]) for i in tips])
     dense = Dense(mass_matrix(model, q), J)
     assert_close(X @ ours @ X.T, counted, dense.size("inertia_inv"), dense.tolerance)

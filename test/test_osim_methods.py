@@ -1,4 +1,5 @@
 """Which methods there are, what each refuses, switching between them while running, and methods of other packages."""
+
 from __future__ import annotations
 
 import sys
@@ -11,7 +12,15 @@ from osim_cases import Dense, end_frames, random_state
 from support import load_quietly, urdf_path
 from urdf_text import arm, joint, link, robot
 
-from opspace_ctrl import CenterOfMass, OperationalSpace, Task, load_robot, load_urdf, mass_matrix, osim
+from opspace_ctrl import (
+    CenterOfMass,
+    OperationalSpace,
+    Task,
+    load_robot,
+    load_urdf,
+    mass_matrix,
+    osim,
+)
 from opspace_ctrl.dynamics.layout import Workspace
 from opspace_ctrl.errors import MethodError
 from opspace_ctrl.osim import registry
@@ -35,30 +44,56 @@ def state(asimo):
 
 # ---- what there is ----
 
+
 def test_methods_are_the_eight_of_the_design():
     assert osim.methods() == ALL
 
 
-@pytest.mark.parametrize("model, able", [
-    (load_robot("free_flyer"), ALL), (load_robot("arm7"), ALL[:-1]), (load_robot("arm7", base="floating"), ALL),
-    (load_quietly(urdf_path("panda")), CARRY_ALL), (load_quietly(urdf_path("panda"), "floating"), CARRY_ALL),
-    (load_urdf([arm(), arm()], ["floating", "floating"], prefixes=["a_", "b_"]), ALL),
-    (load_urdf([arm(), arm()], ["floating", "fixed"], prefixes=["a_", "b_"]), ALL[:-1]),
-], ids=("floating", "fixed", "floating arm", "mimic", "floating mimic", "floating forest", "mixed forest"))
+@pytest.mark.parametrize(
+    "model, able",
+    [
+        (load_robot("free_flyer"), ALL),
+        (load_robot("arm7"), ALL[:-1]),
+        (load_robot("arm7", base="floating"), ALL),
+        (load_quietly(urdf_path("panda")), CARRY_ALL),
+        (load_quietly(urdf_path("panda"), "floating"), CARRY_ALL),
+        (load_urdf([arm(), arm()], ["floating", "floating"], prefixes=["a_", "b_"]), ALL),
+        (load_urdf([arm(), arm()], ["floating", "fixed"], prefixes=["a_", "b_"]), ALL[:-1]),
+    ],
+    ids=(
+        "floating",
+        "fixed",
+        "floating arm",
+        "mimic",
+        "floating mimic",
+        "floating forest",
+        "mixed forest",
+    ),
+)
 def test_methods_of_a_model_are_those_that_can_carry_it(model, able):
     assert osim.methods(model) == able
     for name in able:
         assert OperationalSpace(model, end_frames(model), name).method == name
 
 
-@pytest.mark.parametrize("source, task, method, says", [
-    ("arm7", "tool", "base_invariant", "a fixed base"),
-    ("panda", "panda_link7", "rjk", "mimic joints"), ("panda", "panda_link7", "efpa", "mimic joints"),
-    ("panda", "panda_link7", "pv_osim", "mimic joints"), ("panda", "panda_link7", "pv_osimr", "mimic joints"),
-    *(("asimo", Task("left_hand", relative_to="right_hand"), method, "relative tasks") for method in RECURSIVE),
-    *(("asimo", CenterOfMass(), method, "centre-of-mass tasks") for method in RECURSIVE),
-])
-def test_a_method_that_cannot_carry_robot_or_task_refuses_and_names_those_that_can(source, task, method, says):
+@pytest.mark.parametrize(
+    "source, task, method, says",
+    [
+        ("arm7", "tool", "base_invariant", "a fixed base"),
+        ("panda", "panda_link7", "rjk", "mimic joints"),
+        ("panda", "panda_link7", "efpa", "mimic joints"),
+        ("panda", "panda_link7", "pv_osim", "mimic joints"),
+        ("panda", "panda_link7", "pv_osimr", "mimic joints"),
+        *(
+            ("asimo", Task("left_hand", relative_to="right_hand"), method, "relative tasks")
+            for method in RECURSIVE
+        ),
+        *(("asimo", CenterOfMass(), method, "centre-of-mass tasks") for method in RECURSIVE),
+    ],
+)
+def test_a_method_that_cannot_carry_robot_or_task_refuses_and_names_those_that_can(
+    source, task, method, says
+):
     model = load_quietly(urdf_path(source)) if source == "panda" else load_robot(source)
     ospace = OperationalSpace(model, task, "dense").update(model.neutral())
     before = ospace.inertia_inv.copy()
@@ -67,7 +102,9 @@ def test_a_method_that_cannot_carry_robot_or_task_refuses_and_names_those_that_c
     with pytest.raises(MethodError, match=says) as switched:
         ospace.method = method
     for error in (built, switched):
-        assert repr(method) in str(error.value) and "sparse_ltdl" in str(error.value).split("able:")[1]
+        assert (
+            repr(method) in str(error.value) and "sparse_ltdl" in str(error.value).split("able:")[1]
+        )
         assert method not in str(error.value).split("able:")[1].split(", ")
     assert ospace.method == "dense" and (ospace.inertia_inv == before).all()
 
@@ -98,6 +135,7 @@ def test_an_unknown_method_is_refused_with_the_names_there_are(asimo, name):
 
 # ---- auto ----
 
+
 def test_auto_takes_an_able_method_and_says_why(asimo):
     ospace = OperationalSpace(asimo, FEET_AND_HANDS)
     assert ospace.method in ALL
@@ -108,7 +146,10 @@ def test_auto_takes_an_able_method_and_says_why(asimo):
 def test_auto_skips_what_cannot_carry_robot_or_tasks():
     panda = load_quietly(urdf_path("panda"))
     assert OperationalSpace(panda, "panda_link7").method in CARRY_ALL
-    assert OperationalSpace(load_robot("free_flyer"), CenterOfMass()).method in (*CARRY_ALL, "pv_osim")
+    assert OperationalSpace(load_robot("free_flyer"), CenterOfMass()).method in (
+        *CARRY_ALL,
+        "pv_osim",
+    )
 
 
 def test_a_method_asked_for_by_name_is_the_choice_also_after_auto(asimo):
@@ -129,9 +170,20 @@ def test_choosing_auto_while_running_keeps_the_state(asimo, state):
 
 # ---- switching while running ----
 
+
 def addresses(ospace):
-    return [getattr(ospace, name).__array_interface__["data"][0] for name in (
-        "jacobian", "inertia_inv", "inertia", "jbar", "null_space", "bias_forces", "bias_acceleration")]
+    return [
+        getattr(ospace, name).__array_interface__["data"][0]
+        for name in (
+            "jacobian",
+            "inertia_inv",
+            "inertia",
+            "jbar",
+            "null_space",
+            "bias_forces",
+            "bias_acceleration",
+        )
+    ]
 
 
 def test_switching_changes_nothing_but_rounding_and_no_array_moves(asimo, state):
@@ -150,7 +202,9 @@ def test_a_method_switched_to_is_used_by_the_very_next_tick(asimo, state):
     """Rounding betrays which method computed: each has its own, bit by bit."""
     q, v, force, tau0 = state
     ospace = OperationalSpace(asimo, FEET_AND_HANDS, "sparse_ltdl")
-    alone = {m: OperationalSpace(asimo, FEET_AND_HANDS, m).control(q, v, force, tau0).copy() for m in ALL}
+    alone = {
+        m: OperationalSpace(asimo, FEET_AND_HANDS, m).control(q, v, force, tau0).copy() for m in ALL
+    }
     assert len({x.tobytes() for x in alone.values()}) > 4
     for method in (*ALL, *reversed(ALL)):
         ospace.method = method
@@ -181,8 +235,12 @@ def test_another_thread_ticks_on_while_methods_are_built_and_switched(asimo, sta
     assert len(ticks) > 100 and max(ticks) < 1e-8
 
 
-@pytest.mark.parametrize("start, other", [("rjk", "pv_osimr"), ("pv_osimr", "base_invariant"), ("efpa", "rjk")])
-def test_a_tick_in_the_middle_of_building_another_method_is_right(asimo, state, monkeypatch, start, other):
+@pytest.mark.parametrize(
+    "start, other", [("rjk", "pv_osimr"), ("pv_osimr", "base_invariant"), ("efpa", "rjk")]
+)
+def test_a_tick_in_the_middle_of_building_another_method_is_right(
+    asimo, state, monkeypatch, start, other
+):
     """What a thread that ticks at the worst moment would see."""
     ospace, ticks = OperationalSpace(asimo, FEET_AND_HANDS, start), []
     expected, allocate = ospace.control(*state).copy(), Workspace.allocate
@@ -217,12 +275,15 @@ dense = Method("dense", inertia_inv)
 @pytest.fixture
 def their_package(tmp_path, monkeypatch):
     """Installs a package with the given entry points of our group."""
+
     def install(**entry_points):
         info = tmp_path / "theirs-1.0.dist-info"
         info.mkdir()
         info.joinpath("METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
         lines = [f"{name} = {value}" for name, value in entry_points.items()]
-        info.joinpath("entry_points.txt").write_text("[opspace_ctrl.osim_methods]\n" + "\n".join(lines) + "\n")
+        info.joinpath("entry_points.txt").write_text(
+            "[opspace_ctrl.osim_methods]\n" + "\n".join(lines) + "\n"
+        )
         tmp_path.joinpath("their_osim.py").write_text(THEIRS)
         tmp_path.joinpath("their_broken.py").write_text("import a_package_that_is_not_there\n")
         monkeypatch.syspath_prepend(tmp_path)
@@ -238,7 +299,9 @@ def their_package(tmp_path, monkeypatch):
     forget()
 
 
-def test_a_method_of_another_package_is_listed_used_and_timed_like_ours(their_package, asimo, state):
+def test_a_method_of_another_package_is_listed_used_and_timed_like_ours(
+    their_package, asimo, state
+):
     their_package(theirs="their_osim:method")
     assert osim.methods() == (*ALL, "theirs") and "theirs" in osim.methods(load_robot("arm7"))
     ospace = OperationalSpace(asimo, FEET_AND_HANDS, "theirs").update(*state[:2])
@@ -246,10 +309,18 @@ def test_a_method_of_another_package_is_listed_used_and_timed_like_ours(their_pa
     assert "theirs" in OperationalSpace(asimo, FEET_AND_HANDS).choice
 
 
-@pytest.mark.parametrize("value, says", [
-    ("their_broken:method", "a_package_that_is_not_there"), ("their_osim:missing", "missing"),
-    ("their_osim:no_method", "no opspace_ctrl.osim.Method"), ("their_osim:no_kernel", "cannot be loaded")])
-def test_a_broken_method_of_another_package_disturbs_nothing_and_is_refused_by_name(their_package, asimo, value, says):
+@pytest.mark.parametrize(
+    "value, says",
+    [
+        ("their_broken:method", "a_package_that_is_not_there"),
+        ("their_osim:missing", "missing"),
+        ("their_osim:no_method", "no opspace_ctrl.osim.Method"),
+        ("their_osim:no_kernel", "cannot be loaded"),
+    ],
+)
+def test_a_broken_method_of_another_package_disturbs_nothing_and_is_refused_by_name(
+    their_package, asimo, value, says
+):
     their_package(broken=value)
     assert "broken" in osim.methods()
     with pytest.warns(UserWarning, match="broken"):
@@ -264,5 +335,8 @@ def test_a_broken_method_of_another_package_disturbs_nothing_and_is_refused_by_n
 def test_another_package_cannot_replace_a_method_of_ours(their_package, asimo):
     their_package(dense="their_osim:dense", auto="their_osim:method")
     assert osim.methods() == ALL
-    assert registry.get_method("dense").inertia_inv is not registry.get_method("sparse_ltl").inertia_inv
+    assert (
+        registry.get_method("dense").inertia_inv
+        is not registry.get_method("sparse_ltl").inertia_inv
+    )
     assert OperationalSpace(asimo, "left_hand", "dense").method == "dense"

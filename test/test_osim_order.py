@@ -1,4 +1,5 @@
 """Results do not depend on what was read, computed or switched before them."""
+
 from __future__ import annotations
 
 from functools import cache
@@ -15,17 +16,42 @@ from opspace_ctrl import CenterOfMass, OperationalSpace, Task, load_robot
 from opspace_ctrl.errors import MethodError
 from opspace_ctrl.osim import methods
 
-READS = ("jacobian", "bias_acceleration", "bias_forces", "inertia_inv", "inertia", "jbar", "null_space", "rank",
-         "damped", "condition")
-CALLS = ("torque", "torque without tau0", "control", "control without h", "update", "elsewhere and back")
+READS = (
+    "jacobian",
+    "bias_acceleration",
+    "bias_forces",
+    "inertia_inv",
+    "inertia",
+    "jbar",
+    "null_space",
+    "rank",
+    "damped",
+    "condition",
+)
+CALLS = (
+    "torque",
+    "torque without tau0",
+    "control",
+    "control without h",
+    "update",
+    "elsewhere and back",
+)
 CASES = {
     "regular": (lambda: load_robot("arm7"), ["tool"]),
     "singular": (lambda: load_robot("arm7"), ["tool", "tool"]),
     "more rows than joints": (lambda: load_robot("arm7"), ["tool", "link5", CenterOfMass()]),
-    "humanoid": (lambda: load_robot("asimo"),
-                 ["left_hand", Task("right_hand", relative_to="left_foot"), CenterOfMass()]),
-    "singular humanoid": (lambda: load_robot("asimo"), ["left_hand", "right_foot", ("left_hand", "position")]),
-    "mimic": (lambda: load_quietly(urdf_path("panda")), ["panda_leftfinger", ("panda_link5", "position")]),
+    "humanoid": (
+        lambda: load_robot("asimo"),
+        ["left_hand", Task("right_hand", relative_to="left_foot"), CenterOfMass()],
+    ),
+    "singular humanoid": (
+        lambda: load_robot("asimo"),
+        ["left_hand", "right_foot", ("left_hand", "position")],
+    ),
+    "mimic": (
+        lambda: load_quietly(urdf_path("panda")),
+        ["panda_leftfinger", ("panda_link5", "position")],
+    ),
 }
 
 
@@ -52,10 +78,14 @@ class Case:
 
     def get(self, ospace, what):
         """Read a result, or call what gives one."""
-        given = {"torque": lambda: ospace.torque(self.force, self.tau0),
-                 "torque without tau0": lambda: ospace.torque(self.force),
-                 "control": lambda: ospace.control(self.q, self.v, self.force, self.tau0),
-                 "control without h": lambda: ospace.control(self.q, self.v, self.force, self.tau0, False)}
+        given = {
+            "torque": lambda: ospace.torque(self.force, self.tau0),
+            "torque without tau0": lambda: ospace.torque(self.force),
+            "control": lambda: ospace.control(self.q, self.v, self.force, self.tau0),
+            "control without h": lambda: ospace.control(
+                self.q, self.v, self.force, self.tau0, False
+            ),
+        }
         return given[what]() if what in given else getattr(ospace, what)
 
     def check(self, ospace, what):
@@ -74,7 +104,9 @@ case_of = cache(Case)
 @given(data=st.data())
 def test_any_sequence_of_reads_calls_and_switches_gives_the_same_results(name, data):
     case = case_of(name)
-    ospace = OperationalSpace(case.model, case.tasks, data.draw(st.sampled_from(case.methods))).update(case.q, case.v)
+    ospace = OperationalSpace(
+        case.model, case.tasks, data.draw(st.sampled_from(case.methods))
+    ).update(case.q, case.v)
     steps = st.sampled_from([*READS, *CALLS, *(f"use {method}" for method in case.methods)])
     for step in data.draw(st.lists(steps, min_size=2, max_size=12)):
         if step.startswith("use "):

@@ -1,4 +1,5 @@
 """OperationalSpace against Pinocchio on every robot of the example-robot-data wheel, fixed and floating."""
+
 from __future__ import annotations
 
 from functools import cache
@@ -33,25 +34,35 @@ class PinTasks:
 
     def jacobian(self, name):
         model, data = self.twin.model, self.twin.data
-        return pin.getFrameJacobian(model, data, self.frame(name), pin.LOCAL_WORLD_ALIGNED) @ self.twin.G
+        return (
+            pin.getFrameJacobian(model, data, self.frame(name), pin.LOCAL_WORLD_ALIGNED)
+            @ self.twin.G
+        )
 
     def bias_acceleration(self, name):
         model, data = self.twin.model, self.twin.data
-        return pin.getFrameClassicalAcceleration(model, data, self.frame(name), pin.LOCAL_WORLD_ALIGNED).vector
+        return pin.getFrameClassicalAcceleration(
+            model, data, self.frame(name), pin.LOCAL_WORLD_ALIGNED
+        ).vector
 
     def delassus(self, names):
         """J H^-1 J^T of whole poses by Pinocchio's own algorithm, turned from frame axes to world axes."""
         model, models, turn = self.twin.model, [], []
         for name in names:
             frame = model.frames[self.frame(name)]
-            models.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, model, frame.parentJoint,
-                                                   frame.placement, pin.LOCAL))
+            models.append(
+                pin.RigidConstraintModel(
+                    pin.ContactType.CONTACT_6D, model, frame.parentJoint, frame.placement, pin.LOCAL
+                )
+            )
             turn += 2 * [self.twin.data.oMf[self.frame(name)].rotation.copy()]
         data = self.twin.model.createData()
-        found = pin.computeDelassusMatrix(model, data, self.q, models, [c.createData() for c in models])
+        found = pin.computeDelassusMatrix(
+            model, data, self.q, models, [c.createData() for c in models]
+        )
         R = np.zeros(found.shape)
         for k, rotation in enumerate(turn):
-            R[3 * k:3 * k + 3, 3 * k:3 * k + 3] = rotation
+            R[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = rotation
         return R @ found @ R.T
 
 
@@ -68,7 +79,9 @@ def case(name, base):
 def test_jacobian_equals_pinocchio(name, base):
     c = case(name, base)
     expected = np.vstack([PinTasks(c.twin, c.q, c.v).jacobian(end) for end in c.ends])
-    np.testing.assert_allclose(c.poses.update(c.q, c.v).jacobian, expected, rtol=0.0, atol=1e-12 * norm(expected))
+    np.testing.assert_allclose(
+        c.poses.update(c.q, c.v).jacobian, expected, rtol=0.0, atol=1e-12 * norm(expected)
+    )
 
 
 @every_robot
@@ -77,7 +90,9 @@ def test_bias_acceleration_is_pinocchios_classical_acceleration(name, base):
     pinocchio = PinTasks(c.twin, c.q, c.v)
     expected = np.hstack([pinocchio.bias_acceleration(end) for end in c.ends])
     scale = max(1.0, norm(expected))
-    np.testing.assert_allclose(c.poses.update(c.q, c.v).bias_acceleration, expected, rtol=0.0, atol=1e-12 * scale)
+    np.testing.assert_allclose(
+        c.poses.update(c.q, c.v).bias_acceleration, expected, rtol=0.0, atol=1e-12 * scale
+    )
 
 
 @every_robot
@@ -96,7 +111,9 @@ def test_inertia_jbar_null_space_and_torque_equal_dense_algebra_on_pinocchios_ma
     c = case(name, base)
     pinocchio = PinTasks(c.twin, c.q, c.v)
     tasks = regular_tasks(c.ends, pinocchio.jacobian, pinocchio.H)
-    dense = Dense(pinocchio.H, np.vstack([t.selection() @ pinocchio.jacobian(t.frame) for t in tasks]))
+    dense = Dense(
+        pinocchio.H, np.vstack([t.selection() @ pinocchio.jacobian(t.frame) for t in tasks])
+    )
     ospace = OperationalSpace(c.model, tasks, "sparse_ltdl")
     rng = np.random.default_rng(0)
     force, tau0 = rng.normal(size=ospace.m), rng.normal(size=c.model.nv)
@@ -123,15 +140,36 @@ def test_centre_of_mass_task_equals_pinocchio(name, base):
     np.testing.assert_allclose(ospace.jacobian, J, rtol=0.0, atol=1e-12 * norm(J))
     pin.centerOfMass(c.twin.model, c.twin.data, pinocchio.q, pinocchio.v, np.zeros(c.twin.model.nv))
     acceleration = share * c.twin.data.acom[0]
-    scale = max(1.0, norm(acceleration), norm(c.v)**2 * norm(J))
+    scale = max(1.0, norm(acceleration), norm(c.v) ** 2 * norm(J))
     np.testing.assert_allclose(ospace.bias_acceleration, acceleration, rtol=0.0, atol=1e-12 * scale)
-    for method in ("dense", "sparse_ltl", "sparse_ltdl", *(["pv_osim"] if "pv_osim" in osim.methods(c.model) else [])):
+    for method in (
+        "dense",
+        "sparse_ltl",
+        "sparse_ltdl",
+        *(["pv_osim"] if "pv_osim" in osim.methods(c.model) else []),
+    ):
         ospace.method = method
         Dense(pinocchio.H, J).check("inertia_inv", ospace.inertia_inv)
 
 
-@pytest.mark.parametrize("name, base", [key for key in CASES if key[0] in (
-    "xarm7", "kinova", "go2", "solo12", "talos_reduced", "g1_29dof_rev_1_0", "icub_reduced", "tiago_dual")])
+@pytest.mark.parametrize(
+    "name, base",
+    [
+        key
+        for key in CASES
+        if key[0]
+        in (
+            "xarm7",
+            "kinova",
+            "go2",
+            "solo12",
+            "talos_reduced",
+            "g1_29dof_rev_1_0",
+            "icub_reduced",
+            "tiago_dual",
+        )
+    ],
+)
 def test_inverse_inertia_is_pinocchios_delassus_matrix(name, base):
     c = case(name, base)
     pinocchio = PinTasks(c.twin, c.q, c.v)

@@ -1,4 +1,5 @@
 """Results are those of the state at hand, whatever was read, computed ahead, refused or switched before."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -9,8 +10,20 @@ from opspace_ctrl import OperationalSpace, load_robot
 from opspace_ctrl.errors import ConfigurationError
 from opspace_ctrl.osim import layout as at
 
-RESULTS = ("jacobian", "inertia_inv", "inertia", "jbar", "null_space", "bias_forces", "bias_acceleration")
-TASKS = {"arm7": ["tool"], "asimo": ["left_hand", ("right_foot", "position")], "free_flyer": ["left_tool"]}
+RESULTS = (
+    "jacobian",
+    "inertia_inv",
+    "inertia",
+    "jbar",
+    "null_space",
+    "bias_forces",
+    "bias_acceleration",
+)
+TASKS = {
+    "arm7": ["tool"],
+    "asimo": ["left_hand", ("right_foot", "position")],
+    "free_flyer": ["left_tool"],
+}
 METHODS = ("sparse_ltdl", "sparse_ltl", "pv_osim", "dense")
 
 
@@ -39,11 +52,15 @@ def test_any_order_of_reading_switching_and_refusal_gives_what_a_new_object_give
             with pytest.raises(ConfigurationError):
                 ospace.update(np.full(model.nq, np.nan))
         elif what == 4:
-            ospace.torque(np.ones(ospace.m), rng.normal(size=model.nv), compensate=bool(rng.integers(2)))
+            ospace.torque(
+                np.ones(ospace.m), rng.normal(size=model.nv), compensate=bool(rng.integers(2))
+            )
         names = rng.choice(RESULTS, rng.integers(4), replace=False)
         for which, found in read(ospace, names).items():
             expected = getattr(fresh.update(q, v), which)
-            np.testing.assert_allclose(found, expected, atol=1e-8 * max(1.0, np.abs(expected).max()), err_msg=which)
+            np.testing.assert_allclose(
+                found, expected, atol=1e-8 * max(1.0, np.abs(expected).max()), err_msg=which
+            )
 
 
 def test_what_was_read_of_one_state_is_computed_with_the_next_and_no_longer_once_nobody_reads_it():
@@ -60,8 +77,12 @@ def test_what_was_read_of_one_state_is_computed_with_the_next_and_no_longer_once
 
 def test_before_any_state_there_is_nothing_to_read_not_even_after_a_refused_one():
     ospace = OperationalSpace(load_robot("arm7"), ["tool"], "sparse_ltdl")
-    for refused in (lambda: ospace.update(np.full(7, np.nan)), lambda: ospace.control(np.zeros(3), np.zeros(7)),
-                    lambda: ospace.inertia, lambda: ospace.torque(np.zeros(6), np.zeros(7))):
+    for refused in (
+        lambda: ospace.update(np.full(7, np.nan)),
+        lambda: ospace.control(np.zeros(3), np.zeros(7)),
+        lambda: ospace.inertia,
+        lambda: ospace.torque(np.zeros(6), np.zeros(7)),
+    ):
         with pytest.raises(ConfigurationError):
             refused()
     for name in RESULTS:
@@ -81,7 +102,9 @@ def test_a_compensated_torque_is_the_torque_and_the_bias_forces(name, by_jbar):
         assert ospace.jbar.shape == (model.nv, ospace.m)
     size = np.abs(expected).max()
     np.testing.assert_allclose(ospace.torque(F, tau0, compensate=True), expected, atol=1e-9 * size)
-    np.testing.assert_allclose(ospace.torque(F, tau0) + ospace.bias_forces, expected, atol=1e-9 * size)
+    np.testing.assert_allclose(
+        ospace.torque(F, tau0) + ospace.bias_forces, expected, atol=1e-9 * size
+    )
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -101,8 +124,15 @@ def test_what_is_left_out_or_none_is_zero(name, by_jbar):
         return ospace.control(q, v, *args, **kwargs).copy()
 
     for law in (torque, control):
-        for found, expected in ((law(F), law(F, no_tau0)), (law(F, None), law(F, no_tau0)), (law(), law(no_F, no_tau0)),
-                                (law(tau0=tau0), law(no_F, tau0)), (law(None, tau0), law(no_F, tau0)),
-                                (law(F, compensate=True), law(F, no_tau0, True))):
+        for found, expected in (
+            (law(F), law(F, no_tau0)),
+            (law(F, None), law(F, no_tau0)),
+            (law(), law(no_F, no_tau0)),
+            (law(tau0=tau0), law(no_F, tau0)),
+            (law(None, tau0), law(no_F, tau0)),
+            (law(F, compensate=True), law(F, no_tau0, True)),
+        ):
             np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(ospace.update(q, None).bias_forces.copy(), ospace.update(q, no_tau0).bias_forces)
+    np.testing.assert_array_equal(
+        ospace.update(q, None).bias_forces.copy(), ospace.update(q, no_tau0).bias_forces
+    )

@@ -1,4 +1,5 @@
 """Every method on random trees and forests, any tasks, against dense vector algebra."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -66,7 +67,9 @@ def lost_digits(case):
 def test_jacobian_and_bias_acceleration_equal_vector_algebra(case):
     ospace = case.ospace()
     assert_close(ospace.jacobian, case.J, max(1.0, norm(case.J)))
-    assert_close(ospace.bias_acceleration, case.bias, max(1.0, norm(case.J)) * (1.0 + norm(case.v))**2)
+    assert_close(
+        ospace.bias_acceleration, case.bias, max(1.0, norm(case.J)) * (1.0 + norm(case.v)) ** 2
+    )
 
 
 @many
@@ -82,7 +85,9 @@ def test_inverse_inertia_is_symmetric_and_positive_semidefinite(case):
     for ospace in case.each_method():
         found = ospace.inertia_inv
         assert (found == found.T).all()
-        assert np.linalg.eigvalsh(found)[0] >= -case.dense.tolerance * case.dense.size("inertia_inv")
+        assert np.linalg.eigvalsh(found)[0] >= -case.dense.tolerance * case.dense.size(
+            "inertia_inv"
+        )
 
 
 @some
@@ -110,11 +115,15 @@ def test_torque_is_jt_f_plus_null_space_transposed_tau0_also_where_singular(case
 @given(cases())
 def test_null_space_is_a_projector_that_moves_no_task(case):
     """N N = N and J H^-1 N^T = 0, also with more rows than freedoms."""
-    assume(norm(case.J) > 1e-9)  # a task that nothing moves has a J of rounding errors, and no scale to measure by
+    assume(
+        norm(case.J) > 1e-9
+    )  # a task that nothing moves has a J of rounding errors, and no scale to measure by
     for ospace in case.each_method():
         N = ospace.null_space
         assert_close(N @ N, N, 1.0, lost_digits(case))
-        assert_close(case.dense.response.T @ N.T, 0.0 * case.J, norm(case.dense.response), lost_digits(case))
+        assert_close(
+            case.dense.response.T @ N.T, 0.0 * case.J, norm(case.dense.response), lost_digits(case)
+        )
         assert round(np.trace(N)) == case.model.nv - ospace.rank
 
 
@@ -132,24 +141,32 @@ def test_jbar_gives_the_task_velocity_with_the_least_kinetic_energy(case, seed):
 
 @many
 @given(trees(), seeds())
-def test_columns_of_a_pose_are_nonzero_for_exactly_the_joints_between_frame_and_reference(model, seed):
+def test_columns_of_a_pose_are_nonzero_for_exactly_the_joints_between_frame_and_reference(
+    model, seed
+):
     """Exactly zero elsewhere, not only small."""
-    tasks = [Task(t.frame, relative_to=t.relative_to) for t in random_tasks(model, seed) if isinstance(t, Task)]
+    tasks = [
+        Task(t.frame, relative_to=t.relative_to)
+        for t in random_tasks(model, seed)
+        if isinstance(t, Task)
+    ]
     assume(tasks)
     J = OperationalSpace(model, tasks, "sparse_ltdl").update(random_motion(model, seed)[0]).jacobian
     for k, task in enumerate(tasks):
-        assert (J[6 * k:6 * k + 6] != 0.0).any(axis=0).tolist() == moving(model, task).tolist()
+        assert (J[6 * k : 6 * k + 6] != 0.0).any(axis=0).tolist() == moving(model, task).tolist()
 
 
 def moving(model, task):
     """Which coordinates (nv,) change the task: joints on one of the two supports but not on both."""
-    ends = [int(model.frame_body[model.frame_index(f)]) for f in (task.frame, task.relative_to) if f]
+    ends = [
+        int(model.frame_body[model.frame_index(f)]) for f in (task.frame, task.relative_to) if f
+    ]
     supports = [set(model.support(b)) if b >= 0 else set() for b in ends]
     bodies = supports[0] if len(ends) == 1 else supports[0] ^ supports[1]
     found = np.zeros(model.nv, bool)
     for b in bodies:
         size = {2: 3, 3: 6}.get(int(model.joint_type[b]), 1)
-        found[model.v_index[b]:model.v_index[b] + size] = True
+        found[model.v_index[b] : model.v_index[b] + size] = True
     return found
 
 
@@ -182,7 +199,14 @@ def test_a_duplicated_task_repeats_its_block_and_adds_no_rank(case, data):
         m = single.m
         case.dense.check("inertia_inv", ospace.inertia_inv[:m, :m])
         repeated = single.inertia_inv[own]
-        assert_close(ospace.inertia_inv[m:, :m], repeated, norm(single.inertia_inv), case.dense.tolerance)
-        assert_close(ospace.inertia_inv[m:, m:], repeated[:, own], norm(single.inertia_inv), case.dense.tolerance)
+        assert_close(
+            ospace.inertia_inv[m:, :m], repeated, norm(single.inertia_inv), case.dense.tolerance
+        )
+        assert_close(
+            ospace.inertia_inv[m:, m:],
+            repeated[:, own],
+            norm(single.inertia_inv),
+            case.dense.tolerance,
+        )
         assert ospace.damped and np.isfinite(ospace.inertia).all()
         assert ospace.rank <= np.linalg.matrix_rank(case.J, tol=1e-12 * max(norm(case.J), 1e-300))

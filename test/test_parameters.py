@@ -1,4 +1,5 @@
 """Parameters as data: types, ranges and choices; YAML files as ROS 2 reads them."""
+
 from __future__ import annotations
 
 from array import array
@@ -27,7 +28,16 @@ TABLE = (
 
 def test_kind_follows_the_default_and_is_one_of_the_ros_types():
     kinds = [parameter.kind for parameter in TABLE]
-    assert kinds == ["string", "string", "double", "integer", "bool", "double_array", "string_array", "string_array"]
+    assert kinds == [
+        "string",
+        "string",
+        "double",
+        "integer",
+        "bool",
+        "double_array",
+        "string_array",
+        "string_array",
+    ]
     assert set(kinds) == set(KINDS)
 
 
@@ -53,20 +63,37 @@ def test_integers_and_numpy_scalars_are_numbers(value):
     assert type(out) is float and out == 7.0
 
 
-@pytest.mark.parametrize("value", [[1, 2.5], (1.0, 2.5), array("d", [1.0, 2.5]), np.array([1.0, 2.5])])
+@pytest.mark.parametrize(
+    "value", [[1, 2.5], (1.0, 2.5), array("d", [1.0, 2.5]), np.array([1.0, 2.5])]
+)
 def test_any_sequence_is_a_list(value):
     assert checked(TABLE, {"gains": value})["gains"] == [1.0, 2.5]
 
 
-@pytest.mark.parametrize("name, value, words", [
-    ("rate", "fast", "a number"), ("rate", True, "a number"), ("rate", float("nan"), "finite"),
-    ("rate", float("inf"), "finite"), ("rate", 10**400, "finite"), ("rate", 10.5, "0 to 10"),
-    ("count", 2.0, "an integer"), ("count", 0, "at least 1"), ("count", False, "an integer"),
-    ("is_on", 1, "true or false"), ("mode", "tusks", "tasks, raw, gravity"), ("mode", None, "a string"),
-    ("gains", 1.0, "a list of numbers"), ("gains", "12", "a list of numbers"), ("gains", [1.0, -1.0], "at least 0"),
-    ("gains", [[1.0]], "a list of numbers"), ("gains", np.eye(2), "a list of numbers"),
-    ("names", ["a", 1], "a list of strings"), ("hand.rows", ["z"], "x, y"),
-])
+@pytest.mark.parametrize(
+    "name, value, words",
+    [
+        ("rate", "fast", "a number"),
+        ("rate", True, "a number"),
+        ("rate", float("nan"), "finite"),
+        ("rate", float("inf"), "finite"),
+        ("rate", 10**400, "finite"),
+        ("rate", 10.5, "0 to 10"),
+        ("count", 2.0, "an integer"),
+        ("count", 0, "at least 1"),
+        ("count", False, "an integer"),
+        ("is_on", 1, "true or false"),
+        ("mode", "tusks", "tasks, raw, gravity"),
+        ("mode", None, "a string"),
+        ("gains", 1.0, "a list of numbers"),
+        ("gains", "12", "a list of numbers"),
+        ("gains", [1.0, -1.0], "at least 0"),
+        ("gains", [[1.0]], "a list of numbers"),
+        ("gains", np.eye(2), "a list of numbers"),
+        ("names", ["a", 1], "a list of strings"),
+        ("hand.rows", ["z"], "x, y"),
+    ],
+)
 def test_a_wrong_value_is_refused_with_its_name_and_what_is_valid(name, value, words):
     with pytest.raises(ParameterError, match=f"{name}.*{words}"):
         checked(TABLE, {name: value})
@@ -78,35 +105,57 @@ def test_an_unknown_name_is_refused_with_the_names_beside_it():
     assert "mode" not in str(caught.value)
     with pytest.raises(ParameterError, match="'moed'.*mode"):
         checked(TABLE, {"moed": "raw"})
-    with pytest.raises(ParameterError, match=r"'speed' \(valid are robot, mode, rate, count, is_on, gains, names\)"):
+    with pytest.raises(
+        ParameterError, match=r"'speed' \(valid are robot, mode, rate, count, is_on, gains, names\)"
+    ):
         checked(TABLE, {"speed": 1.0})
 
 
 def test_all_unknown_names_are_reported_at_once_each_with_the_nearest():
     with pytest.raises(ParameterError) as caught:
         checked(TABLE, {"moed": "raw", "rate": 1.0, "hand.row": [], "gain": []})
-    assert str(caught.value) == ("unknown parameters 'moed' (did you mean 'mode'?); 'hand.row' (did you mean "
-                                 "'hand.rows'?); 'gain' (did you mean 'gains'?)")
+    assert str(caught.value) == (
+        "unknown parameters 'moed' (did you mean 'mode'?); 'hand.row' (did you mean "
+        "'hand.rows'?); 'gain' (did you mean 'gains'?)"
+    )
     with pytest.raises(ParameterError, match=r"'x19'.*; and 5 more$"):
         checked(TABLE, {f"x{i}": i for i in range(25)})
 
 
-@pytest.mark.parametrize("given, words", [
-    ({"tasks": ["tol"], "tool.frame": "a", "tool.level": 1},
-     "'tool.frame', 'tool.level' (there is no 'tool': tasks has tol, contacts has (none); did you mean 'tol'?)"),
-    ({"tasks": ["a"], "contacts": ["b", "c"], "hand.frame": "a"},
-     "'hand.frame' (there is no 'hand': tasks has a, contacts has b, c)"),
-    ({"tasks": ["a"], "postur.stiffness": [1.0]}, "did you mean 'posture'?"),
-    ({"tasks": ["a"], "a.frme": "tool", "b.frame": "tool"}, "'a.frme' (did you mean 'a.frame'?); 'b.frame' (there is"),
-])
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        (
+            {"tasks": ["tol"], "tool.frame": "a", "tool.level": 1},
+            "'tool.frame', 'tool.level' (there is no 'tool': tasks has tol, contacts has (none); did you mean 'tol'?)",
+        ),
+        (
+            {"tasks": ["a"], "contacts": ["b", "c"], "hand.frame": "a"},
+            "'hand.frame' (there is no 'hand': tasks has a, contacts has b, c)",
+        ),
+        ({"tasks": ["a"], "postur.stiffness": [1.0]}, "did you mean 'posture'?"),
+        (
+            {"tasks": ["a"], "a.frme": "tool", "b.frame": "tool"},
+            "'a.frme' (did you mean 'a.frame'?); 'b.frame' (there is",
+        ),
+    ],
+)
 def test_a_task_that_is_not_listed_is_named_as_what_is_missing(given, words):
     with pytest.raises(ParameterError) as caught:
         controller_settings(given)
     assert words in str(caught.value)
 
 
-@given(st.dictionaries(st.sampled_from([p.name for p in TABLE]), st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3), st.lists, max_leaves=4)))
+@given(
+    st.dictionaries(
+        st.sampled_from([p.name for p in TABLE]),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+            st.lists,
+            max_leaves=4,
+        ),
+    )
+)
 def test_rubbish_is_refused_by_name_or_comes_out_valid(values):
     try:
         out = checked(TABLE, values)
@@ -117,6 +166,7 @@ def test_rubbish_is_refused_by_name_or_comes_out_valid(values):
 
 # ---- files ----
 
+
 def written(tmp_path, text):
     path = tmp_path / "parameters.yaml"
     path.write_text(text)
@@ -124,7 +174,9 @@ def written(tmp_path, text):
 
 
 def test_parameters_are_flat_and_the_own_section_overrides_the_wildcard(tmp_path):
-    path = written(tmp_path, """
+    path = written(
+        tmp_path,
+        """
 /**:
   ros__parameters: {use_sim_time: true, posture: {stiffness: 60, joints: [a, b]}}
 opspace_controller:
@@ -133,15 +185,29 @@ opspace_controller:
     hand: {law: inertia}
 other:
   ros__parameters: {x: 1}
-""")
+""",
+    )
     assert node_parameters(path, "opspace_controller") == {
-        "use_sim_time": True, "posture.stiffness": 100.0, "posture.joints": ["a", "b"], "hand.law": "inertia"}
-    assert node_parameters(path, "absent") == {"use_sim_time": True, "posture.stiffness": 60,
-                                               "posture.joints": ["a", "b"]}
+        "use_sim_time": True,
+        "posture.stiffness": 100.0,
+        "posture.joints": ["a", "b"],
+        "hand.law": "inertia",
+    }
+    assert node_parameters(path, "absent") == {
+        "use_sim_time": True,
+        "posture.stiffness": 60,
+        "posture.joints": ["a", "b"],
+    }
 
 
-@pytest.mark.parametrize("text", ["/left/arm: {ros__parameters: {x: 1}}", "left: {arm: {ros__parameters: {x: 1}}}",
-                                  "/left: {arm: {ros__parameters: {x: 1}}}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/left/arm: {ros__parameters: {x: 1}}",
+        "left: {arm: {ros__parameters: {x: 1}}}",
+        "/left: {arm: {ros__parameters: {x: 1}}}",
+    ],
+)
 def test_namespaces_are_keys_joined_by_slashes(tmp_path, text):
     path = written(tmp_path, text)
     assert node_parameters(path, "arm") == node_parameters(path, "/left/arm") == {"x": 1}
@@ -156,19 +222,33 @@ def test_a_plain_name_in_two_namespaces_is_ambiguous(tmp_path):
     assert node_parameters(path, "/b/n") == {"x": 2}
 
 
-@pytest.mark.parametrize("number, value", [("1e3", 1000.0), ("-2.5E-4", -2.5e-4), ("1.e+2", 100.0), ("7", 7)])
+@pytest.mark.parametrize(
+    "number, value", [("1e3", 1000.0), ("-2.5E-4", -2.5e-4), ("1.e+2", 100.0), ("7", 7)]
+)
 def test_numbers_with_an_exponent_are_numbers(tmp_path, number, value):
     out = load_yaml(written(tmp_path, f"x: {number}"))["x"]
     assert out == value and type(out) is type(value)
 
 
-@pytest.mark.parametrize("text, words", [
-    ("a: [1", "not YAML"), ("a: &x [1]\nb: *x", "aliases"), ("a: 1\na: 2", "twice"), ("1: 2", "not a string"),
-    ("a: !!python/object:os.system {}", "not YAML"), ("[" * 100 + "]" * 100, "deep"), ("a: \x07", "not YAML"),
-    ("<<: {a: 1}", "merge"), ("n: {ros__parameters: {x: }}", "x has no value"), ("n: 3", "not a mapping"),
-    ("n: {ros__parameters: 3}", "not a mapping"), ("- 1", "not a mapping"), ("", "not a mapping"),
-    ("m: {ros__parameters: {x: 1}}", "no section for the node 'n'; the file has m"),
-])
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("a: [1", "not YAML"),
+        ("a: &x [1]\nb: *x", "aliases"),
+        ("a: 1\na: 2", "twice"),
+        ("1: 2", "not a string"),
+        ("a: !!python/object:os.system {}", "not YAML"),
+        ("[" * 100 + "]" * 100, "deep"),
+        ("a: \x07", "not YAML"),
+        ("<<: {a: 1}", "merge"),
+        ("n: {ros__parameters: {x: }}", "x has no value"),
+        ("n: 3", "not a mapping"),
+        ("n: {ros__parameters: 3}", "not a mapping"),
+        ("- 1", "not a mapping"),
+        ("", "not a mapping"),
+        ("m: {ros__parameters: {x: 1}}", "no section for the node 'n'; the file has m"),
+    ],
+)
 def test_a_bad_file_is_refused_with_the_reason(tmp_path, text, words):
     with pytest.raises(ParameterFileError, match=words):
         node_parameters(written(tmp_path, text), "n")
@@ -185,7 +265,9 @@ def test_missing_and_binary_files_are_named(tmp_path):
     with pytest.raises(ParameterFileError, match="absent.yaml.*No such file"):
         load_yaml(tmp_path / "absent.yaml")
     (tmp_path / "b.yaml").write_bytes(b"a: \x80\x81")
-    with pytest.raises(ParameterFileError, match="b.yaml: not YAML: position 3: invalid start byte") as caught:
+    with pytest.raises(
+        ParameterFileError, match="b.yaml: not YAML: position 3: invalid start byte"
+    ) as caught:
         load_yaml(tmp_path / "b.yaml")
     assert "<byte string>" not in str(caught.value)
     (tmp_path / "big.yaml").write_bytes(b"#" * (1 << 21))
@@ -196,6 +278,7 @@ def test_missing_and_binary_files_are_named(tmp_path):
 @given(st.text(alphabet="ab:{}[]-,&*!|>'\"#\n \t1.e/", max_size=60))
 def test_any_text_is_read_or_refused_by_name(text):
     from tempfile import NamedTemporaryFile
+
     with NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(text)
         file.flush()

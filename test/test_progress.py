@@ -1,4 +1,5 @@
 """The line that tells of compilation fits the terminal, goes away, and is one line in a log."""
+
 import io
 from types import SimpleNamespace
 
@@ -6,7 +7,9 @@ import pytest
 
 from opspace_ctrl import progress
 
-KERNEL = SimpleNamespace(__module__="opspace_ctrl.osim.tick", __name__="a_kernel_with_quite_a_long_name")
+KERNEL = SimpleNamespace(
+    __module__="opspace_ctrl.osim.tick", __name__="a_kernel_with_quite_a_long_name"
+)
 
 
 class Stream(io.StringIO):

@@ -1,4 +1,5 @@
 """The recursions of papers 000, 001, 003 and 004 on random trees, forests, chains and stars of every joint type."""
+
 import numpy as np
 from hypothesis import assume, given, settings
 from random_trees import random_motion, seeds, trees
@@ -42,7 +43,9 @@ def test_000_link_accelerations_of_any_tree_by_every_algorithm(model, seed):
     """000 (56), (59), (72); 001 (8.13); 004 (3.12)."""
     q, v, tau = random_motion(model, seed)
     a, _, tolerance = dense(model, q, v, tau)
-    expected = np.array([dynamics.frame_acceleration(model, q, v, a, name) for name in model.body_names])
+    expected = np.array(
+        [dynamics.frame_acceleration(model, q, v, a, name) for name in model.body_names]
+    )
     for method in set(dynamics.forward_methods(model)) - {"crba_ltdl", "algorithm1"}:
         found = dynamics.link_accelerations(model, q, v, tau, method=method)
         assert_near(found, expected.reshape(found.shape), tolerance)
@@ -94,8 +97,10 @@ def test_003_any_two_bodies_can_be_held_together(model, seed):
     condition = np.linalg.cond(omega) if omega.any() else np.inf
     assume(condition < 1e6)
     rest = np.zeros(model.nv)
-    bias = (dynamics.frame_acceleration(model, q, v, rest, first)
-            - dynamics.frame_acceleration(model, q, v, rest, second))[:3]
+    bias = (
+        dynamics.frame_acceleration(model, q, v, rest, first)
+        - dynamics.frame_acceleration(model, q, v, rest, second)
+    )[:3]
     f = np.linalg.solve(omega, -bias - J @ a)
     chain = ClosedChain(model, [Closure(first, second, "position")])
     expected = a + np.linalg.solve(H, J.T @ f)

@@ -1,4 +1,5 @@
 """The counted RJK of `bench` against dense 6 x 6 algebra, on random trees and on the shipped robots."""
+
 from __future__ import annotations
 
 import math
@@ -40,7 +41,9 @@ def random_link(screws, rng):
 
 def random_inertia(rng):
     half = rng.normal(size=(3, 3))
-    return spatial_inertia(rng.uniform(0.5, 3.0), rng.uniform(-0.3, 0.3, 3), half @ half.T + np.eye(3))
+    return spatial_inertia(
+        rng.uniform(0.5, 3.0), rng.uniform(-0.3, 0.3, 3), half @ half.T + np.eye(3)
+    )
 
 
 def three_screws(R, p):
@@ -96,7 +99,9 @@ def test_taubar_products_equal_dense_products():
     np.testing.assert_allclose(rjk_counted.taubar_p(P, tau), full @ P, atol=1e-12)
     np.testing.assert_allclose(rjk_counted.x_taubar(X, tau), X @ full, atol=1e-12)
     np.testing.assert_allclose(rjk_counted.taubart_x_taubar(P, tau), full.T @ P @ full, atol=1e-12)
-    np.testing.assert_allclose(rjk_counted.add_d_inv(P, D_inv[0, 0]), P + H.T @ D_inv @ H, atol=1e-12)
+    np.testing.assert_allclose(
+        rjk_counted.add_d_inv(P, D_inv[0, 0]), P + H.T @ D_inv @ H, atol=1e-12
+    )
     np.testing.assert_allclose(rjk_counted.add_symmetric(P, P), 2.0 * P, atol=1e-12)
 
 
@@ -122,13 +127,17 @@ def test_two_robots_have_a_zero_block_between_them():
     assert not Lambda_inv[:6, 6:].any() and Lambda_inv[:6, :6].any() and Lambda_inv[6:, 6:].any()
 
 
-@pytest.mark.parametrize("name, base", [("arm7", "fixed"), ("asimo", "floating"), ("free_flyer", "floating")])
+@pytest.mark.parametrize(
+    "name, base", [("arm7", "fixed"), ("asimo", "floating"), ("free_flyer", "floating")]
+)
 def test_rjk_equals_j_hinv_jt_of_the_shipped_robots(name, base):
     """The same inputs as the package's own dynamics, every tip a task, link axes instead of world axes."""
     model = load_robot(name, base=base)
     q = model.random_configuration(np.random.default_rng(5))
     poses, links, M, tips = counted_inputs(model, q)
-    J = np.vstack([in_link_axes(frame_jacobian(model, q, model.body_names[i]), poses[i][0]) for i in tips])
+    J = np.vstack(
+        [in_link_axes(frame_jacobian(model, q, model.body_names[i]), poses[i][0]) for i in tips]
+    )
     expected = J @ np.linalg.solve(mass_matrix(model, q), J.T)
     ours = rjk_counted.lambda_inverse(model.parent, links, M, tips, floating=base == "floating")
     np.testing.assert_allclose(ours, expected, atol=1e-9 * np.abs(expected).max())
@@ -137,13 +146,21 @@ def test_rjk_equals_j_hinv_jt_of_the_shipped_robots(name, base):
 def counted_inputs(model, q):
     """Poses of the links, screws between them, inertias and tips, as the counted recursion wants them."""
     # Link frames are the body frames, turned so that the joint axis is z.
-    turn = [planar_axes(axis) if kind == JointType.REVOLUTE else np.eye(3)
-            for axis, kind in zip(model.axis, model.joint_type)]
+    turn = [
+        planar_axes(axis) if kind == JointType.REVOLUTE else np.eye(3)
+        for axis, kind in zip(model.axis, model.joint_type)
+    ]
     poses = [link_pose(model, q, body, Q) for body, Q in zip(model.body_names, turn)]
-    links = [None if p < 0 else three_screws(poses[p][0].T @ R, poses[p][0].T @ (x - poses[p][1]))
-             for p, (R, x) in zip(model.parent, poses)]
-    M = np.array([spatial_inertia(m, Q.T @ c, Q.T @ inertia @ Q)
-                  for m, c, inertia, Q in zip(model.mass, model.com, model.inertia, turn)])
+    links = [
+        None if p < 0 else three_screws(poses[p][0].T @ R, poses[p][0].T @ (x - poses[p][1]))
+        for p, (R, x) in zip(model.parent, poses)
+    ]
+    M = np.array(
+        [
+            spatial_inertia(m, Q.T @ c, Q.T @ inertia @ Q)
+            for m, c, inertia, Q in zip(model.mass, model.com, model.inertia, turn)
+        ]
+    )
     tips = [i for i in range(len(model.parent)) if not model.children(i)]
     return poses, links, M, tips
 
@@ -174,7 +191,9 @@ def missing_sources(robot, corrected):
     read = set()
     for i, j in zip(*np.nonzero(need)):
         common = ancestor(robot.parent, i, j)
-        read.add((i, robot.parent[j]) if i != j and common == i else (robot.parent[i], robot.parent[j]))
+        read.add(
+            (i, robot.parent[j]) if i != j and common == i else (robot.parent[i], robot.parent[j])
+        )
     return {block for block in read if min(block) >= 0 and not known[block]}
 
 
@@ -189,6 +208,8 @@ def test_figure_14_with_the_printed_need_table_stops_at_the_missing_block():
     rng = np.random.default_rng(0)
     parent = np.array([-1, 0, 1, 2, 0])  # the lower-numbered branch is the deeper one
     links = [random_link(2, rng) for _ in parent]
-    d_inv, tau, P = rjk_counted.articulated(parent, links, np.array([random_inertia(rng) for _ in parent]))
+    d_inv, tau, P = rjk_counted.articulated(
+        parent, links, np.array([random_inertia(rng) for _ in parent])
+    )
     with pytest.raises(KeyError):
         rjk_counted.omega(parent, links, need_table(parent, [3, 4], corrected=False), P, d_inv, tau)

@@ -1,4 +1,5 @@
 """The robots in urdf/ as they are written: connectivity, inertias, limits, frames, MuJoCo's view of them."""
+
 from __future__ import annotations
 
 import warnings
@@ -107,13 +108,21 @@ def volume_and_unit_inertia(shape):
 def filled_evenly(link, mass):
     """(centre, inertia about it) of the link's visual shapes filled with its mass at even density."""
     visuals = link.findall("visual")
-    parts = [(*origin(visual), *volume_and_unit_inertia(visual.find("geometry")[0])) for visual in visuals]
+    parts = [
+        (*origin(visual), *volume_and_unit_inertia(visual.find("geometry")[0]))
+        for visual in visuals
+    ]
     total = sum(volume for _, _, volume, _ in parts)
     centre = sum(volume * at for at, _, volume, _ in parts) / total
     inertia = np.zeros((3, 3))
     for at, rotation, volume, unit in parts:
         d = at - centre
-        inertia += mass * volume / total * (rotation @ unit @ rotation.T + d @ d * np.eye(3) - np.outer(d, d))
+        inertia += (
+            mass
+            * volume
+            / total
+            * (rotation @ unit @ rotation.T + d @ d * np.eye(3) - np.outer(d, d))
+        )
     return centre, inertia
 
 
@@ -128,13 +137,17 @@ def test_inertias_are_possible_and_those_of_the_shapes_evenly_filled(name):
         assert principal[0] + principal[1] > principal[2], link.get("name")
         expected_centre, expected = filled_evenly(link, mass)
         np.testing.assert_allclose(centre, expected_centre, atol=1e-6, err_msg=link.get("name"))
-        np.testing.assert_allclose(inertia, expected, atol=1e-5 * principal[2], err_msg=link.get("name"))
+        np.testing.assert_allclose(
+            inertia, expected, atol=1e-5 * principal[2], err_msg=link.get("name")
+        )
 
 
 def shapes(link, kind):
     """Pose and geometry of each visual or collision element."""
     tags = [(tag, tag.find("geometry")[0]) for tag in link.findall(kind)]
-    return [(*(part.tolist() for part in origin(tag)), shape.tag, shape.attrib) for tag, shape in tags]
+    return [
+        (*(part.tolist() for part in origin(tag)), shape.tag, shape.attrib) for tag, shape in tags
+    ]
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -169,7 +182,9 @@ def test_sole_and_corner_frames_lie_in_the_sole_of_the_foot_shape(side):
         actual = placement("asimo", q, f"{side}_foot_{corner}").translation - ankle.translation
         np.testing.assert_allclose(actual, middle + half * outward, atol=1e-12)
     below = placement("asimo", q, f"{side}_foot")
-    np.testing.assert_allclose(below.translation - ankle.translation, [0, 0, middle[2] - half[2]], atol=1e-12)
+    np.testing.assert_allclose(
+        below.translation - ankle.translation, [0, 0, middle[2] - half[2]], atol=1e-12
+    )
     np.testing.assert_allclose(below.rotation, np.eye(3), atol=1e-12)
 
 

@@ -1,4 +1,5 @@
 """The robots in urdf/ as they move: mirror symmetry, home poses, strength to stand, squat and carry."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -35,7 +36,10 @@ def twin(name):
 def mirror_map(name):
     """(order, sign) such that the mirror image of joint positions q is sign * q[order]."""
     names = ours(name).joint_names
-    axis = {tag.get("name"): vector(tag.find("axis"), "xyz") for tag in xml_of(name).iterfind("joint[axis]")}
+    axis = {
+        tag.get("name"): vector(tag.find("axis"), "xyz")
+        for tag in xml_of(name).iterfind("joint[axis]")
+    }
     # A rotation vector is a pseudovector: its mirror image is -MIRROR * axis.
     sign = [-axis[joint] @ (MIRROR * axis[twin(joint)]) for joint in names]
     return np.array([names.index(twin(joint)) for joint in names]), np.array(sign)
@@ -112,15 +116,21 @@ def test_arm7_reaches_as_far_as_its_links_add_up_to():
     np.testing.assert_allclose(reach, [0.92, 0, 0], atol=1e-12)
 
 
-@pytest.mark.parametrize("task", ["arm7/tool", "asimo/left_hand", "asimo/right_hand", "free_flyer/left_tool"])
+@pytest.mark.parametrize(
+    "task", ["arm7/tool", "asimo/left_hand", "asimo/right_hand", "free_flyer/left_tool"]
+)
 def test_home_is_away_from_singularities(task):
     name, frame = task.split("/")
     joints = len(ours(name).joint_names)
-    assert np.linalg.svd(jacobian(name, home(name), frame)[:, -joints:], compute_uv=False)[-1] > 0.08
+    assert (
+        np.linalg.svd(jacobian(name, home(name), frame)[:, -joints:], compute_uv=False)[-1] > 0.08
+    )
 
 
 def test_tools_point_down_at_home_on_the_arm_and_forward_on_the_free_flyer():
-    np.testing.assert_allclose(placement("arm7", home("arm7"), "tool").rotation[:, 2], [0, 0, -1], atol=1e-12)
+    np.testing.assert_allclose(
+        placement("arm7", home("arm7"), "tool").rotation[:, 2], [0, 0, -1], atol=1e-12
+    )
     for side in SIDES:
         approach = placement("free_flyer", home("free_flyer"), f"{side}_tool").rotation[:, 2]
         np.testing.assert_allclose(approach, [1, 0, 0], atol=1e-12)
@@ -129,4 +139,6 @@ def test_tools_point_down_at_home_on_the_arm_and_forward_on_the_free_flyer():
 @pytest.mark.parametrize("side", SIDES)
 def test_hand_frame_is_parallel_to_the_torso_when_the_forearm_is_level(side):
     q = configuration("asimo", {f"{side}_elbow_pitch": -np.pi / 2})
-    np.testing.assert_allclose(placement("asimo", q, f"{side}_hand").rotation, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(
+        placement("asimo", q, f"{side}_hand").rotation, np.eye(3), atol=1e-12
+    )

@@ -1,4 +1,5 @@
 """The channel of a robot's bus: exact delays, order, and probabilities as stated, from fixed seeds."""
+
 import math
 
 import numpy as np
@@ -75,7 +76,9 @@ def test_sparse_messages_see_the_whole_spread_of_the_jitter():
         steps = next(n for n in range(20_000) if made.receive(0.1 * k + 1e-5 * n))
         delays.append(1e-5 * steps)
     delays = np.sort(delays) / 0.01
-    assert np.abs(delays - np.linspace(0, 1, 4000)).max() < 1.63 / math.sqrt(4000)  # Kolmogorov-Smirnov, 1 %
+    assert np.abs(delays - np.linspace(0, 1, 4000)).max() < 1.63 / math.sqrt(
+        4000
+    )  # Kolmogorov-Smirnov, 1 %
 
 
 @pytest.mark.parametrize("p", [0.01, 0.3, 1.0])
@@ -101,7 +104,9 @@ def test_messages_are_duplicated_with_the_stated_probability(p):
     arrived = pass_through(made)
     twice = len(arrived) - MANY
     assert twice == fault.counts["duplicated"] and within_chance(twice, p, MANY)
-    assert (np.unique(arrived[:, 0]) == np.arange(MANY)).all() and (np.diff(arrived[:, 0]) >= 0).all()
+    assert (np.unique(arrived[:, 0]) == np.arange(MANY)).all() and (
+        np.diff(arrived[:, 0]) >= 0
+    ).all()
 
 
 @pytest.mark.parametrize("p", [0.05, 0.5, 1.0])
@@ -148,9 +153,15 @@ def test_messages_on_their_way_arrive_after_the_latency_has_ended_and_in_order()
 
 
 def test_the_same_seed_gives_the_same_run_and_another_does_not():
-    entries = ({"kind": "drop", "probability": 0.2}, {"kind": "jitter", "spread": 0.02},
-               {"kind": "duplicate", "probability": 0.1}, {"kind": "reorder", "probability": 0.1})
-    first, again, other = (pass_through(channel(*entries, seed=seed)[0], 2000) for seed in (1, 1, 2))
+    entries = (
+        {"kind": "drop", "probability": 0.2},
+        {"kind": "jitter", "spread": 0.02},
+        {"kind": "duplicate", "probability": 0.1},
+        {"kind": "reorder", "probability": 0.1},
+    )
+    first, again, other = (
+        pass_through(channel(*entries, seed=seed)[0], 2000) for seed in (1, 1, 2)
+    )
     assert np.array_equal(first, again) and not np.array_equal(first, other)
 
 

@@ -1,4 +1,5 @@
 """Contact with the ground: the conditions themselves, friction on slopes, energy, and a humanoid that comes to rest."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -20,8 +21,13 @@ def box_on(slope=0.0, friction=0.8, points="sole 0.1 0.05", **options):
     model = load_urdf(box(), "floating")
     turn = [0.0, np.sin(0.5 * slope), 0.0, np.cos(0.5 * slope)]
     normal = np.array([np.sin(slope), 0.0, np.cos(slope)])
-    settings = SimulatorSettings(contacts=(points,), ground_normal=normal, ground_friction=friction,
-                                 initial_pose=[*(0.05 * normal), *turn], **options)
+    settings = SimulatorSettings(
+        contacts=(points,),
+        ground_normal=normal,
+        ground_friction=friction,
+        initial_pose=[*(0.05 * normal), *turn],
+        **options,
+    )
     return make_simulator(model, settings), np.array([np.cos(slope), 0.0, -np.sin(slope)]), normal
 
 
@@ -71,7 +77,7 @@ def conditions(sim, q):
     """The largest violation [m/s, and relative] of the contact conditions in the step from q, from dense algebra."""
     dt, mu = sim.settings.step, sim.settings.ground_friction
     ground, worst = sim._work[at.GROUND], 0.0
-    impulses = sim._work[at.IMPULSE][:sim._work[at.GAP].size * 3].reshape(-1, 3)
+    impulses = sim._work[at.IMPULSE][: sim._work[at.GAP].size * 3].reshape(-1, 3)
     J, gaps = point_rows(sim, q)
     u = (J @ sim.v).reshape(-1, 3) @ ground.T
     scale = np.abs(impulses).max() or 1.0
@@ -93,6 +99,7 @@ def point_rows(sim, q):
         J = frame_jacobian(sim.model, q, contact.frame)
         position, quaternion = frame_pose(sim.model, q, contact.frame)
         from scipy.spatial.transform import Rotation
+
         for point in Rotation.from_quat(quaternion).apply(contact.points):
             rows.append(J[:3] - np.cross(point, J[3:], axisb=0, axisc=0))
             gaps.append(normal @ (position + point) - sim.settings.ground_height)
@@ -130,7 +137,7 @@ def test_a_dropped_humanoid_comes_to_rest_on_its_feet():
 def contact_work(sim, q):
     """Energy [J] that the contact impulses of the last step, which began at q, have put into the robot."""
     J, dt = point_rows(sim, q)[0], sim.settings.step
-    pushed = J.T @ (sim._work[at.IMPULSE][:len(J)].reshape(-1, 3) @ sim._work[at.GROUND]).ravel()
+    pushed = J.T @ (sim._work[at.IMPULSE][: len(J)].reshape(-1, 3) @ sim._work[at.GROUND]).ravel()
     H = mass_matrix(sim.model, q) + dt * np.diag(sim.model.damping)
     return pushed @ (sim.v - 0.5 * np.linalg.solve(H, pushed))  # f . (u before + u after) / 2
 
@@ -207,8 +214,10 @@ def test_a_patch_gives_a_wrench_and_a_point_a_force():
 
 
 def test_a_higher_ground_and_a_faster_clock_change_nothing_but_their_part():
-    high = make_simulator(load_urdf(box(), "floating"), SimulatorSettings(contacts=("sole 0.1 0.05",),
-                                                                          ground_height=3.0, step=0.005))
+    high = make_simulator(
+        load_urdf(box(), "floating"),
+        SimulatorSettings(contacts=("sole 0.1 0.05",), ground_height=3.0, step=0.005),
+    )
     assert high.q[2] == pytest.approx(3.05)
     run(high, 200)
     assert high.q[2] == pytest.approx(3.05, abs=1e-9)

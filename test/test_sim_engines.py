@@ -1,4 +1,5 @@
 """The simulator beside other engines: DART behind the same interface, MuJoCo's mj_step."""
+
 from __future__ import annotations
 
 import mujoco
@@ -19,8 +20,15 @@ FIXED = ("arm7", "asimo", "free_flyer")
 def pair(name, base, **options):
     """The native engine and DART in the same state."""
     model, rng = load_robot(name, base=base), np.random.default_rng(5)
-    sims = [make_simulator(model, SimulatorSettings(engine=engine, **options)) for engine in ("native", "dart")]
-    q = model.random_configuration(rng) if base == "floating" else model.neutral() + 0.3 * rng.uniform(-1, 1, model.nq)
+    sims = [
+        make_simulator(model, SimulatorSettings(engine=engine, **options))
+        for engine in ("native", "dart")
+    ]
+    q = (
+        model.random_configuration(rng)
+        if base == "floating"
+        else model.neutral() + 0.3 * rng.uniform(-1, 1, model.nq)
+    )
     for sim in sims:
         sim.reset(q, 0.2 * rng.normal(size=model.nv) if sim is sims[0] else sims[0].v)
     return sims
@@ -85,8 +93,14 @@ def test_dart_saves_restores_holds_and_measures():
         dart.restore({"q": np.zeros(3)})
 
 
-@pytest.mark.parametrize("options, word", [({"contacts": ("tool",)}, "contacts"), ({"integrator": "rkmk4"}, "rkmk4"),
-                                           ({"closures": ("tool link1 position",)}, "closures")])
+@pytest.mark.parametrize(
+    "options, word",
+    [
+        ({"contacts": ("tool",)}, "contacts"),
+        ({"integrator": "rkmk4"}, "rkmk4"),
+        ({"closures": ("tool link1 position",)}, "closures"),
+    ],
+)
 def test_dart_refuses_by_name_what_it_does_not_carry(options, word):
     with pytest.raises(MethodError, match=word):
         make_simulator("arm7", SimulatorSettings(engine="dart", **options))
@@ -131,10 +145,14 @@ def test_mujoco_agrees_on_where_a_dropped_box_comes_to_rest():
     """MuJoCo's soft contact sinks in by a fraction of a millimetre; the rest is the same box on the same ground."""
     model = load_urdf(box(), "floating")
     spec = mujoco.MjSpec()
-    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[2, 2, 0.1], friction=[0.6, 0.0, 0.0])
+    spec.worldbody.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_PLANE, size=[2, 2, 0.1], friction=[0.6, 0.0, 0.0]
+    )
     body = spec.worldbody.add_body(pos=[0, 0, 0.15])
     body.add_freejoint()
-    body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.05, 0.05], mass=2.0, friction=[0.6, 0.0, 0.0])
+    body.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.05, 0.05], mass=2.0, friction=[0.6, 0.0, 0.0]
+    )
     twin = spec.compile()
     twin.opt.timestep = 1e-3
     data = mujoco.MjData(twin)

@@ -1,4 +1,5 @@
 """Joints by themselves: friction that sticks, stops, saturation, and brakes that hold."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -64,15 +65,24 @@ def test_friction_of_a_chain_meets_the_complementarity_conditions():
     stuck = slid = 0
     for k in range(1500):
         q, v = sim.q.copy(), sim.v.copy()
-        tau = bias_forces(model, q, v) + 0.25 * np.sin(0.02 * k + np.arange(7)) + 0.02 * rng.normal(size=7)
+        tau = (
+            bias_forces(model, q, v)
+            + 0.25 * np.sin(0.02 * k + np.arange(7))
+            + 0.02 * rng.normal(size=7)
+        )
         sim.step(tau)
         a = (sim.v - v) / sim.settings.step
         from opspace_ctrl import inverse_dynamics
+
         friction = inverse_dynamics(model, q, v, a) + model.damping * sim.v - tau
-        if np.any(sim.q < model.position_limits[:, 0] + 1e-2) or np.any(sim.q > model.position_limits[:, 1] - 1e-2):
+        if np.any(sim.q < model.position_limits[:, 0] + 1e-2) or np.any(
+            sim.q > model.position_limits[:, 1] - 1e-2
+        ):
             break
         moving = np.abs(sim.v) > 1.1e-8
-        np.testing.assert_allclose(friction[moving], -(model.friction * np.sign(sim.v))[moving], atol=1e-9)
+        np.testing.assert_allclose(
+            friction[moving], -(model.friction * np.sign(sim.v))[moving], atol=1e-9
+        )
         assert np.all(np.abs(friction) <= model.friction + 1e-9)
         stuck, slid = stuck + np.sum(~moving), slid + np.sum(moving)
     assert stuck > 100 and slid > 100
@@ -98,7 +108,11 @@ def test_limits_hold_in_a_chain():
         if k % 500 == 0:
             tau = rng.uniform(-1, 1, 7) * model.effort_limits
         sim.step(tau)
-        worst = max(worst, (model.position_limits[:, 0] - sim.q).max(), (sim.q - model.position_limits[:, 1]).max())
+        worst = max(
+            worst,
+            (model.position_limits[:, 0] - sim.q).max(),
+            (sim.q - model.position_limits[:, 1]).max(),
+        )
     assert worst < 1e-7
 
 
@@ -123,19 +137,23 @@ def test_implicit_damping_is_stable_where_explicit_damping_is_not():
     sim = hinge(damping=1e3)
     sim.reset(v=[1.0])
     run(sim, 10, 0.0)
-    np.testing.assert_allclose(sim.v[0], (1.0 + 1e-3 * 1e3 / INERTIA)**-10, rtol=1e-9)
+    np.testing.assert_allclose(sim.v[0], (1.0 + 1e-3 * 1e3 / INERTIA) ** -10, rtol=1e-9)
     model = load_urdf(pendulum(damping=1e3), gravity=(0, 0, 0))
     explicit = make_simulator(model, SimulatorSettings(integrator="explicit"))
     explicit.reset(v=[1.0])
     run(explicit, 10, 0.0)
-    np.testing.assert_allclose(explicit.v[0], (1.0 - 1e-3 * 1e3 / INERTIA)**10, rtol=1e-9)
+    np.testing.assert_allclose(explicit.v[0], (1.0 - 1e-3 * 1e3 / INERTIA) ** 10, rtol=1e-9)
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "explicit", "rkmk4"])
 def test_hold_keeps_the_arm_where_it_is(integrator):
     model = load_robot("arm7")
-    sim = make_simulator(model, SimulatorSettings(initial_positions=HOME["arm7"], integrator=integrator,
-                                                  joint_friction=False))
+    sim = make_simulator(
+        model,
+        SimulatorSettings(
+            initial_positions=HOME["arm7"], integrator=integrator, joint_friction=False
+        ),
+    )
     start = sim.q.copy()
     for _ in range(2000):
         sim.step(sim.hold())

@@ -1,4 +1,5 @@
 """Loop closures: against the closed chains of `closure`, a KKT system, and two arms that move a beam."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -6,7 +7,15 @@ import pytest
 from shipped_robots import HOME
 from sim_cases import FREE, PASSIVE, box
 
-from opspace_ctrl import bias_forces, dynamics, frame_jacobian, frame_pose, load_robot, load_urdf, mass_matrix
+from opspace_ctrl import (
+    bias_forces,
+    dynamics,
+    frame_jacobian,
+    frame_pose,
+    load_robot,
+    load_urdf,
+    mass_matrix,
+)
 from opspace_ctrl.closure import ClosedChain, Closure
 from opspace_ctrl.errors import IllPosedError
 from opspace_ctrl.sim.settings import SimulatorSettings
@@ -24,24 +33,37 @@ HELD = ("left_tool beam_left", "right_tool beam_right")
 
 def beam_carrier(rows="", **options):
     """The free flyer that holds a beam with both tools, and the same as a closed chain."""
-    model = load_urdf([load_robot("free_flyer").source, BEAM], "floating", gravity=(0, 0, 0), prefixes=["", "beam_"])
+    model = load_urdf(
+        [load_robot("free_flyer").source, BEAM],
+        "floating",
+        gravity=(0, 0, 0),
+        prefixes=["", "beam_"],
+    )
     q = model.neutral()
     for name, angle in BENT.items():
         for side, sign in (("left", 1.0), ("right", -1.0)):
             q[model.q_index[model.body_joint_names.index(f"{side}_{name}")]] = sign * angle
     tools = [frame_pose(model, q, f"{side}_tool")[0] for side in ("left", "right")]
     middle = np.mean(tools, axis=0)
-    settings = SimulatorSettings(closures=[f"{held} {rows}" for held in HELD], initial_positions=q[7:21],
-                                 initial_pose=[*q[:7], *middle, 0, 0, 0, 1], **{**PASSIVE, **options})
+    settings = SimulatorSettings(
+        closures=[f"{held} {rows}" for held in HELD],
+        initial_positions=q[7:21],
+        initial_pose=[*q[:7], *middle, 0, 0, 0, 1],
+        **{**PASSIVE, **options},
+    )
     sim = make_simulator(model, settings)
-    turns = [rotation(frame_pose(model, sim.q, f"beam_{s}")[1]).T @ rotation(frame_pose(model, sim.q, f"{s}_tool")[1])
-             for s in ("left", "right")]
+    turns = [
+        rotation(frame_pose(model, sim.q, f"beam_{s}")[1]).T
+        @ rotation(frame_pose(model, sim.q, f"{s}_tool")[1])
+        for s in ("left", "right")
+    ]
     closures = [Closure(*held.split(), rows or "pose", turn) for held, turn in zip(HELD, turns)]
     return sim, ClosedChain(model, closures)
 
 
 def rotation(quaternion):
     from scipy.spatial.transform import Rotation
+
     return Rotation.from_quat(quaternion).as_matrix()
 
 
@@ -60,7 +82,9 @@ def test_a_step_has_the_acceleration_and_the_forces_of_the_closed_chain(rows, me
     full = np.concatenate([np.zeros(6), tau, np.zeros(6)])
     expected = chain.forward(q, v, full)
     sim.step(tau)
-    np.testing.assert_allclose((sim.v - v) / sim.settings.step, expected, atol=1e-6 * np.abs(expected).max())
+    np.testing.assert_allclose(
+        (sim.v - v) / sim.settings.step, expected, atol=1e-6 * np.abs(expected).max()
+    )
     for wrench, pair in zip(chain.wrenches, HELD):
         found = sim.constraint_forces()[tuple(pair.split())]
         np.testing.assert_allclose(found, wrench, atol=1e-5 * np.abs(chain.wrenches).max())
@@ -70,7 +94,10 @@ def test_a_step_solves_the_kkt_system():
     """A four-bar of two arms in the plane, closed by a ball joint, with joint damping."""
     model = load_robot("arm7")
     q0 = np.array([HOME["arm7"].get(f"joint{i}", 0.0) for i in range(1, 8)])
-    sim = make_simulator(model, SimulatorSettings(closures=("tool base_link position",), initial_positions=q0, **FREE))
+    sim = make_simulator(
+        model,
+        SimulatorSettings(closures=("tool base_link position",), initial_positions=q0, **FREE),
+    )
     chain = ClosedChain(model, [Closure("tool", "base_link", "position")])
     q, v = sim.q.copy(), chain.close_velocity(sim.q, 0.3 * np.ones(7))
     assert np.abs(chain.error(q)).max() < 1e-9  # the start was assembled
@@ -85,7 +112,9 @@ def test_a_step_solves_the_kkt_system():
     solution = np.linalg.solve(kkt, np.concatenate([H @ v + dt * forces, -dt * drift]))
     np.testing.assert_allclose(sim.v, solution[:7], atol=1e-9)
     found = sim.constraint_forces()["tool", "base_link"]
-    np.testing.assert_allclose(found, [*solution[7:] / dt, 0, 0, 0], atol=1e-6 * np.abs(found).max())
+    np.testing.assert_allclose(
+        found, [*solution[7:] / dt, 0, 0, 0], atol=1e-6 * np.abs(found).max()
+    )
     np.testing.assert_allclose(sim.frame_wrench("tool"), found, atol=1e-12)
 
 
@@ -123,14 +152,18 @@ def test_two_arms_move_a_beam_and_keep_momentum():
     for _ in range(4000):
         position = frame_pose(model, sim.q, "beam_middle")[0]
         velocity = dynamics.frame_velocity(model, sim.q, sim.v, "beam_middle")
-        force = np.concatenate([120.0 * (goal - position) - 60.0 * velocity[:3], -30.0 * velocity[3:]])
+        force = np.concatenate(
+            [120.0 * (goal - position) - 60.0 * velocity[:3], -30.0 * velocity[3:]]
+        )
         for k, side in enumerate(("left", "right")):
-            J_tools[6 * k:6 * k + 6] = frame_jacobian(model, sim.q, f"{side}_tool")
+            J_tools[6 * k : 6 * k + 6] = frame_jacobian(model, sim.q, f"{side}_tool")
         tau = J_tools[:, 6:20].T @ np.tile(0.5 * force, 2) - 2.0 * sim.v[6:20]
         sim.step(tau)
     assert np.abs(frame_pose(model, sim.q, "beam_middle")[0] - goal).max() < 2e-3
     assert np.abs(chain.error(sim.q)).max() < 1e-6
-    np.testing.assert_allclose(dynamics.center_of_mass(model, sim.q), center, atol=1e-4)  # nothing pushes the whole
+    np.testing.assert_allclose(
+        dynamics.center_of_mass(model, sim.q), center, atol=1e-4
+    )  # nothing pushes the whole
 
 
 def test_a_closure_too_many_shares_its_force():
@@ -142,7 +175,9 @@ def test_a_closure_too_many_shares_its_force():
       <joint name="c" type="fixed"><parent link="body"/><child link="end_one"/><origin xyz="0.1 0 0"/></joint>
       <joint name="d" type="fixed"><parent link="body"/><child link="end_two"/><origin xyz="-0.1 0 0"/></joint>
       </robot>"""
-    model = load_urdf([pin, box().replace("</robot>", ends)], ["fixed", "floating"], prefixes=["", ""])
+    model = load_urdf(
+        [pin, box().replace("</robot>", ends)], ["fixed", "floating"], prefixes=["", ""]
+    )
     sim = make_simulator(model, SimulatorSettings(closures=("end_one one", "end_two two")))
     for _ in range(500):
         sim.step(np.zeros(0))
@@ -159,9 +194,15 @@ def test_contact_and_closure_act_together():
       <joint name="c" type="fixed"><parent link="body"/><child link="front"/><origin xyz="0.1 0 -0.05"/></joint>
       <joint name="d" type="fixed"><parent link="body"/><child link="rear"/><origin xyz="-0.1 0 -0.05"/></joint>
       </robot>"""
-    model = load_urdf([hook, box().replace("</robot>", ends)], ["fixed", "floating"], prefixes=["", ""])
-    sim = make_simulator(model, SimulatorSettings(closures=("front peg position",), contacts=("rear",),
-                                                  ground_friction=0.0))
+    model = load_urdf(
+        [hook, box().replace("</robot>", ends)], ["fixed", "floating"], prefixes=["", ""]
+    )
+    sim = make_simulator(
+        model,
+        SimulatorSettings(
+            closures=("front peg position",), contacts=("rear",), ground_friction=0.0
+        ),
+    )
     for _ in range(300):
         sim.step(np.zeros(0))
     np.testing.assert_allclose(sim.constraint_forces()["front", "peg"][2], 9.81, rtol=1e-6)

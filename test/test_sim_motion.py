@@ -1,4 +1,5 @@
 """The simulator in free motion: against dense algebra and conservation laws, deterministic, saved and restored."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -39,7 +40,9 @@ def test_a_step_is_the_dense_formula_of_semi_implicit_euler(name, base):
     sim.push(frame, wrench, dt)
     sim.step(tau[~model.is_base_coordinate])
     h = inverse_dynamics(model, q, v, np.zeros(model.nv), {frame: wrench})
-    dv = np.linalg.solve(mass_matrix(model, q) + dt * np.diag(model.damping), dt * (tau - h - model.damping * v))
+    dv = np.linalg.solve(
+        mass_matrix(model, q) + dt * np.diag(model.damping), dt * (tau - h - model.damping * v)
+    )
     np.testing.assert_allclose(sim.v, v + dv, rtol=1e-11, atol=1e-11 * np.abs(dv).max())
     np.testing.assert_allclose(sim.q, model.integrate(q, sim.v, dt), atol=1e-13)
 
@@ -75,6 +78,7 @@ def momentum(sim):
 
 def rotation(quaternion):
     from scipy.spatial.transform import Rotation
+
     return Rotation.from_quat(quaternion).as_matrix()
 
 
@@ -88,8 +92,10 @@ def test_the_error_falls_with_the_order_of_the_integrator(integrator, order, nam
         return run(sim, round(duration / step), np.full(len(sim.tau), 0.5))
 
     exact = end(2.5e-4, "rkmk4")
-    errors = [np.abs(np.concatenate([exact.model.difference(exact.q, sim.q), sim.v - exact.v])).max()
-              for sim in (end(step, integrator) for step in steps)]
+    errors = [
+        np.abs(np.concatenate([exact.model.difference(exact.q, sim.q), sim.v - exact.v])).max()
+        for sim in (end(step, integrator) for step in steps)
+    ]
     found = np.log2(np.array(errors[:-1]) / errors[1:])
     assert np.all(found > order - 0.25), (errors, found)
 
@@ -152,7 +158,13 @@ def test_asking_for_forces_or_hold_does_not_change_the_motion():
         for _ in range(100):
             sim.step(np.zeros(len(sim.tau)))
             if curious:
-                sim.hold(), sim.contact_forces(), sim.frame_wrench("torso", False), sim.energy(), sim.save()
+                (
+                    sim.hold(),
+                    sim.contact_forces(),
+                    sim.frame_wrench("torso", False),
+                    sim.energy(),
+                    sim.save(),
+                )
         ends.append(sim.q.copy())
     np.testing.assert_array_equal(ends[0], ends[1])
 
@@ -163,7 +175,11 @@ def test_reset_goes_back_to_the_start():
     sim.push("torso", np.ones(6), 1.0)
     first = run(sim, 50).q.copy()
     sim.reset()
-    assert sim.time == 0.0 and not sim.v.any() and not sim.contact_forces()["left_foot_front_left"].any()
+    assert (
+        sim.time == 0.0
+        and not sim.v.any()
+        and not sim.contact_forces()["left_foot_front_left"].any()
+    )
     np.testing.assert_array_equal(sim.q, start)
     sim.push("torso", np.ones(6), 1.0)
     np.testing.assert_array_equal(run(sim, 50).q, first)
@@ -216,12 +232,15 @@ def test_planar_joints_move_by_the_exponential():
     run(sim, 500)
     np.testing.assert_allclose(sim.q[2], 0.3 + 1.5, atol=1e-12)
     c, s = np.cos(0.3), np.sin(0.3)
-    straight = np.array([c * v[0] - s * v[1], s * v[0] + c * v[1]])  # nothing pushes the centre of mass
+    straight = np.array(
+        [c * v[0] - s * v[1], s * v[0] + c * v[1]]
+    )  # nothing pushes the centre of mass
     np.testing.assert_allclose(sim.q[:2], [1.0, 2.0] + 0.5 * straight, atol=1e-9)
 
 
 def test_a_step_allocates_nothing():
     from test_osim_allocation import SMALL, compiled_allocations, traced
+
     for sim in (standing(), moving("arm7", integrator="rkmk4")):
         tau = np.zeros(len(sim.tau))
         growth, peak = traced(lambda sim=sim, tau=tau: sim.step(tau), 300)

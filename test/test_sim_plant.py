@@ -1,4 +1,5 @@
 """A simulated robot on its bus: what passes, what is refused, what the watchdog does, and that every fault shows."""
+
 import itertools
 import json
 
@@ -36,19 +37,26 @@ def test_the_robot_holds_its_pose_until_the_first_command_comes():
         plant.measure()
         plant.step()
     assert np.abs(plant.simulator.q - start).max() < 1e-6
-    assert plant.counters["watchdog"] == 0 and plant.counters["missed"] == 0 and not plant.timetable.active(KINDS)
+    assert (
+        plant.counters["watchdog"] == 0
+        and plant.counters["missed"] == 0
+        and not plant.timetable.active(KINDS)
+    )
 
 
-@pytest.mark.parametrize(("command", "reason"), [
-    ([0.0] * 6, "6 efforts came, the robot has 7 joints"),
-    ([], "0 efforts came, the robot has 7 joints"),
-    ([0.0, np.nan, 0, 0, 0, 0, 0], "the effort of joint2 is not finite"),
-    ([0, 0, 0, 0, 0, 0, -np.inf], "the effort of joint7 is not finite"),
-    ([0, 0, 1e3, 0, 0, 0, 0], "the effort of joint3, 1000, is beyond its limit"),
-    ("torque", "a command is 7 efforts"),
-    ([[0.0] * 7], "7 efforts came"),
-    (0.0, "1 efforts came"),
-])
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ([0.0] * 6, "6 efforts came, the robot has 7 joints"),
+        ([], "0 efforts came, the robot has 7 joints"),
+        ([0.0, np.nan, 0, 0, 0, 0, 0], "the effort of joint2 is not finite"),
+        ([0, 0, 0, 0, 0, 0, -np.inf], "the effort of joint7 is not finite"),
+        ([0, 0, 1e3, 0, 0, 0, 0], "the effort of joint3, 1000, is beyond its limit"),
+        ("torque", "a command is 7 efforts"),
+        ([[0.0] * 7], "7 efforts came"),
+        (0.0, "1 efforts came"),
+    ],
+)
 def test_a_bad_command_is_refused_counted_and_changes_nothing(command, reason, tmp_path):
     good, bad = make_plant(log_folder=tmp_path), make_plant()
     for k in range(15):
@@ -64,7 +72,8 @@ def test_a_bad_command_is_refused_counted_and_changes_nothing(command, reason, t
     assert good.counters["refused"] == 5 and good.counters["commands"] == 15
     good.close()
     assert [event["text"] for event in read_log(tmp_path).events if event["kind"] == "refused"] == [
-        good.command(command)] * 5
+        good.command(command)
+    ] * 5
 
 
 def test_a_command_at_its_limit_passes():
@@ -96,7 +105,9 @@ def test_the_watchdog_acts_after_its_time_and_lets_go_when_a_command_comes(actio
 
 def test_damping_brakes_the_joints_in_its_time_without_gravity():
     model = load_robot("arm7", gravity=(0, 0, 0))
-    settings = SimulatorSettings(joint_friction=False, joint_damping=False, initial_positions=list(HOME))
+    settings = SimulatorSettings(
+        joint_friction=False, joint_damping=False, initial_positions=list(HOME)
+    )
     plant = Plant(make_simulator(model, settings), timeout_action="damping")
     plant.command(ZERO)
     plant.step()
@@ -132,7 +143,11 @@ def test_in_lock_step_the_first_command_after_a_state_counts():
             plant.command(np.full(7, 2.0))
             plant.step()
             assert (plant.simulator.tau == applied).all()
-        assert (plant.counters["commands"], plant.counters["extra"], plant.counters["missed"]) == (20, 10, 0)
+        assert (plant.counters["commands"], plant.counters["extra"], plant.counters["missed"]) == (
+            20,
+            10,
+            0,
+        )
 
 
 def test_states_without_a_command_are_missed_deadlines():
@@ -205,7 +220,10 @@ def test_every_fault_shows_in_the_motion_the_log_and_the_report(kind, sound, tmp
     rows = run(plant, 200)
     plant.close()
     differs = ~np.isclose(rows, sound, rtol=0, atol=1e-12, equal_nan=True)
-    motion, seen = np.flatnonzero(differs[:, :14].any(axis=1)), np.flatnonzero(differs[:, 14:21].any(axis=1))
+    motion, seen = (
+        np.flatnonzero(differs[:, :14].any(axis=1)),
+        np.flatnonzero(differs[:, 14:21].any(axis=1)),
+    )
     if changes == "nothing":
         assert not len(motion)
     elif changes == "moves":
@@ -213,25 +231,40 @@ def test_every_fault_shows_in_the_motion_the_log_and_the_report(kind, sound, tmp
     else:
         assert 50 <= seen[0] <= 55 and (not len(motion) or motion[0] > seen[0])
     log = read_log(tmp_path)
-    assert [event["text"].split()[-1] for event in log.events if event["kind"] == "fault"] == ["begins", "ends"]
-    assert [event["time"] for event in log.events if event["kind"] == "fault"] == pytest.approx([0.05, 0.1])
+    assert [event["text"].split()[-1] for event in log.events if event["kind"] == "fault"] == [
+        "begins",
+        "ends",
+    ]
+    assert [event["time"] for event in log.events if event["kind"] == "fault"] == pytest.approx(
+        [0.05, 0.1]
+    )
     report = make_report(log, 0.199, {}, {})
-    fault, = report["faults"]
+    (fault,) = report["faults"]
     assert fault["acted"] and fault["kind"] == kind and 0 < fault["counts"][counted] <= 100
-    assert fault["words"].startswith(f"{kind} of ") and str(fault["counts"][counted]) in fault["words"]
+    assert (
+        fault["words"].startswith(f"{kind} of ") and str(fault["counts"][counted]) in fault["words"]
+    )
     json.dumps(report, allow_nan=True)
 
 
 def test_the_same_seed_gives_the_same_motion_bit_for_bit_and_another_does_not():
-    faults = ("[{kind: noise, position: 0.001, velocity: 0.01}, {kind: drop, side: both, probability: 0.2}, "
-              "{kind: jitter, side: both, spread: 0.005}, {kind: reorder, side: both, probability: 0.2}]")
+    faults = (
+        "[{kind: noise, position: 0.001, velocity: 0.01}, {kind: drop, side: both, probability: 0.2}, "
+        "{kind: jitter, side: both, spread: 0.005}, {kind: reorder, side: both, probability: 0.2}]"
+    )
     first, again, other = (run(make_plant(faults, seed=seed), 300) for seed in (1, 1, 2))
-    assert np.array_equal(first, again, equal_nan=True) and not np.array_equal(first, other, equal_nan=True)
+    assert np.array_equal(first, again, equal_nan=True) and not np.array_equal(
+        first, other, equal_nan=True
+    )
 
 
 def test_a_mass_error_accelerates_as_the_altered_robot_and_ends_with_the_fault():
-    schedule = load_faults("{kind: mass, frame: link5, factor: 1.5, added: 2, start: 0.1, duration: 0.1}")
-    plant = make_plant("{kind: mass, frame: link5, factor: 1.5, added: 2, start: 0.1, duration: 0.1}")
+    schedule = load_faults(
+        "{kind: mass, frame: link5, factor: 1.5, added: 2, start: 0.1, duration: 0.1}"
+    )
+    plant = make_plant(
+        "{kind: mass, frame: link5, factor: 1.5, added: 2, start: 0.1, duration: 0.1}"
+    )
     heavy = altered_model(ARM, schedule.faults)
     for k in range(300):
         for measurement in plant.measure():
@@ -240,7 +273,9 @@ def test_a_mass_error_accelerates_as_the_altered_robot_and_ends_with_the_fault()
         plant.step()
         assert plant.simulator.time == pytest.approx((k + 1) * STEP)
         model = heavy if 100 <= k < 200 else ARM
-        if k % 25 == 0 and np.abs(v).min() > 1e-4:  # all joints slide, in one direction, below their limits
+        if (
+            k % 25 == 0 and np.abs(v).min() > 1e-4
+        ):  # all joints slide, in one direction, below their limits
             loss = model.friction * np.sign(v) + model.damping * plant.simulator.v
             expected = forward_dynamics(model, q, v, plant.simulator.tau - loss)
             assert np.allclose((plant.simulator.v - v) / STEP, expected, atol=1e-6)
@@ -249,9 +284,13 @@ def test_a_mass_error_accelerates_as_the_altered_robot_and_ends_with_the_fault()
 
 def test_a_push_gives_the_momentum_of_its_force_and_time():
     model = load_robot("free_flyer")
-    plant = Plant(make_simulator(model), load_faults(
-        "[{kind: push, frame: left_tool, start: 0.02, duration: 0.1, force: [3, 0, -1]},"
-        " {kind: push, frame: left_tool, start: 0.05, duration: 0.05, force: [0, 2, 0]}]"))
+    plant = Plant(
+        make_simulator(model),
+        load_faults(
+            "[{kind: push, frame: left_tool, start: 0.02, duration: 0.1, force: [3, 0, -1]},"
+            " {kind: push, frame: left_tool, start: 0.05, duration: 0.05, force: [0, 2, 0]}]"
+        ),
+    )
     for _ in range(150):
         plant.measure()
         plant.command(np.zeros(len(model.effort_limits)))
@@ -264,8 +303,10 @@ def test_a_push_gives_the_momentum_of_its_force_and_time():
 def test_floating_bases_are_measured_with_the_joints():
     model = load_robot("free_flyer")
     plant = Plant(make_simulator(model))
-    measurement, = plant.measure()
-    assert np.array_equal(measurement.base_pose, plant.simulator.q[:7]) and measurement.base_twist.shape == (6,)
+    (measurement,) = plant.measure()
+    assert np.array_equal(
+        measurement.base_pose, plant.simulator.q[:7]
+    ) and measurement.base_twist.shape == (6,)
     assert np.array_equal(measurement.positions, plant.simulator.q[7:])
 
 
@@ -292,7 +333,9 @@ def test_a_reset_brings_back_the_beginning():
 
 
 def test_a_wrong_watchdog_is_named():
-    with pytest.raises(ConfigurationError, match="timeout_action = 'brake'; valid: zero, hold, damping"):
+    with pytest.raises(
+        ConfigurationError, match="timeout_action = 'brake'; valid: zero, hold, damping"
+    ):
         make_plant(timeout_action="brake")
     with pytest.raises(ConfigurationError, match="command_timeout = nan"):
         make_plant(command_timeout=float("nan"))

@@ -1,4 +1,5 @@
 """A recorded run, read back with mcap's own reader, holds what happened; its schemas are those of ROS."""
+
 import importlib
 
 import numpy as np
@@ -32,7 +33,10 @@ def read_back(path):
 def alike(ours, theirs):
     """Do two messages of different libraries say the same?"""
     if hasattr(ours, "get_fields_and_field_types"):
-        return all(alike(getattr(ours, name), getattr(theirs, name)) for name in ours.get_fields_and_field_types())
+        return all(
+            alike(getattr(ours, name), getattr(theirs, name))
+            for name in ours.get_fields_and_field_types()
+        )
     if isinstance(ours, str):
         return ours == theirs
     return list(ours) == list(theirs) if hasattr(ours, "__len__") else ours == theirs
@@ -41,13 +45,17 @@ def alike(ours, theirs):
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("record")
-    plant = make_plant("[{kind: bias, position: 0.01, start: 0.02}, {kind: loss, side: state, start: 0.05}]",
-                       log_folder=folder / "log")
+    plant = make_plant(
+        "[{kind: bias, position: 0.01, start: 0.02}, {kind: loss, side: state, start: 0.05}]",
+        log_folder=folder / "log",
+    )
     run(plant, 100)
     plant.close()
     log = read_log(folder / "log")
     wall = log["left"][np.isfinite(log["left"])]
-    tracking = {"/peer/tool/error": np.column_stack((wall, np.tile(np.arange(6.0), (len(wall), 1))))}
+    tracking = {
+        "/peer/tool/error": np.column_stack((wall, np.tile(np.arange(6.0), (len(wall), 1))))
+    }
     count = write_bag(log, folder / "run.mcap", tracking)
     return log, count, *read_back(folder / "run.mcap")
 
@@ -64,7 +72,9 @@ def test_every_state_and_command_is_in_the_bag(recorded):
         assert np.array_equal(message.effort, log["applied"][k])
     measured = np.array([message.position for _, message in messages["/joint_states"]])
     true = np.array([message.position for _, message in messages["/ground_truth/joint_states"]])
-    assert np.allclose(measured - true, np.where(np.arange(100) >= 20, 0.01, 0.0)[:, None], atol=1e-12)
+    assert np.allclose(
+        measured - true, np.where(np.arange(100) >= 20, 0.01, 0.0)[:, None], atol=1e-12
+    )
     assert np.array_equal(messages["/effort_controller/commands"][7][1].data, log["command"][7])
 
 
@@ -92,7 +102,11 @@ def test_rclpy_reads_the_messages_and_knows_the_same_fields(recorded):
 
 def test_a_floating_base_is_recorded_as_odometry_and_read_by_rclpy(tmp_path):
     model = load_robot("free_flyer")
-    plant = Plant(make_simulator(model), load_faults("{kind: push, frame: bus, force: [5, 0, 0]}"), log_folder=tmp_path)
+    plant = Plant(
+        make_simulator(model),
+        load_faults("{kind: push, frame: bus, force: [5, 0, 0]}"),
+        log_folder=tmp_path,
+    )
     for _ in range(30):
         plant.measure()
         plant.command(np.zeros(len(model.effort_limits)))
@@ -102,11 +116,14 @@ def test_a_floating_base_is_recorded_as_odometry_and_read_by_rclpy(tmp_path):
     write_bag(log, tmp_path / "run.mcap")
     messages, raw = read_back(tmp_path / "run.mcap")
     last = messages["/odom"][-1][1]
-    assert last.child_frame_id == model.body_names[0] and last.pose.pose.orientation.w == pytest.approx(log["q"][-1, 6])
+    assert last.child_frame_id == model.body_names[
+        0
+    ] and last.pose.pose.orientation.w == pytest.approx(log["q"][-1, 6])
     assert last.twist.twist.linear.x == log["v"][-1, 0] > 0.0
     assert np.array_equal(messages["/ground_truth/joint_states"][-1][1].velocity, log["v"][-1, 6:])
     from nav_msgs.msg import Odometry
     from rclpy.serialization import deserialize_message
+
     assert deserialize_message(raw["/odom"][1], Odometry).twist.twist.linear.x == log["v"][-1, 0]
 
 

@@ -1,4 +1,5 @@
 """The report of a run: its numbers against those of a run made by hand, limits, words, and the plots."""
+
 import itertools
 import json
 
@@ -58,7 +59,9 @@ def test_times_are_those_of_the_wall(log):
     report = make_report(log, 0.3, {}, {})
     answered = np.isfinite(log["arrived"] - log["left"])
     assert report["latency"]["count"] == answered[log["schedule"] <= 0.3].sum() == 301 - 50
-    assert report["latency"]["least"] == pytest.approx(1e-4) and report["latency"]["median"] == pytest.approx(1e-4)
+    assert report["latency"]["least"] == pytest.approx(1e-4) and report["latency"][
+        "median"
+    ] == pytest.approx(1e-4)
     assert report["period"]["least"] > 2e-4
 
 
@@ -92,28 +95,44 @@ def test_tracking_is_looked_at_during_the_run_and_around_each_fault(log, trackin
 
 def test_every_fault_is_told_in_words(log, tracking):
     lost, noise, push, freeze = make_report(log, 0.3, tracking, {})["faults"]
-    assert lost["words"].startswith("loss of states and commands, 0.1 s to 0.15 s: 50 messages lost, ")
-    assert "watchdog for 29 ms" in lost["words"] and lost["effect"]["watchdog_seconds"] == pytest.approx(0.029)
-    assert noise["words"].startswith("noise of all joints (position 0.002 rad or m), 0.2 s to 0.25 s: 50 measurements")
+    assert lost["words"].startswith(
+        "loss of states and commands, 0.1 s to 0.15 s: 50 messages lost, "
+    )
+    assert "watchdog for 29 ms" in lost["words"] and lost["effect"][
+        "watchdog_seconds"
+    ] == pytest.approx(0.029)
+    assert noise["words"].startswith(
+        "noise of all joints (position 0.002 rad or m), 0.2 s to 0.25 s: 50 measurements"
+    )
     assert 0.002 < noise["effect"]["measured_off"] < 0.01
     assert "10 steps, tracking error up to 9 mm (1 mm before), torque up to" in push["words"]
-    assert not freeze["acted"] and freeze["words"] == "freeze of all joints, 9 s to the end: did not act"
+    assert (
+        not freeze["acted"]
+        and freeze["words"] == "freeze of all joints, 9 s to the end: did not act"
+    )
 
 
 def test_limits_are_judged_and_what_was_not_measured_is_not_kept(log, tracking):
     limits = dict.fromkeys(LIMITS, 1e3)
     report = make_report(log, 0.3, tracking, limits)
     assert report["kept"] and [limit["name"] for limit in report["limits"]] == ["complete", *LIMITS]
-    report = make_report(log, 0.3, tracking, {"max_error": 5e-3, "max_refused": 0, "max_watchdog": 1})
+    report = make_report(
+        log, 0.3, tracking, {"max_error": 5e-3, "max_refused": 0, "max_watchdog": 1}
+    )
     assert not report["kept"]
-    assert report["summary"] == "largest tracking error [m]: 0.009, allowed 0.005; commands refused: 1, allowed 0"
+    assert (
+        report["summary"]
+        == "largest tracking error [m]: 0.009, allowed 0.005; commands refused: 1, allowed 0"
+    )
     report = make_report(log, 0.3, {}, {"max_error": 5e-3})
     assert report["summary"] == "largest tracking error [m]: not measured, allowed 0.005"
 
 
 def test_a_run_that_ended_early_is_not_kept(log):
     report = make_report(log, 5.0, {}, {})
-    assert not report["kept"] and report["summary"].startswith("the run lasted as long as asked [s]: 0.30")
+    assert not report["kept"] and report["summary"].startswith(
+        "the run lasted as long as asked [s]: 0.30"
+    )
 
 
 def test_a_run_without_any_command_has_a_report(tmp_path):
@@ -129,16 +148,26 @@ def test_a_run_without_any_command_has_a_report(tmp_path):
 
 
 def test_report_json_is_strict_json(log, tracking, tmp_path):
-    path = write_report(make_report(log, 0.3, tracking, {"max_torque": 50.0}, {"mode": "lockstep"}), tmp_path / "new")
+    path = write_report(
+        make_report(log, 0.3, tracking, {"max_torque": 50.0}, {"mode": "lockstep"}),
+        tmp_path / "new",
+    )
     text = path.read_text()
     assert "NaN" not in text and "Infinity" not in text
     report = json.loads(text)
-    assert report["mode"] == "lockstep" and {fault["kind"] for fault in report["faults"]} <= set(KINDS)
+    assert report["mode"] == "lockstep" and {fault["kind"] for fault in report["faults"]} <= set(
+        KINDS
+    )
 
 
 def test_plots_are_drawn(log, tracking, tmp_path):
     report = make_report(log, 0.3, tracking, {})
-    assert draw(log, report, tracking, tmp_path) == ["timing.png", "tracking.png", "torque.png", "faults.png"]
+    assert draw(log, report, tracking, tmp_path) == [
+        "timing.png",
+        "tracking.png",
+        "torque.png",
+        "faults.png",
+    ]
     for path in tmp_path.glob("*.png"):
         picture = matplotlib.image.imread(path)[..., :3]
         assert (picture < 0.95).any(axis=-1).mean() > 0.005

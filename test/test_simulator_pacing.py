@@ -1,4 +1,5 @@
 """When the simulator's cycles are due and how its states are stamped, on clocks of the test."""
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

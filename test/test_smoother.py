@@ -1,4 +1,5 @@
 """Paper 001: forward dynamics as filtering and smoothing, equation by equation and as an estimation problem."""
+
 import numpy as np
 import pytest
 from recursion_cases import NAMES, Case, Dense, assert_near, model_of
@@ -45,9 +46,15 @@ def test_001_state_and_costate_solve_the_boundary_value_problem(name):
     for k in range(n - 1, -1, -1):
         arriving[s.parent[k]] += x[k]
     size = max(1.0, np.abs(s.P).max() * np.abs(s.costate).max())
-    assert_near(x, arriving[:n] + np.einsum("nij,nj->ni", s.M, s.costate) + s.xi, case.tolerance, size)
-    assert_near(np.einsum("ni,ni->n", s.H, x), case.tau[s.coordinate] - armature_by_node(case) * rate,
-                case.tolerance, size)
+    assert_near(
+        x, arriving[:n] + np.einsum("nij,nj->ni", s.M, s.costate) + s.xi, case.tolerance, size
+    )
+    assert_near(
+        np.einsum("ni,ni->n", s.H, x),
+        case.tau[s.coordinate] - armature_by_node(case) * rate,
+        case.tolerance,
+        size,
+    )
     assert_near(s.costate, s.costate_plus + s.eta + s.H * rate[:, None], case.tolerance)
 
 
@@ -98,7 +105,12 @@ def test_001_result_8_1_filters_and_smooths(name):
         P_plus = P[k] - np.outer(G, G) * D
         assert_near(s.P[k], P[k], 1e-12)
         assert_near(s.D[k], D, 1e-12, D + np.abs(P[k]).max())
-        assert_near((s.innovations[k], s.residuals[k] * D), (e, e), case.tolerance, max(1.0, np.abs(z[k]).max()))
+        assert_near(
+            (s.innovations[k], s.residuals[k] * D),
+            (e, e),
+            case.tolerance,
+            max(1.0, np.abs(z[k]).max()),
+        )
         P[s.parent[k]] += P_plus
         z[s.parent[k]] += z[k] + G * e + P_plus @ s.eta[k]
     rate = s.residuals - np.einsum("ni,ni->n", s.G, s.costate_plus + s.eta)
@@ -143,7 +155,9 @@ def test_001_articulated_inertias_are_the_covariances_of_a_kalman_filter(name):
         size = np.abs(prior[mine, mine]).max()
         for seen, found in ((outer, s.P[k]), (np.arange(n), smoothed[k])):
             cross = prior[mine] @ dense.H[seen].T
-            expected = prior[mine, mine] - cross @ np.linalg.solve(all_of_them[np.ix_(seen, seen)], cross.T)
+            expected = prior[mine, mine] - cross @ np.linalg.solve(
+                all_of_them[np.ix_(seen, seen)], cross.T
+            )
             assert_near(found, expected, case.tolerance, size)
 
 
@@ -160,6 +174,7 @@ def test_001_the_smoothed_state_is_the_conditional_mean(name):
 
 def _weightless(model):
     from dataclasses import replace
+
     return replace(model, gravity=np.zeros(3))
 
 
@@ -171,8 +186,8 @@ def test_001_costate_covariance_is_a_sum_over_the_links_below(name):
     omega = dense.psi.T @ dense.H.T @ np.linalg.solve(dense.D, dense.H @ dense.psi)
     minus, plus = s.costate_covariance
     for k in range(len(s.D)):
-        size = max(1.0, np.abs(omega[6 * k:6 * k + 6, 6 * k:6 * k + 6]).max())
-        assert_near(minus[k], omega[6 * k:6 * k + 6, 6 * k:6 * k + 6], case.tolerance, size)
+        size = max(1.0, np.abs(omega[6 * k : 6 * k + 6, 6 * k : 6 * k + 6]).max())
+        assert_near(minus[k], omega[6 * k : 6 * k + 6, 6 * k : 6 * k + 6], case.tolerance, size)
         assert_near(plus[k], minus[s.parent[k]] if s.parent[k] >= 0 else np.zeros((6, 6)), 1e-15)
 
 
@@ -189,8 +204,11 @@ def test_001_accelerations_fall_into_three_terms(name):
     """001 (10.1)-(10.3): joint forces, bias forces and bias accelerations, each as its dense product."""
     case = Case(name)
     s, dense, terms = case.smoother, Dense(case.smoother), acceleration_terms(case.smoother)
-    effects = {"moments": case.tau[s.coordinate], "forces": -dense.H @ dense.phi @ s.xi.ravel(),
-               "accelerations": -dense.H @ dense.phi @ dense.M @ dense.phi.T @ s.eta.ravel()}
+    effects = {
+        "moments": case.tau[s.coordinate],
+        "forces": -dense.H @ dense.phi @ s.xi.ravel(),
+        "accelerations": -dense.H @ dense.phi @ dense.M @ dense.phi.T @ s.eta.ravel(),
+    }
     total = np.zeros(case.model.nv)
     for name_of, force in effects.items():
         by_coordinate = np.empty(case.model.nv)
@@ -216,7 +234,10 @@ def test_001_gravity_and_external_forces_enter_as_bias_forces(name):
 def test_003_tip_forces_add_a_correction_to_the_free_accelerations(name):
     """003 5.1 (17), (18): -(1 - H psi K)* D^-1 H psi B f(0) = H^-1 J^T times the wrench on the robot."""
     case = Case(name)
-    effect = sum(dynamics.frame_jacobian(case.model, case.q, f).T @ wrench for f, wrench in case.external.items())
+    effect = sum(
+        dynamics.frame_jacobian(case.model, case.q, f).T @ wrench
+        for f, wrench in case.external.items()
+    )
     found = tip_force_correction(case.model, case.q, case.external)
     assert_near(found, np.linalg.solve(case.H, effect), case.tolerance)
     free = dynamics.forward_dynamics(case.model, case.q, case.v, case.tau)
@@ -231,9 +252,15 @@ def test_003_5_2_operational_space_dynamics_by_recursions_alone(name, method):
     tip = case.model.body_names[-1]
     ospace = OperationalSpace(case.model, (tip, "position"), method=method).update(case.q, case.v)
     rest, F = np.zeros(case.model.nv), np.array([3.0, -2.0, 1.0])
-    free, pushed = (dynamics.link_accelerations(case.model, case.q, case.v, rest, push, "algorithm4", [tip])[0, :3]
-                    for push in (None, {tip: np.append(F, np.zeros(3))}))
-    assert_near(pushed, free + ospace.inertia_inv @ F, case.tolerance, max(1.0, np.abs(pushed).max()))
+    free, pushed = (
+        dynamics.link_accelerations(case.model, case.q, case.v, rest, push, "algorithm4", [tip])[
+            0, :3
+        ]
+        for push in (None, {tip: np.append(F, np.zeros(3))})
+    )
+    assert_near(
+        pushed, free + ospace.inertia_inv @ F, case.tolerance, max(1.0, np.abs(pushed).max())
+    )
     assert_near(ospace.torque(F, rest), ospace.jacobian.T @ F, case.tolerance)
 
 
@@ -248,7 +275,10 @@ def test_003_operational_space_inertia_of_the_tip_by_a_recursion_from_the_base(n
     while s.parent[root] >= 0:
         root = s.parent[root]
     base = case.model.body_names[s.nodes.body[root]]
-    r = dynamics.frame_pose(case.model, case.q, tip)[0] - dynamics.frame_pose(case.model, case.q, base)[0]
+    r = (
+        dynamics.frame_pose(case.model, case.q, tip)[0]
+        - dynamics.frame_pose(case.model, case.q, base)[0]
+    )
     shift = moved(np.eye(6), -r)  # motion at the tip from motion at the tree's origin
     omega = shift @ s.costate_covariance[0][node] @ shift.T
     expected = np.roll(np.roll(J @ np.linalg.solve(case.H, J.T), 3, axis=0), 3, axis=1)
@@ -259,9 +289,15 @@ def test_what_the_smoother_cannot_use_is_refused_by_name():
     model = model_of("chain")
     with pytest.raises(ConfigurationError, match="tau"):
         FilterSmoother(model, model.neutral(), tau=np.ones(3))
-    text = ('<robot name="r"><link name="a"/>' + "".join(
-        f'<link name="{n}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
-        f'</inertial></link><joint name="j{n}" type="continuous"><parent link="a"/><child link="{n}"/>{extra}</joint>'
-        for n, extra in (("b", ""), ("c", '<mimic joint="jb"/>'))) + "</robot>")
+    text = (
+        '<robot name="r"><link name="a"/>'
+        + "".join(
+            f'<link name="{n}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+            f'</inertial></link><joint name="j{n}" type="continuous"><parent link="a"/>'
+            f'<child link="{n}"/>{extra}</joint>'
+            for n, extra in (("b", ""), ("c", '<mimic joint="jb"/>'))
+        )
+        + "</robot>"
+    )
     with pytest.raises(MethodError, match="mimic"):
         FilterSmoother(load_urdf(text), np.zeros(1))

@@ -1,4 +1,5 @@
 """The sparse kernels of [Featherstone2010] against dense algebra on random trees and forests."""
+
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -34,10 +35,21 @@ def make_case(lambda_e, b_e, rng):
     """Random H in SPD(lambda) and J with the pattern of a task Jacobian."""
     pattern = pattern_of(lambda_e)
     L = random_member(pattern, rng)
-    rows = np.vstack([pattern, np.zeros(len(pattern), bool)])  # the last row serves tasks on the world
+    rows = np.vstack(
+        [pattern, np.zeros(len(pattern), bool)]
+    )  # the last row serves tasks on the world
     J = rows[b_e] * rng.uniform(-1.0, 1.0, (len(b_e), len(pattern)))
-    return SimpleNamespace(n=len(lambda_e), m=len(b_e), lambda_e=lambda_e, b_e=b_e, pattern=pattern, J=J,
-                           J_pattern=rows[b_e], H=L.T @ L, ancestors=sparse.ancestor_table(lambda_e, b_e))
+    return SimpleNamespace(
+        n=len(lambda_e),
+        m=len(b_e),
+        lambda_e=lambda_e,
+        b_e=b_e,
+        pattern=pattern,
+        J=J,
+        J_pattern=rows[b_e],
+        H=L.T @ L,
+        ancestors=sparse.ancestor_table(lambda_e, b_e),
+    )
 
 
 @pytest.fixture(params=SEEDS)
@@ -73,7 +85,9 @@ def test_ancest_is_the_nearest_common_ancestor_and_the_table_gives_shared_suppor
     for i, p in enumerate(case.b_e):
         for j, q in enumerate(case.b_e):
             assert case.ancestors[i, j] == connectivity.ancestor(case.lambda_e, p, q)
-            shared = set(connectivity.support(case.lambda_e, p)) & set(connectivity.support(case.lambda_e, q))
+            shared = set(connectivity.support(case.lambda_e, p)) & set(
+                connectivity.support(case.lambda_e, q)
+            )
             assert set(connectivity.support(case.lambda_e, case.ancestors[i, j])) == shared
 
 
@@ -121,9 +135,13 @@ def test_yd_and_yd_over_d_keep_the_pattern_of_j(case, ltdl):
     assert not Y_d[~case.J_pattern].any() and not Y_D[~case.J_pattern].any()
 
 
-def test_both_products_give_the_inverse_inertia_exactly_symmetric_and_zero_between_robots(case, ltl, ltdl):
+def test_both_products_give_the_inverse_inertia_exactly_symmetric_and_zero_between_robots(
+    case, ltl, ltdl
+):
     expected = case.J @ np.linalg.solve(case.H, case.J.T)
-    from_ltl = sparse.yyt(sparse.y_ltl(case.J, ltl, case.lambda_e, case.b_e), case.lambda_e, case.ancestors)
+    from_ltl = sparse.yyt(
+        sparse.y_ltl(case.J, ltl, case.lambda_e, case.b_e), case.lambda_e, case.ancestors
+    )
     Y_d, Y_D = sparse.y_ltdl(case.J, ltdl, case.lambda_e, case.b_e)
     from_ltdl = sparse.ydydt(Y_D, Y_d, case.lambda_e, case.ancestors)
     for Lambda_inv in (from_ltl, from_ltdl):
@@ -152,7 +170,7 @@ def test_null_space_is_idempotent_and_causes_no_task_acceleration(seed):
     N = sparse.null_space(case.J, Jbar, lambda_e, case.b_e)
     scale = np.abs(Jbar).max()
     np.testing.assert_allclose(N, np.eye(20) - Jbar @ case.J, atol=1e-12 * scale)
-    np.testing.assert_allclose(N @ N, N, atol=1e-11 * scale ** 2)
+    np.testing.assert_allclose(N @ N, N, atol=1e-11 * scale**2)
     np.testing.assert_allclose(case.J @ np.linalg.solve(case.H, N.T), 0.0, atol=1e-11 * scale)
 
 
@@ -177,9 +195,11 @@ def test_rows_of_the_papers_example_have_the_patterns_of_rows_4_and_7():
 
 def test_counted_run_of_a_kernel_computes_what_the_compiled_kernel_computes(case):
     Y = case.J
-    for kernel, *args in ((sparse.ltl, np.tril(case.H), case.lambda_e),
-                          (sparse.ltdl, np.tril(case.H), case.lambda_e),
-                          (sparse.jbar_ltl, Y, case.H, np.eye(case.m), case.lambda_e, case.b_e),
-                          (sparse.yyt, Y, case.lambda_e, case.ancestors)):
+    for kernel, *args in (
+        (sparse.ltl, np.tril(case.H), case.lambda_e),
+        (sparse.ltdl, np.tril(case.H), case.lambda_e),
+        (sparse.jbar_ltl, Y, case.H, np.eye(case.m), case.lambda_e, case.b_e),
+        (sparse.yyt, Y, case.lambda_e, case.ancestors),
+    ):
         counted = count(kernel, *args)[1].astype(float)
         close(counted, kernel(*(np.copy(arg) for arg in args)))

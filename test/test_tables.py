@@ -1,4 +1,5 @@
 """The figures of [Featherstone2010], exactly: tables 1 to 4, (39), (40) and the numbers in its text."""
+
 from __future__ import annotations
 
 import argparse
@@ -56,14 +57,38 @@ def test_asimo_has_the_papers_connectivity():
     sums = sums_of(ASIMO)
     assert (ASIMO.n, len(ASIMO.parent), ASIMO.m, ASIMO.d) == (40, 35, 24, 14)
     assert (sums.D_1 + 40, 2 * sums.D_1 + 40, sums.d_i.sum()) == (374, 708, 312)
-    assert ASIMO.parent.tolist() == [-1, 0, 1, 2, 0, *range(4, 10), 10, 10, 0, *range(13, 19), 19, 19, 0,
-                                     22, *range(23, 28), 22, *range(29, 34)]
+    assert ASIMO.parent.tolist() == [
+        -1,
+        0,
+        1,
+        2,
+        0,
+        *range(4, 10),
+        10,
+        10,
+        0,
+        *range(13, 19),
+        19,
+        19,
+        0,
+        22,
+        *range(23, 28),
+        22,
+        *range(29, 34),
+    ]
     assert ASIMO.task_bodies == (10, 19, 28, 34)
 
 
 def test_variants_have_the_dimensions_of_table_3():
     assert [(robot.n, robot.d, robot.m) for robot in VARIANTS] == [
-        (40, 14, 24), (40, 14, 30), (64, 20, 24), (88, 26, 24), (70, 14, 48), (60, 16, 24), (60, 16, 36)]
+        (40, 14, 24),
+        (40, 14, 30),
+        (64, 20, 24),
+        (88, 26, 24),
+        (70, 14, 48),
+        (60, 16, 24),
+        (60, 16, 36),
+    ]
 
 
 @pytest.mark.parametrize("robot", VARIANTS, ids=IDS)
@@ -75,7 +100,10 @@ def test_counted_kernels_cost_what_the_sparse_formulas_of_table_1_say(robot):
 
 @pytest.mark.parametrize("m, n", [(24, 40), (1, 1), (6, 7)])
 def test_counted_dense_algebra_costs_what_the_dense_formulas_of_table_1_say(m, n):
-    assert count_dense(m, n) == {"LTDL": ltdl_dense(n), **{op.name: op.dense(m, n) for op in TABLE_1}}
+    assert count_dense(m, n) == {
+        "LTDL": ltdl_dense(n),
+        **{op.name: op.dense(m, n) for op in TABLE_1},
+    }
 
 
 def test_ltl_costs_as_ltdl_and_n_square_roots():
@@ -92,26 +120,56 @@ def test_table_2_is_exact_but_for_h_and_c():
 def test_savings_named_in_section_9():
     dense, sparse_costs = count_dense(24, 40), count_sparse(ASIMO.lambda_e, ASIMO.b_e)
     assert round(dense["J L^-1"].total / sparse_costs["J L^-1"].total, 1) == 9.5
-    assert round(lambda_inverse_dense(24, 40).total / lambda_inverse_sparse(sums_of(ASIMO)).total, 1) == 6.7
+    assert (
+        round(lambda_inverse_dense(24, 40).total / lambda_inverse_sparse(sums_of(ASIMO)).total, 1)
+        == 6.7
+    )
     for name in ("L_d^-1 (Y_D^T Lambda)", "1 - Jbar J"):
         assert dense[name].total - sparse_costs[name].total > 50_000
 
 
 def test_table_3_ratios_with_the_fitted_cost_of_h():
-    assert [crba_fitted(robot) for robot in VARIANTS] == [7486, 7486, 18046, 33214, 14546, 15190, 15190]
+    assert [crba_fitted(robot) for robot in VARIANTS] == [
+        7486,
+        7486,
+        18046,
+        33214,
+        14546,
+        15190,
+        15190,
+    ]
     assert [round(ratio(robot, corrected=False), 3) for robot in VARIANTS] == [
-        1.618, 1.923, 1.369, 1.095, 2.496, 1.122, 1.277]
+        1.618,
+        1.923,
+        1.369,
+        1.095,
+        2.496,
+        1.122,
+        1.277,
+    ]
 
 
 def test_cost_of_omega_of_the_variants_with_the_need_table_as_printed():
     assert [rjk(robot, corrected=False)[1] for robot in VARIANTS] == [
-        Cost(m=m, a=a) for m, a in ((14979, 10803), (21368, 15166), (28443, 20331), (41907, 29859),
-                                    (60437, 41565), (14979, 10803), (25603, 18275))]
+        Cost(m=m, a=a)
+        for m, a in (
+            (14979, 10803),
+            (21368, 15166),
+            (28443, 20331),
+            (41907, 29859),
+            (60437, 41565),
+            (14979, 10803),
+            (25603, 18275),
+        )
+    ]
 
 
 def test_table_3_shows_ftf_with_both_need_tables():
     rows = [row.cells[5:] for row in tables.table_3().rows if row.cells[1] == "FTF"]
-    assert rows == [("as printed", "40 + 69", "1.277", "1.277"), ("corrected", "40 + 75", "1.277", "1.313")]
+    assert rows == [
+        ("as printed", "40 + 69", "1.277", "1.277"),
+        ("corrected", "40 + 75", "1.277", "1.313"),
+    ]
     assert any("fitted" in note for note in tables.table_3().notes)
 
 
@@ -123,7 +181,7 @@ def test_low_order_method_wins_from_15_extra_joints_per_limb():
 def test_branches_near_the_tips_cause_less_sparsity_than_branches_near_the_root():
     """Section 9: 73 % and 64 % zeros in H, and the smaller matrix is dearer to factorize."""
     limbs, hands = sums_of(EIGHT_LIMBS), sums_of(TWELVE_DOF_HANDS)
-    assert [round(100 * (1 - (2 * s.D_1 + s.n) / s.n ** 2)) for s in (limbs, hands)] == [73, 64]
+    assert [round(100 * (1 - (2 * s.D_1 + s.n) / s.n**2)) for s in (limbs, hands)] == [73, 64]
     assert ltdl_sparse(hands).total > ltdl_sparse(limbs).total and hands.n < limbs.n
 
 
@@ -143,8 +201,11 @@ def test_counted_rjk_costs_what_its_components_add_up_to(robot):
 def test_need_of_asimo_is_28_diagonal_and_39_other_blocks_and_the_screws_split_as_printed():
     need = need_table(ASIMO.parent, ASIMO.task_bodies)
     assert (np.trace(need), need.sum()) == (28, 67)
-    assert transforms(ASIMO.parent, need, ASIMO.two_screw) == (Transforms(28, 6), Transforms(24, 3),
-                                                               Transforms(71, 7))
+    assert transforms(ASIMO.parent, need, ASIMO.two_screw) == (
+        Transforms(28, 6),
+        Transforms(24, 3),
+        Transforms(71, 7),
+    )
 
 
 def test_need_saves_more_than_a_factor_of_ten():
@@ -154,16 +215,24 @@ def test_need_saves_more_than_a_factor_of_ten():
     assert rjk(all_bodies)[1].total > 10 * rjk(ASIMO)[1].total
 
 
-@pytest.mark.parametrize("build", [tables.table_1, tables.table_2, tables.table_3, tables.table_4,
-                                   tables.equations])
+@pytest.mark.parametrize(
+    "build", [tables.table_1, tables.table_2, tables.table_3, tables.table_4, tables.equations]
+)
 def test_no_printed_row_differs_from_the_paper(build):
     table = build()
     assert table.rows and all(row.agrees is not False for row in table.rows)
     assert all(len(row.cells) == len(table.columns) for row in table.rows)
 
 
-@pytest.mark.parametrize("number, expected", [(1, "312d + 1872m + 1872a"), (2, "646d + 6075m + 5775a"),
-                                              (3, "1.313"), (4, "35d + 2948m + 3572a")])
+@pytest.mark.parametrize(
+    "number, expected",
+    [
+        (1, "312d + 1872m + 1872a"),
+        (2, "646d + 6075m + 5775a"),
+        (3, "1.313"),
+        (4, "35d + 2948m + 3572a"),
+    ],
+)
 def test_command_prints_one_table(number, expected, capsys, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     parser = argparse.ArgumentParser()

@@ -1,4 +1,5 @@
 """The two-sweep forward dynamics of paper 000 VII.D, with and without its delay."""
+
 import numpy as np
 import pytest
 from random_trees import random_model
@@ -51,13 +52,18 @@ def test_000_VII_D_filter_uses_the_velocities_of_the_call_before(name):
     s, dense, V = case.smoother, Dense(case.smoother), earlier.smoother.velocity
     a = hinge(s, V).ravel()
     b = (gyroscopic(V, s.M) + weightless_push(s)).ravel()
-    up = np.tile(np.append(np.zeros(3), -case.model.gravity), len(s.D))  # of the base, and so of every link
+    up = np.tile(
+        np.append(np.zeros(3), -case.model.gravity), len(s.D)
+    )  # of the base, and so of every link
     filtered = dense.whiten @ dense.by_node(case.tau) - dense.H @ dense.Psi @ dense.L @ dense.P @ a
     nu = (filtered - dense.H @ dense.psi @ b) / s.D
     resting = dense.psi.T @ (dense.H.T @ nu + dense.L.T @ a)
     expected = nu - dense.G.T @ (dense.E_phi.T @ resting + a)
-    gravity = np.linalg.solve(dense.H @ dense.phi @ dense.M @ dense.phi.T @ dense.H.T
-                              + np.diag(case.model.armature[s.coordinate]), dense.H @ dense.phi @ dense.M @ up)
+    gravity = np.linalg.solve(
+        dense.H @ dense.phi @ dense.M @ dense.phi.T @ dense.H.T
+        + np.diag(case.model.armature[s.coordinate]),
+        dense.H @ dense.phi @ dense.M @ up,
+    )
     size = max(1.0, np.abs(found).max(), np.abs(expected).max())
     assert_near(dense.by_node(found), expected - gravity, case.tolerance, size)
 

@@ -16,7 +16,9 @@ def link(name, mass=1.0, xyz="0.1 0.02 0.03", rpy="0 0 0", inertia=BOX):
     )
 
 
-def joint(name, parent, child, kind="continuous", xyz="0 0 0.3", rpy="0 0 0", axis="0 0 1", extra=""):
+def joint(
+    name, parent, child, kind="continuous", xyz="0 0 0.3", rpy="0 0 0", axis="0 0 1", extra=""
+):
     """A <joint>; axis None leaves the <axis> out."""
     direction = "" if axis is None else f'<axis xyz="{axis}"/>'
     return (

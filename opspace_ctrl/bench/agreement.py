@@ -1,4 +1,5 @@
 """Are two results the same, as far as rounding lets one tell?"""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -26,8 +27,15 @@ def conditions(ospace: OperationalSpace, states: list[State]) -> np.ndarray:
 
     Both are first scaled to a unit diagonal, for the error of a Cholesky factorisation does not see units.
     """
-    return np.array([max(_scaled_condition(mass_matrix(ospace.model, state.q)),
-                         _scaled_condition(ospace.update(state.q).inertia_inv)) for state in states])
+    return np.array(
+        [
+            max(
+                _scaled_condition(mass_matrix(ospace.model, state.q)),
+                _scaled_condition(ospace.update(state.q).inertia_inv),
+            )
+            for state in states
+        ]
+    )
 
 
 def _scaled_condition(A: np.ndarray) -> float:
@@ -35,8 +43,9 @@ def _scaled_condition(A: np.ndarray) -> float:
     return float(np.linalg.cond(A / np.outer(scale, scale)))
 
 
-def check_agreement(what: str, contestants: Mapping[str, Contestant], condition: np.ndarray
-                    ) -> dict[str, float]:
+def check_agreement(
+    what: str, contestants: Mapping[str, Contestant], condition: np.ndarray
+) -> dict[str, float]:
     """Run every contestant at every state and compare it with the first.
 
     A result y differs from the reference x by max |y - x| / max |x|. Allowed are 1e4 eps n times the condition number
@@ -68,11 +77,14 @@ def check_agreement(what: str, contestants: Mapping[str, Contestant], condition:
                 if not difference <= allowed:
                     raise DisagreementError(
                         f"{what}: {name} and {reference} differ by {difference:.1e} of the largest entry at "
-                        f"state {k}, part {part} of {len(expected)}; rounding explains {allowed:.1e}")
+                        f"state {k}, part {part} of {len(expected)}; rounding explains {allowed:.1e}"
+                    )
                 worst[name] = max(worst[name], float(difference / allowed))
     return worst
 
 
-def explicit_parts(Lambda: np.ndarray, Jbar: np.ndarray, N: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, ...]:
+def explicit_parts(
+    Lambda: np.ndarray, Jbar: np.ndarray, N: np.ndarray, tau: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """The explicit set as it is compared: with Jbar J in place of N = 1 - Jbar J, which is mere rounding if n = m."""
     return Lambda, Jbar, np.eye(len(N)) - N, tau

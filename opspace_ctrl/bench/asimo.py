@@ -1,4 +1,5 @@
 """Connectivity of ASIMO Next-Generation and its variants ([Featherstone2010], figure 11 and table 3)."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -78,8 +79,16 @@ class Mechanism:
         return two
 
 
-def asimo_variant(space: str = "HF", *, extra_joints_per_limb: int = 0, arms: int = 2, legs: int = 2,
-                  fingers: int = 2, finger_joints: int = 1, name: str = "ASIMO") -> Mechanism:
+def asimo_variant(
+    space: str = "HF",
+    *,
+    extra_joints_per_limb: int = 0,
+    arms: int = 2,
+    legs: int = 2,
+    fingers: int = 2,
+    finger_joints: int = 1,
+    name: str = "ASIMO",
+) -> Mechanism:
     """ASIMO with its torso as floating base: head 3, each arm 7 and a hand, waist 1, each leg 6 joints.
 
     Args:

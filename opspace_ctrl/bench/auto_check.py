@@ -1,4 +1,5 @@
 """Is `auto` right? Its choice against every able method, on every robot of the example-robot-data wheel."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,8 +19,9 @@ __all__ = ["auto_check", "wheel_cases"]
 STATES, CALLS = 16, 2048
 
 
-def auto_check(cases: Iterable[tuple[str, Case | str]], tell: Callable[[str], None] = lambda text: None
-               ) -> list[dict]:
+def auto_check(
+    cases: Iterable[tuple[str, Case | str]], tell: Callable[[str], None] = lambda text: None
+) -> list[dict]:
     """Time the tick by every method beside auto's choice; `tell` hears what comes next.
 
     Returns:
@@ -29,7 +31,9 @@ def auto_check(cases: Iterable[tuple[str, Case | str]], tell: Callable[[str], No
     found = []
     for name, case in cases:
         tell(f"auto: {name}")
-        found.append({"robot": name, "left_out": case} if isinstance(case, str) else _compare(name, case))
+        found.append(
+            {"robot": name, "left_out": case} if isinstance(case, str) else _compare(name, case)
+        )
     return found
 
 
@@ -56,8 +60,18 @@ def _compare(name: str, case: Case) -> dict:
         for _ in range(CALLS // STATES):
             for method in methods:
                 space.method = method
-                least[method] = min(least[method], min(time_warm_block(space.control, states)) / 1e3)
+                least[method] = min(
+                    least[method], min(time_warm_block(space.control, states)) / 1e3
+                )
     fastest = min(least, key=lambda method: least[method])
-    return {"robot": name, "nv": case.model.nv, "m": space.m, "choice": choice, "fastest": fastest,
-            "choice_us": least[choice], "fastest_us": least[fastest],
-            "excess": least[choice] / least[fastest] - 1.0, "least_us": least}
+    return {
+        "robot": name,
+        "nv": case.model.nv,
+        "m": space.m,
+        "choice": choice,
+        "fastest": fastest,
+        "choice_us": least[choice],
+        "fastest_us": least[fastest],
+        "excess": least[choice] / least[fastest] - 1.0,
+        "least_us": least,
+    }

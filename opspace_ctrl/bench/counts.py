@@ -1,4 +1,5 @@
 """Operation counts found by running the algorithms on counting numbers, to be held against `formulas`."""
+
 from __future__ import annotations
 
 import numpy as np

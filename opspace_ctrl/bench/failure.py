@@ -1,4 +1,5 @@
 """A part that fails is noted, and the others go on: minutes of measuring are not to be lost."""
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
 """Analytic operation counts of [Featherstone2010]: table 1, LTDL, RJK and the ratios of table 3."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -13,8 +14,19 @@ from .asimo import Mechanism
 from .operations import Cost
 from .transforms import Transforms, transforms
 
-__all__ = ["COMPONENTS", "TABLE_1", "Operation", "Sums", "crba_fitted", "lambda_inverse_dense",
-           "lambda_inverse_sparse", "ltdl_dense", "ltdl_sparse", "ratio", "rjk"]
+__all__ = [
+    "COMPONENTS",
+    "TABLE_1",
+    "Operation",
+    "Sums",
+    "crba_fitted",
+    "lambda_inverse_dense",
+    "lambda_inverse_sparse",
+    "ltdl_dense",
+    "ltdl_sparse",
+    "ratio",
+    "rjk",
+]
 
 MA = Cost(m=1, a=1)
 
@@ -43,8 +55,14 @@ class Sums:
         kappa = np.append(depths(lambda_e), 0)  # the last entry serves the world, index -1
         d_ij = kappa[ancestor_table(lambda_e, b_e)][np.tril_indices(len(b_e))]
         kappa_e = kappa[:-1]
-        return cls(len(lambda_e), len(b_e), kappa[b_e], d_ij, int(np.sum(kappa_e - 1)),
-                   int(np.sum(kappa_e * (kappa_e - 1)) // 2))
+        return cls(
+            len(lambda_e),
+            len(b_e),
+            kappa[b_e],
+            d_ij,
+            int(np.sum(kappa_e - 1)),
+            int(np.sum(kappa_e * (kappa_e - 1)) // 2),
+        )
 
 
 def _jx(s: Sums) -> Cost:
@@ -102,20 +120,41 @@ _Y_TEXT = ("mn d + mn(n-1)/2 (m+a)", "sum d_i d + d_i(d_i-1)/2 (m+a)")
 _YYT_TEXT = ("m(m+1)/2 (n m + (n-1) a)", "sum d_ij m + max(0, d_ij-1) a")
 
 TABLE_1 = (
-    Operation("J x", lambda m, n: Cost(m=m * n, a=m * (n - 1)), _jx,
-              "mn m + m(n-1) a", "sum d_i m + (d_i-1) a"),
-    Operation("J^T x", lambda m, n: Cost(m=m * n, a=(m - 1) * n), _jtx,
-              "mn m + (m-1)n a", "sum d_i (m+a)"),
+    Operation(
+        "J x",
+        lambda m, n: Cost(m=m * n, a=m * (n - 1)),
+        _jx,
+        "mn m + m(n-1) a",
+        "sum d_i m + (d_i-1) a",
+    ),
+    Operation(
+        "J^T x", lambda m, n: Cost(m=m * n, a=(m - 1) * n), _jtx, "mn m + (m-1)n a", "sum d_i (m+a)"
+    ),
     Operation("J L^-1", _y_dense, _y, *_Y_TEXT),
     Operation("J L_d^-1, Y_d D^-1", _y_dense, _y, *_Y_TEXT),
     Operation("Y Y^T", _yyt_dense, _yyt, *_YYT_TEXT),
     Operation("Y_D Y_d^T", _yyt_dense, _yyt, *_YYT_TEXT),
-    Operation("L^-1 (Y^T Lambda)", lambda m, n: _jbar_ltdl_dense(m, n) + Cost(d=m * n), _jbar_ltl,
-              "mn((m + (n-1)/2)(m+a) - a + d)", "m(D_1 + sum d_i)(m+a) + mn d"),
-    Operation("L_d^-1 (Y_D^T Lambda)", _jbar_ltdl_dense, _jbar_ltdl,
-              "mn((m + (n-1)/2)(m+a) - a)", "m(D_1 + sum d_i)(m+a)"),
-    Operation("1 - Jbar J", lambda m, n: Cost(m=m * n * n, a=(m - 1) * n * n + n), _null_space,
-              "mn^2 m + ((m-1)n^2 + n) a", "n a + n sum d_i (m+a)"),
+    Operation(
+        "L^-1 (Y^T Lambda)",
+        lambda m, n: _jbar_ltdl_dense(m, n) + Cost(d=m * n),
+        _jbar_ltl,
+        "mn((m + (n-1)/2)(m+a) - a + d)",
+        "m(D_1 + sum d_i)(m+a) + mn d",
+    ),
+    Operation(
+        "L_d^-1 (Y_D^T Lambda)",
+        _jbar_ltdl_dense,
+        _jbar_ltdl,
+        "mn((m + (n-1)/2)(m+a) - a)",
+        "m(D_1 + sum d_i)(m+a)",
+    ),
+    Operation(
+        "1 - Jbar J",
+        lambda m, n: Cost(m=m * n * n, a=(m - 1) * n * n + n),
+        _null_space,
+        "mn^2 m + ((m-1)n^2 + n) a",
+        "n a + n sum d_i (m+a)",
+    ),
 )
 
 
@@ -176,12 +215,21 @@ def rjk(mechanism: Mechanism, corrected: bool = True) -> tuple[Cost, Cost]:
     def by_screws(name: str, moved: Transforms) -> Cost:
         return moved.two * COMPONENTS[name, 2] + moved.three * COMPONENTS[name, 3]
 
-    first = (cost("D_i^-1", len(parent)) + cost("taubar_i", moved_p.total)
-             + cost("taubar_i P_i", moved_p.total) + by_screws("phi_i (..) phi_i^T", moved_p)
-             + cost("P_lambda(i) + (..)", moved_p.total))
-    diagonal = (by_screws("phi_i^T Omega phi_i", moved_ii) + cost("taubar_i^T (..) taubar_i", moved_ii.total)
-                + cost("Omega_ii + (..)", moved_ii.total))
-    return first, diagonal + by_screws("Omega phi_j", moved_ij) + cost("(..) taubar_j", moved_ij.total)
+    first = (
+        cost("D_i^-1", len(parent))
+        + cost("taubar_i", moved_p.total)
+        + cost("taubar_i P_i", moved_p.total)
+        + by_screws("phi_i (..) phi_i^T", moved_p)
+        + cost("P_lambda(i) + (..)", moved_p.total)
+    )
+    diagonal = (
+        by_screws("phi_i^T Omega phi_i", moved_ii)
+        + cost("taubar_i^T (..) taubar_i", moved_ii.total)
+        + cost("Omega_ii + (..)", moved_ii.total)
+    )
+    return first, diagonal + by_screws("Omega phi_j", moved_ij) + cost(
+        "(..) taubar_j", moved_ij.total
+    )
 
 
 def crba_fitted(mechanism: Mechanism) -> int:
@@ -193,7 +241,9 @@ def crba_fitted(mechanism: Mechanism) -> int:
     two = mechanism.two_screw
     three = ~two & (mechanism.parent >= 0)
     sizes = mechanism.subtree_sizes
-    return int(60 * two.sum() + 94 * three.sum() + 32 * sizes[two].sum() + 48 * sizes[three].sum() + 10)
+    return int(
+        60 * two.sum() + 94 * three.sum() + 32 * sizes[two].sum() + 48 * sizes[three].sum() + 10
+    )
 
 
 def ratio(mechanism: Mechanism, corrected: bool = True) -> float:

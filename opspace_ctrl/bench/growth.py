@@ -1,4 +1,5 @@
 """Cost against size: serial chains and binary trees with a fixed number of task rows."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,8 +15,17 @@ from .robots import Case
 from .states import random_state
 from .timing import Timing, time_in_turns
 
-__all__ = ["RECURSIVE", "SHAPES", "SIZES", "SPARSE", "Crossover", "crossover", "exponents", "growth",
-           "shaped_case"]
+__all__ = [
+    "RECURSIVE",
+    "SHAPES",
+    "SIZES",
+    "SPARSE",
+    "Crossover",
+    "crossover",
+    "exponents",
+    "growth",
+    "shaped_case",
+]
 
 SIZES = (8, 16, 32, 64, 128, 256, 512)
 SPARSE = ("sparse_ltl", "sparse_ltdl")
@@ -26,7 +36,9 @@ BUDGET = 2000.0  # joints times calls: the more joints, the fewer calls
 
 # Parent of joint i, and how many tips are tasks (six rows each).
 SHAPES: dict[str, tuple[Callable[[int], int], int]] = {
-    "chain": (lambda i: i - 1, 1), "tree": (lambda i: (i - 1) // 2, 4)}
+    "chain": (lambda i: i - 1, 1),
+    "tree": (lambda i: (i - 1) // 2, 4),
+}
 
 
 def shaped_case(shape: str, joints: int) -> Case:
@@ -45,18 +57,24 @@ def _urdf(name: str, parents: list[int]) -> str:
     for i, parent in enumerate(parents):
         axis = ("1 0 0", "0 1 0", "0 0 1")[i % 3]
         above = f"link{parent}" if parent >= 0 else "base"
-        parts += [_link(f"link{i}"), f'<joint name="joint{i}" type="continuous"><origin xyz="0.02 0 0.1"/>'
-                  f'<parent link="{above}"/><child link="link{i}"/><axis xyz="{axis}"/></joint>']
+        parts += [
+            _link(f"link{i}"),
+            f'<joint name="joint{i}" type="continuous"><origin xyz="0.02 0 0.1"/>'
+            f'<parent link="{above}"/><child link="link{i}"/><axis xyz="{axis}"/></joint>',
+        ]
     return "".join([*parts, "</robot>"])
 
 
 def _link(name: str) -> str:
-    return (f'<link name="{name}"><inertial><origin xyz="0 0 0.05"/><mass value="1"/>'
-            '<inertia ixx="1e-3" iyy="1e-3" izz="4e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>')
+    return (
+        f'<link name="{name}"><inertial><origin xyz="0 0 0.05"/><mass value="1"/>'
+        '<inertia ixx="1e-3" iyy="1e-3" izz="4e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    )
 
 
-def growth(sizes: Iterable[int] = SIZES, tell: Callable[[str], None] = lambda text: None
-           ) -> dict[str, dict[str, dict[int, float]]]:
+def growth(
+    sizes: Iterable[int] = SIZES, tell: Callable[[str], None] = lambda text: None
+) -> dict[str, dict[str, dict[int, float]]]:
     """Least time [us] by shape, contestant and number of joints; `tell` hears what comes next.
 
     Contestants are Lambda^-1 from a configuration, under the method's name, and forward and inverse dynamics.
@@ -90,7 +108,9 @@ def exponents(times: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
     for name, by_size in times.items():
         sizes = [n for n in by_size if n >= FITTED_FROM] or list(by_size)
         if len(sizes) > 1:
-            slopes[name] = float(np.polyfit(np.log(sizes), np.log([by_size[n] for n in sizes]), 1)[0])
+            slopes[name] = float(
+                np.polyfit(np.log(sizes), np.log([by_size[n] for n in sizes]), 1)[0]
+            )
     return slopes
 
 
@@ -105,12 +125,16 @@ class Crossover:
 def crossover(times: Mapping[str, Mapping[int, float]]) -> Crossover | None:
     """The last crossing, between sizes by straight lines on logarithmic axes; None where there is none."""
     sizes = np.array(sorted(next(iter(times.values()))))
-    sparse, recursive = (np.log([min(times[name][n] for name in names if name in times) for n in sizes])
-                         for names in (SPARSE, RECURSIVE))
+    sparse, recursive = (
+        np.log([min(times[name][n] for name in names if name in times) for n in sizes])
+        for names in (SPARSE, RECURSIVE)
+    )
     gap = sparse - recursive
     for k in range(len(sizes) - 1, 0, -1):
         if gap[k - 1] < 0.0 <= gap[k]:
             t = gap[k - 1] / (gap[k - 1] - gap[k])
             log_size = (1 - t) * np.log(sizes[k - 1]) + t * np.log(sizes[k])
-            return Crossover(float(np.exp(log_size)), float(np.exp((1 - t) * sparse[k - 1] + t * sparse[k])))
+            return Crossover(
+                float(np.exp(log_size)), float(np.exp((1 - t) * sparse[k - 1] + t * sparse[k]))
+            )
     return None

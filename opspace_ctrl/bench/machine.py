@@ -1,4 +1,5 @@
 """What the figures were measured on."""
+
 from __future__ import annotations
 
 import os
@@ -8,7 +9,16 @@ from pathlib import Path
 
 __all__ = ["machine", "versions"]
 
-DISTRIBUTIONS = ("opspace_ctrl", "numpy", "scipy", "numba", "llvmlite", "pin", "mujoco", "example-robot-data")
+DISTRIBUTIONS = (
+    "opspace_ctrl",
+    "numpy",
+    "scipy",
+    "numba",
+    "llvmlite",
+    "pin",
+    "mujoco",
+    "example-robot-data",
+)
 VECTOR_FLAGS = ("sse4_2", "avx", "avx2", "fma", "avx512f", "avx512dq", "avx512vl", "asimd", "sve")
 
 
@@ -16,14 +26,16 @@ def machine() -> dict:
     """Processor, its vector instructions, cores that may be used, operating system."""
     entries = _cpuinfo()
     flags = set((entries.get("flags") or entries.get("Features") or "").split())
-    return {"cpu": entries.get("model name") or platform.processor() or platform.machine(),
-            "architecture": platform.machine(),
-            "cores": os.cpu_count(),
-            "cores_allowed": _cores_allowed(),
-            "clock_MHz": float(entries["cpu MHz"]) if "cpu MHz" in entries else None,
-            "vector_flags": [flag for flag in VECTOR_FLAGS if flag in flags],
-            "flags": sorted(flags),
-            "system": f"{platform.system()} {platform.release()}"}
+    return {
+        "cpu": entries.get("model name") or platform.processor() or platform.machine(),
+        "architecture": platform.machine(),
+        "cores": os.cpu_count(),
+        "cores_allowed": _cores_allowed(),
+        "clock_MHz": float(entries["cpu MHz"]) if "cpu MHz" in entries else None,
+        "vector_flags": [flag for flag in VECTOR_FLAGS if flag in flags],
+        "flags": sorted(flags),
+        "system": f"{platform.system()} {platform.release()}",
+    }
 
 
 def versions() -> dict[str, str | None]:

@@ -1,4 +1,5 @@
 """MuJoCo's control tick from Python, on a model converted from ours."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -17,8 +18,11 @@ from .timing import Contestant
 
 __all__ = ["contestants", "converted", "tick"]
 
-_JOINT = {JointType.REVOLUTE: mujoco.mjtJoint.mjJNT_HINGE, JointType.PRISMATIC: mujoco.mjtJoint.mjJNT_SLIDE,
-          JointType.FLOATING: mujoco.mjtJoint.mjJNT_FREE}
+_JOINT = {
+    JointType.REVOLUTE: mujoco.mjtJoint.mjJNT_HINGE,
+    JointType.PRISMATIC: mujoco.mjtJoint.mjJNT_SLIDE,
+    JointType.FLOATING: mujoco.mjtJoint.mjJNT_FREE,
+}
 
 
 def contestants(case: Case, states: Sequence[State]) -> Field:
@@ -50,9 +54,14 @@ def converted(model: Model, frames: Sequence[str]) -> mujoco.MjModel:
         if kind not in _JOINT or (kind is JointType.FLOATING and parent >= 0):
             raise PeerAbsent(f"no {kind.name.lower()} joint for {model.body_names[i]!r} there")
         body = (bodies[parent] if parent >= 0 else spec.worldbody).add_body(
-            name=_body_name(model, i), pos=model.placement_translation[i],
-            quat=_wxyz(model.placement_rotation[i]), explicitinertial=True, mass=model.mass[i],
-            ipos=model.com[i], fullinertia=model.inertia[i][[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+            name=_body_name(model, i),
+            pos=model.placement_translation[i],
+            quat=_wxyz(model.placement_rotation[i]),
+            explicitinertial=True,
+            mass=model.mass[i],
+            ipos=model.com[i],
+            fullinertia=model.inertia[i][[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
+        )
         joint = body.add_joint(type=_JOINT[kind], name=model.body_joint_names[i])
         if kind is not JointType.FLOATING:
             joint.axis = model.axis[i]
@@ -75,10 +84,22 @@ def tick(model: mujoco.MjModel) -> Callable[..., np.ndarray]:
     data, m = mujoco.MjData(model), 6 * model.nsite
     rows = np.zeros((m + 1, model.nv))  # J, then tau0
     half, h, root = np.empty_like(rows), np.empty(model.nv), np.empty(model.nv)
-    jacobians = [(rows[6 * k:6 * k + 3], rows[6 * k + 3:6 * k + 6], model.site(_site(k)).id)
-                 for k in range(model.nsite)]  # sites are numbered as their bodies are
-    qpos, qvel, inverse, last, weights = data.qpos, data.qvel, data.qLDiagInv, rows[m], np.ones(m + 1)
-    kinematics, com_position, com_velocity = mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_comVel
+    jacobians = [
+        (rows[6 * k : 6 * k + 3], rows[6 * k + 3 : 6 * k + 6], model.site(_site(k)).id)
+        for k in range(model.nsite)
+    ]  # sites are numbered as their bodies are
+    qpos, qvel, inverse, last, weights = (
+        data.qpos,
+        data.qvel,
+        data.qLDiagInv,
+        rows[m],
+        np.ones(m + 1),
+    )
+    kinematics, com_position, com_velocity = (
+        mujoco.mj_kinematics,
+        mujoco.mj_comPos,
+        mujoco.mj_comVel,
+    )
     inertia, factor, half_solve = mujoco.mj_makeM, mujoco.mj_factorM, mujoco.mj_solveM2
     newton_euler, jacobian = mujoco.mj_rne, mujoco.mj_jacSite
 
@@ -116,10 +137,10 @@ def _to_mujoco(model: Model, state: State) -> tuple[np.ndarray, ...]:
     q, v, tau0 = state.q.copy(), state.v.copy(), state.tau0.copy()
     for i in np.flatnonzero(model.joint_type == JointType.FLOATING):
         at, first = model.q_index[i] + 3, model.v_index[i]
-        R = Rotation.from_quat(state.q[at:at + 4]).as_matrix()
-        q[at:at + 4] = state.q[[at + 3, at, at + 1, at + 2]]
+        R = Rotation.from_quat(state.q[at : at + 4]).as_matrix()
+        q[at : at + 4] = state.q[[at + 3, at, at + 1, at + 2]]
         for vector in (v, tau0):
-            vector[first:first + 3] = R @ vector[first:first + 3]
+            vector[first : first + 3] = R @ vector[first : first + 3]
     return q, v, state.force, tau0
 
 
@@ -133,7 +154,7 @@ def _from_mujoco(model: Model, state: State, tau: np.ndarray) -> np.ndarray:
     for i in np.flatnonzero(model.joint_type == JointType.FLOATING):
         at, first = model.q_index[i] + 3, model.v_index[i]
         linear, angular = slice(first, first + 3), slice(first + 3, first + 6)
-        tau[linear] = Rotation.from_quat(state.q[at:at + 4]).as_matrix().T @ tau[linear]
+        tau[linear] = Rotation.from_quat(state.q[at : at + 4]).as_matrix().T @ tau[linear]
         turning[linear] = np.cross(state.v[angular], state.v[linear])
     return tau + mass_matrix(model, state.q) @ turning
 

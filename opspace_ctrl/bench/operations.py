@@ -4,6 +4,7 @@ d, m and a are divisions, multiplications and additions. A subtraction is an add
 copy is free. What is known to be 0 or 1 costs nothing only if the algorithm itself avoids it: the counter
 never looks at values.
 """
+
 from __future__ import annotations
 
 import sys
@@ -59,16 +60,32 @@ class Counted:
 
     def __add__(self, other):
         # NumPy then spreads the operation over its elements: a row of a matrix counts as many operations.
-        return NotImplemented if isinstance(other, np.ndarray) else self._note("a", self.value + float(other))
+        return (
+            NotImplemented
+            if isinstance(other, np.ndarray)
+            else self._note("a", self.value + float(other))
+        )
 
     def __sub__(self, other):
-        return NotImplemented if isinstance(other, np.ndarray) else self._note("a", self.value - float(other))
+        return (
+            NotImplemented
+            if isinstance(other, np.ndarray)
+            else self._note("a", self.value - float(other))
+        )
 
     def __mul__(self, other):
-        return NotImplemented if isinstance(other, np.ndarray) else self._note("m", self.value * float(other))
+        return (
+            NotImplemented
+            if isinstance(other, np.ndarray)
+            else self._note("m", self.value * float(other))
+        )
 
     def __truediv__(self, other):
-        return NotImplemented if isinstance(other, np.ndarray) else self._note("d", self.value / float(other))
+        return (
+            NotImplemented
+            if isinstance(other, np.ndarray)
+            else self._note("d", self.value / float(other))
+        )
 
     def __rsub__(self, other):
         return self._note("a", float(other) - self.value)
@@ -83,7 +100,7 @@ class Counted:
 
     def sqrt(self) -> Counted:
         """Called by np.sqrt."""
-        return self._note("r", self.value ** 0.5)
+        return self._note("r", self.value**0.5)
 
     def __float__(self):
         return self.value
@@ -100,7 +117,11 @@ class _Counting:
 
     def zeros(self, shape: tuple, dtype: Any) -> np.ndarray:
         """np.zeros; zeros that will hold counting numbers count too."""
-        return self.wrap(np.zeros(shape)) if np.dtype(dtype) == np.dtype(object) else np.zeros(shape, dtype)
+        return (
+            self.wrap(np.zeros(shape))
+            if np.dtype(dtype) == np.dtype(object)
+            else np.zeros(shape, dtype)
+        )
 
     def wrap(self, values: Any) -> Any:
         """Float arrays become copies made of counting numbers; anything else, as indices, stays as it is."""

@@ -1,4 +1,5 @@
 """Time to apply each spatial operator against the number of links: `python -m opspace_ctrl.bench.operator_growth`."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -29,10 +30,19 @@ def operator_growth(shape: str, sizes: Iterable[int] = SIZES) -> dict[str, dict[
         operators = SpatialOperators(case.model, q, [task.frame for task in case.tasks])
         texts = (*SYMBOLS, *(f"{name}*" for name in SYMBOLS), *EXPRESSIONS)
         named = {text: evaluate(text, operators) for text in texts}
-        field = {text: Contestant(operator.matvec, [(rng.normal(size=operator.shape[1]),)], lambda result, _: (result,))
-                 for text, operator in named.items()}
-        field["SpatialOperators"] = Contestant(lambda q, model=case.model: SpatialOperators(model, q).Upsilon, [(q,)],
-                                               lambda result, _: (result,))
+        field = {
+            text: Contestant(
+                operator.matvec,
+                [(rng.normal(size=operator.shape[1]),)],
+                lambda result, _: (result,),
+            )
+            for text, operator in named.items()
+        }
+        field["SpatialOperators"] = Contestant(
+            lambda q, model=case.model: SpatialOperators(model, q).Upsilon,
+            [(q,)],
+            lambda result, _: (result,),
+        )
         for text, timing in time_in_turns(field, CALLS).items():
             found.setdefault(text, {})[joints] = timing.least
     return found

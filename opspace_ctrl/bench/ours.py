@@ -1,4 +1,5 @@
 """What we put on the clock: every method that can carry the robot."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -32,21 +33,36 @@ def our_contestants(built: dict[str, OperationalSpace], states: Sequence[State])
     configurations, motions = [(s.q,) for s in states], [(s.q, s.v, s.tau0) for s in states]
     return {
         "tick": {name: Contestant(space.control, states, _alone) for name, space in built.items()},
-        "explicit": {EXPLICIT: Contestant(explicit_set(built[EXPLICIT]), states,
-                                          lambda parts, k: explicit_parts(*parts))},
-        "inertia_inv": {name: Contestant(_inertia_inv(space), configurations, _alone)
-                        for name, space in built.items()},
-        "forward": {name: Contestant(_forward(model, name), motions, _alone)
-                    for name in forward_methods(model)},
-        "inverse": {"rnea": Contestant(inverse_dynamics, [(model, *motion) for motion in motions], _alone)},
+        "explicit": {
+            EXPLICIT: Contestant(
+                explicit_set(built[EXPLICIT]), states, lambda parts, k: explicit_parts(*parts)
+            )
+        },
+        "inertia_inv": {
+            name: Contestant(_inertia_inv(space), configurations, _alone)
+            for name, space in built.items()
+        },
+        "forward": {
+            name: Contestant(_forward(model, name), motions, _alone)
+            for name in forward_methods(model)
+        },
+        "inverse": {
+            "rnea": Contestant(inverse_dynamics, [(model, *motion) for motion in motions], _alone)
+        },
     }
 
 
 def explicit_set(space: OperationalSpace) -> Callable[..., tuple[np.ndarray, ...]]:
     """Lambda, Jbar, N and tau as matrices."""
+
     def call(q, v, force, tau0):
         space.update(q, v)
-        return space.inertia, space.jbar, space.null_space, space.torque(force, tau0, compensate=True)
+        return (
+            space.inertia,
+            space.jbar,
+            space.null_space,
+            space.torque(force, tau0, compensate=True),
+        )
 
     return call
 

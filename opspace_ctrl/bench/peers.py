@@ -1,4 +1,5 @@
 """The programs we are timed against, each given its best effort from Python."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

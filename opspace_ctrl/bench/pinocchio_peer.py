@@ -3,6 +3,7 @@
 Each function below prepares buffers and views once and returns what is timed. Fields of Data that are read
 through kept views (nle, constraint_chol) stay where they are between calls.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -43,18 +44,26 @@ def contestants(case: Case, states: Sequence[State]) -> Field:
     def explicit(found, k: int) -> tuple[np.ndarray, ...]:
         del k
         Lambda, Jbar, N, tau = found
-        return explicit_parts(Lambda, Jbar[twin.order], N[np.ix_(twin.order, twin.order)], tau[twin.order])
+        return explicit_parts(
+            Lambda, Jbar[twin.order], N[np.ix_(twin.order, twin.order)], tau[twin.order]
+        )
 
     def in_world_axes(D, k: int) -> tuple[np.ndarray]:
-        turn = block_diag(*[R for frame in case.frames for R in 2 * [_rotation(case, states[k], frame)]])
+        turn = block_diag(
+            *[R for frame in case.frames for R in 2 * [_rotation(case, states[k], frame)]]
+        )
         return (turn @ D @ turn.T,)
 
     algorithm = [(twin.model, twin.data, *motion) for motion in motions]
     return {
-        "tick": {"Pinocchio smart": Contestant(smart_tick(twin), ticks, vector),
-                 "Pinocchio best": Contestant(best_tick(twin), ticks, vector)},
+        "tick": {
+            "Pinocchio smart": Contestant(smart_tick(twin), ticks, vector),
+            "Pinocchio best": Contestant(best_tick(twin), ticks, vector),
+        },
         "explicit": {"Pinocchio": Contestant(explicit_set(twin), ticks, explicit)},
-        "inertia_inv": {"Pinocchio": Contestant(delassus(twin), [(q,) for q, *_ in ticks], in_world_axes)},
+        "inertia_inv": {
+            "Pinocchio": Contestant(delassus(twin), [(q,) for q, *_ in ticks], in_world_axes)
+        },
         "forward": {"Pinocchio": Contestant(forward_dynamics(twin), motions, vector)},
         "inverse": {"Pinocchio": Contestant(pin.rnea, algorithm, vector)},
     }
@@ -80,19 +89,24 @@ class Twin:
         free_flyer = (pin.JointModelFreeFlyer(),) if case.is_floating else ()
         full = pin.buildModelFromXML(source, *free_flyer)
         frozen = [i for i, name in enumerate(full.names) if i > 0 and name not in names]
-        if frozen:  # they are locked at zero; reducing by none fails where a link and a joint share a name
+        if (
+            frozen
+        ):  # they are locked at zero; reducing by none fails where a link and a joint share a name
             full = pin.buildReducedModel(full, frozen, pin.neutral(full))
         self.model = full
         self.model.gravity.linear = self.ours.gravity.copy()
         self.order = np.zeros(self.ours.nv, dtype=int)
         for body, joint in self._pairs():
             first = self.ours.v_index[body]
-            self.order[first:first + joint.nv] = joint.idx_v + np.arange(joint.nv)
+            self.order[first : first + joint.nv] = joint.idx_v + np.arange(joint.nv)
         armature = np.zeros(self.model.nv)
         armature[self.order] = self.ours.armature
         self.model.armature = armature
         self.data = self.model.createData()
-        frames = [self.model.frames[self.model.getFrameId(name, pin.FrameType.BODY)] for name in case.frames]
+        frames = [
+            self.model.frames[self.model.getFrameId(name, pin.FrameType.BODY)]
+            for name in case.frames
+        ]
         self.joints = [(frame.parentJoint, frame.placement) for frame in frames]
         self.m = 6 * len(frames)
 
@@ -106,9 +120,9 @@ class Twin:
         for body, joint in self._pairs():
             at = self.ours.q_index[body]
             if joint.nq == 2:
-                found[joint.idx_q:joint.idx_q + 2] = np.cos(q[at]), np.sin(q[at])
+                found[joint.idx_q : joint.idx_q + 2] = np.cos(q[at]), np.sin(q[at])
             else:
-                found[joint.idx_q:joint.idx_q + joint.nq] = q[at:at + joint.nq]
+                found[joint.idx_q : joint.idx_q + joint.nq] = q[at : at + joint.nq]
         return found
 
     def v(self, v: np.ndarray) -> np.ndarray:
@@ -121,8 +135,9 @@ class Twin:
         """The task frames as rigid constraints in world axes, in containers that are taken without a copy."""
         models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         for joint, placement in self.joints:
-            model = pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, self.model, joint, placement,
-                                             WORLD_ALIGNED)
+            model = pin.RigidConstraintModel(
+                pin.ContactType.CONTACT_6D, self.model, joint, placement, WORLD_ALIGNED
+            )
             models.append(model)
             datas.append(model.createData())
         return models, datas
@@ -211,7 +226,7 @@ def forward_dynamics(twin: Twin) -> Callable[..., np.ndarray]:
 
 def _blocks(rows: np.ndarray, twin: Twin) -> list[tuple]:
     """Six rows of J for each task frame, with its joint and placement."""
-    return [(rows[6 * k:6 * k + 6], *hung) for k, hung in enumerate(twin.joints)]
+    return [(rows[6 * k : 6 * k + 6], *hung) for k, hung in enumerate(twin.joints)]
 
 
 def _rotation(case: Case, state: State, frame: str) -> np.ndarray:

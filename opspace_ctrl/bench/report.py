@@ -1,4 +1,5 @@
 """One run: what is asked for, compared, measured and judged, as plain data for JSON, tables and plots."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -70,10 +71,20 @@ def run(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> dict:
     """
     for name in plan.robots:
         ensure_exists(name)
-    report: dict = {"format": FORMAT, "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                    "machine": machine(), "versions": versions(), "plan": asdict(plan), "robots": {},
-                    "left_out": {}, "failed": {}, "interrupted": False, "verdicts": [], "core": None,
-                    "clock_us": clock_cost()}
+    report: dict = {
+        "format": FORMAT,
+        "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "versions": versions(),
+        "plan": asdict(plan),
+        "robots": {},
+        "left_out": {},
+        "failed": {},
+        "interrupted": False,
+        "verdicts": [],
+        "core": None,
+        "clock_us": clock_cost(),
+    }
     try:
         _fill(report, plan, tell)
     except KeyboardInterrupt:
@@ -103,7 +114,9 @@ def _fill(report: dict, plan: Plan, tell: Callable[[str], None]) -> None:
             report["verdicts"] += targets.start_up_verdicts(report["start_up"])
 
 
-def _add_robot(report: dict, label: str, name: str, plan: Plan, tell: Callable[[str], None]) -> None:
+def _add_robot(
+    report: dict, label: str, name: str, plan: Plan, tell: Callable[[str], None]
+) -> None:
     try:
         case = replace(find_case(name, plan.base), name=label)
     except SourceError as error:
@@ -118,7 +131,9 @@ def _add_robot(report: dict, label: str, name: str, plan: Plan, tell: Callable[[
         report["failed"][f"{label}, {peer}"] = reason
 
 
-def _measure(case: Case, plan: Plan, tell: Callable[[str], None]) -> tuple[dict, list[targets.Verdict]]:
+def _measure(
+    case: Case, plan: Plan, tell: Callable[[str], None]
+) -> tuple[dict, list[targets.Verdict]]:
     """One robot: contestants compared, then timed by quantity; then the tick in detail."""
     tell(f"{case.name}: methods and peers")
     built = spaces(case)
@@ -139,31 +154,57 @@ def _measure(case: Case, plan: Plan, tell: Callable[[str], None]) -> tuple[dict,
     tell(f"{case.name}: singular tick")
     singular = singularity_costs(space, states, max(1, plan.calls // plan.states))
     own = {quantity: {name: times[quantity][name] for name in ours[quantity]} for quantity in times}
-    verdicts = [*targets.ratio_verdicts(case.name, own, times), *targets.spread_verdicts(case.name, own),
-                *targets.tick_verdicts(case.name, memory, late, singular)]
-    return {**_facts(case, space), "condition_median": float(np.median(condition)),
-            "condition_max": float(condition.max()), "absent": absent, "peers_failed": failed,
-            "peers": {quantity: list(theirs.get(quantity, {})) for quantity in times},
-            "agreement": agreement, "allocations": memory, "tail": late, "singularity": singular,
-            "times": {quantity: {name: asdict(timing) for name, timing in field.items()}
-                      for quantity, field in times.items()}}, verdicts
+    verdicts = [
+        *targets.ratio_verdicts(case.name, own, times),
+        *targets.spread_verdicts(case.name, own),
+        *targets.tick_verdicts(case.name, memory, late, singular),
+    ]
+    return {
+        **_facts(case, space),
+        "condition_median": float(np.median(condition)),
+        "condition_max": float(condition.max()),
+        "absent": absent,
+        "peers_failed": failed,
+        "peers": {quantity: list(theirs.get(quantity, {})) for quantity in times},
+        "agreement": agreement,
+        "allocations": memory,
+        "tail": late,
+        "singularity": singular,
+        "times": {
+            quantity: {name: asdict(timing) for name, timing in field.items()}
+            for quantity, field in times.items()
+        },
+    }, verdicts
 
 
 def _facts(case: Case, space) -> dict:
     model = case.model
-    return {"nv": model.nv, "bodies": len(model.parent), "depth": model.depth, "m": space.m,
-            "frames": case.frames, "floating": case.is_floating,
-            "auto": OperationalSpace(model, case.tasks).method}
+    return {
+        "nv": model.nv,
+        "bodies": len(model.parent),
+        "depth": model.depth,
+        "m": space.m,
+        "frames": case.frames,
+        "floating": case.is_floating,
+        "auto": OperationalSpace(model, case.tasks).method,
+    }
 
 
 def _add_growth(report: dict, tell: Callable[[str], None]) -> None:
     times = growth.growth(growth.SIZES, tell)
     slopes = {shape: growth.exponents(by_name) for shape, by_name in times.items()}
     crossings = {shape: growth.crossover(by_name) for shape, by_name in times.items()}
-    least = {shape: {name: list(by_size.values()) for name, by_size in by_name.items()}
-             for shape, by_name in times.items()}
-    report["growth"] = {shape: {"joints": list(growth.SIZES), "least_us": least[shape],
-                                "exponents": slopes[shape],
-                                "crossover": asdict(crossing) if crossing else None}
-                        for shape, crossing in crossings.items()}
+    least = {
+        shape: {name: list(by_size.values()) for name, by_size in by_name.items()}
+        for shape, by_name in times.items()
+    }
+    report["growth"] = {
+        shape: {
+            "joints": list(growth.SIZES),
+            "least_us": least[shape],
+            "exponents": slopes[shape],
+            "crossover": asdict(crossing) if crossing else None,
+        }
+        for shape, crossing in crossings.items()
+    }
     report["verdicts"] += targets.growth_verdicts(slopes)

@@ -5,6 +5,7 @@ H_i = [0 0 1 0 0 0]. taubar_i is the identity whose third column is replaced by 
 to be counted: it runs on floats and on counting numbers alike. The control loop uses `osim.rjk`, compiled
 and in world axes.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -15,10 +16,19 @@ from ..model.connectivity import ancestor
 from ..osim.need import need_table
 from .screws import Link, omega_phi, phi_p_phit, phit_omega_phi
 
-__all__ = ["add_d_inv", "add_symmetric", "articulated", "lambda_inverse", "omega", "taubar", "taubar_p",
-           "taubart_x_taubar", "x_taubar"]
+__all__ = [
+    "add_d_inv",
+    "add_symmetric",
+    "articulated",
+    "lambda_inverse",
+    "omega",
+    "taubar",
+    "taubar_p",
+    "taubart_x_taubar",
+    "x_taubar",
+]
 
-Z = 2                    # the joint axis in H_i
+Z = 2  # the joint axis in H_i
 OTHERS = (0, 1, 3, 4, 5)
 
 
@@ -96,8 +106,14 @@ def articulated(parent: np.ndarray, links: Sequence[Link], M: np.ndarray) -> tup
     return d_inv, tau, P
 
 
-def omega(parent: np.ndarray, links: Sequence[Link], need: np.ndarray, roots: np.ndarray, d_inv: np.ndarray,
-          tau: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
+def omega(
+    parent: np.ndarray,
+    links: Sequence[Link],
+    need: np.ndarray,
+    roots: np.ndarray,
+    d_inv: np.ndarray,
+    tau: np.ndarray,
+) -> dict[tuple[int, int], np.ndarray]:
     """The last two loops of figure 14, whose cost is (40).
 
     Args:
@@ -134,8 +150,13 @@ def omega(parent: np.ndarray, links: Sequence[Link], need: np.ndarray, roots: np
     return Omega
 
 
-def lambda_inverse(parent: np.ndarray, links: Sequence[Link], M: np.ndarray, task_bodies: Sequence[int],
-                   floating: bool = False) -> np.ndarray:
+def lambda_inverse(
+    parent: np.ndarray,
+    links: Sequence[Link],
+    M: np.ndarray,
+    task_bodies: Sequence[int],
+    floating: bool = False,
+) -> np.ndarray:
     """Lambda^-1 = B^T Omega B (6k, 6k) for the spatial velocities of k bodies, each in its link coordinates.
 
     Args:

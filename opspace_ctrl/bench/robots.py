@@ -1,4 +1,5 @@
 """The robots that are timed, with their tasks: shipped, of the example-robot-data wheel, or any URDF."""
+
 from __future__ import annotations
 
 import warnings
@@ -20,8 +21,18 @@ from ..model.source import ROBOTS as SHIPPED
 from ..osim import OperationalSpace, Task
 from .states import NoRegularStates, regular_states
 
-__all__ = ["DEFAULT", "HUMANOIDS", "Case", "default_tasks", "ensure_exists", "find_case", "is_path", "labels",
-           "load_quietly", "wheel_urdfs"]
+__all__ = [
+    "DEFAULT",
+    "HUMANOIDS",
+    "Case",
+    "default_tasks",
+    "ensure_exists",
+    "find_case",
+    "is_path",
+    "labels",
+    "load_quietly",
+    "wheel_urdfs",
+]
 
 WHEEL = "example-robot-data"
 MAX_TIPS = 4
@@ -66,10 +77,16 @@ class _Known:
 
 KNOWN = {
     "panda": _Known("panda", "fixed", ("panda_hand",), ("panda_finger_joint1",)),
-    "g1": _Known("g1_29dof_rev_1_0", "floating",
-                 ("left_rubber_hand", "right_rubber_hand", "left_ankle_roll_link", "right_ankle_roll_link")),
-    "talos": _Known("talos_reduced", "floating", ("gripper_left_base_link", "gripper_right_base_link",
-                                                  "left_sole_link", "right_sole_link")),
+    "g1": _Known(
+        "g1_29dof_rev_1_0",
+        "floating",
+        ("left_rubber_hand", "right_rubber_hand", "left_ankle_roll_link", "right_ankle_roll_link"),
+    ),
+    "talos": _Known(
+        "talos_reduced",
+        "floating",
+        ("gripper_left_base_link", "gripper_right_base_link", "left_sole_link", "right_sole_link"),
+    ),
 }
 HUMANOIDS = ("g1", "talos", "asimo")
 DEFAULT = (*KNOWN, "asimo", "arm7")
@@ -88,8 +105,10 @@ def wheel_urdfs() -> dict[str, Path]:
         raise SourceError(f"the wheel {WHEEL} is not installed: pip install {WHEEL}") from None
     paths = sorted(Path(str(file.locate())).resolve() for file in files if file.suffix == ".urdf")
     stems = [path.stem for path in paths]
-    return {path.stem if stems.count(path.stem) == 1 else f"{path.parents[1].name}/{path.stem}": path
-            for path in paths}
+    return {
+        path.stem if stems.count(path.stem) == 1 else f"{path.parents[1].name}/{path.stem}": path
+        for path in paths
+    }
 
 
 def find_case(name: str, base: str | None = None) -> Case:
@@ -105,7 +124,9 @@ def find_case(name: str, base: str | None = None) -> Case:
         return Case(name, model, tuple(Task(frame) for frame in frames))
     known = KNOWN.get(name)
     if known and base in (None, known.base):
-        model = load_quietly(_wheel_urdf(known.stem), known.base, locked=dict.fromkeys(known.locked, 0.0))
+        model = load_quietly(
+            _wheel_urdf(known.stem), known.base, locked=dict.fromkeys(known.locked, 0.0)
+        )
         return Case(name, model, tuple(Task(frame) for frame in known.frames), known.locked)
     path = Path(name) if is_path(name) else _wheel_urdf(known.stem if known else name)
     model = load_quietly(path, base or "fixed")
@@ -137,10 +158,14 @@ def _wheel_urdf(name: str) -> Path:
     known = wheel_urdfs()
     if name not in known:
         names = (*KNOWN, *SHIPPED, *known)
-        close = [other for other in names if name.lower() in other.lower()] or get_close_matches(name, names)
+        close = [other for other in names if name.lower() in other.lower()] or get_close_matches(
+            name, names
+        )
         nearest = f"; did you mean {', '.join(close[:5])}?" if name and close else ""
-        raise SourceError(f"no robot {name!r}{nearest or ':'} give the path of a URDF, the name of one in the wheel "
-                          f"{WHEEL}, or one of {', '.join((*KNOWN, *SHIPPED))}")
+        raise SourceError(
+            f"no robot {name!r}{nearest or ':'} give the path of a URDF, the name of one in the wheel "
+            f"{WHEEL}, or one of {', '.join((*KNOWN, *SHIPPED))}"
+        )
     return known[name]
 
 
@@ -159,7 +184,9 @@ def default_tasks(model: Model) -> tuple[Task, ...]:
     """
     for tasks in _proposals(model):
         try:
-            regular_states(OperationalSpace(model, tasks, "sparse_ltdl"), 4, np.random.default_rng(0))
+            regular_states(
+                OperationalSpace(model, tasks, "sparse_ltdl"), 4, np.random.default_rng(0)
+            )
         except NoRegularStates:
             continue
         return tasks

@@ -9,6 +9,7 @@ about x; all children of a body but one need a third screw, about the parent's z
 Products of a screw's sine and cosine are formed once and not counted, as in the paper; nor are copies
 into the other half of a symmetric matrix.
 """
+
 from __future__ import annotations
 
 import math
@@ -141,7 +142,9 @@ def _motion(motion: np.ndarray, link: Link) -> np.ndarray:
     """phi^T times a motion vector by the whole rotation and translation: 24m + 18a."""
     R, p = link.pose
     w, v = motion[:3], motion[3:]
-    p_x_w = np.array([p[1] * w[2] - p[2] * w[1], p[2] * w[0] - p[0] * w[2], p[0] * w[1] - p[1] * w[0]])
+    p_x_w = np.array(
+        [p[1] * w[2] - p[2] * w[1], p[2] * w[0] - p[0] * w[2], p[0] * w[1] - p[1] * w[0]]
+    )
     return np.concatenate([np.dot(R.T, w), np.dot(R.T, v - p_x_w)])
 
 
@@ -211,7 +214,9 @@ def _turn_zero_row(A: np.ndarray, B: np.ndarray, C: np.ndarray, screw: Screw) ->
     _turn_symmetric(C, screw)
 
 
-def _shift(A: np.ndarray, B: np.ndarray, C: np.ndarray, screw: Screw, zero_row: bool = False) -> None:
+def _shift(
+    A: np.ndarray, B: np.ndarray, C: np.ndarray, screw: Screw, zero_row: bool = False
+) -> None:
     """Shift in place, B' = B + rx C, A' = A + rx B^T + B' rx^T: 10m + 14a, or 8m + 12a if row k is zero."""
     i, j, k = screw.ijk
     r, old = screw.shift, B.copy()

@@ -1,4 +1,5 @@
 """What the singularity test costs the regular tick, and what the singular tick costs."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -11,7 +12,9 @@ from .timing import quiet, time_warm_block
 __all__ = ["singularity_costs"]
 
 
-def singularity_costs(space: OperationalSpace, states: list[State], rounds: int) -> dict[str, float | str]:
+def singularity_costs(
+    space: OperationalSpace, states: list[State], rounds: int
+) -> dict[str, float | str]:
     """Mean over the states of the least time [us] of the tick: tested, untested and singular.
 
     `watched` is the tick as it is. `unwatched` runs with a threshold below zero, at which neither bound of the
@@ -24,20 +27,33 @@ def singularity_costs(space: OperationalSpace, states: list[State], rounds: int)
     never[at.TRIP] = -np.inf
     always[at.TRIP], always[at.DAMPING] = np.inf, np.inf
     singular = singular_states(space, len(states), np.random.default_rng(0))
-    runs = {"watched": (usual, states), "unwatched": (never, states),
-            "singular": (usual, singular) if singular else (always, states)}
+    runs = {
+        "watched": (usual, states),
+        "unwatched": (never, states),
+        "singular": (usual, singular) if singular else (always, states),
+    }
     times: dict[str, list[list[int]]] = {name: [] for name in runs}
     try:
         with quiet():
-            for turn in (("watched", "unwatched"), ("singular",)):  # by itself: who came after it would pay for that
+            for turn in (
+                ("watched", "unwatched"),
+                ("singular",),
+            ):  # by itself: who came after it would pay for that
                 for name in turn * rounds:
                     threshold[:], inputs = runs[name]
                     times[name].append(time_warm_block(space.control, inputs))
     finally:
         threshold[:] = usual
     mean = {name: float(np.min(taken, axis=0).mean()) / 1e3 for name, taken in times.items()}
-    where = (f"joints at zero, rank {space.update(singular[0].q).rank} of {space.m}" if singular else
-             "regular states, treated as singular")
-    return {**mean, "calls": rounds * len(states), "singular_states": where,
-            "test_share": mean["watched"] / mean["unwatched"] - 1.0,
-            "singular_ratio": mean["singular"] / mean["watched"]}
+    where = (
+        f"joints at zero, rank {space.update(singular[0].q).rank} of {space.m}"
+        if singular
+        else "regular states, treated as singular"
+    )
+    return {
+        **mean,
+        "calls": rounds * len(states),
+        "singular_states": where,
+        "test_share": mean["watched"] / mean["unwatched"] - 1.0,
+        "singular_ratio": mean["singular"] / mean["watched"],
+    }

@@ -1,4 +1,5 @@
 """How long until a controller has all it needs: in new processes, with an empty cache and with a filled one."""
+
 from __future__ import annotations
 
 import json
@@ -77,9 +78,16 @@ def start_up(tell: Callable[[str], None] = lambda text: None) -> dict[str, dict[
 def _run(cache: str) -> dict[str, float]:
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-    done = subprocess.run([sys.executable, "-c", _SCRIPT], env=environment, capture_output=True, text=True,
-                          check=False)
+    environment["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (package, os.environ.get("PYTHONPATH")))
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", _SCRIPT],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise StartUpError(f"a new process failed: {reason}")

@@ -1,4 +1,5 @@
 """States to time at: random ones, regular or singular."""
+
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -29,8 +30,12 @@ class State(NamedTuple):
 def random_state(ospace: OperationalSpace, rng: np.random.Generator) -> State:
     """A random configuration within the limits; v, F and tau0 of unit variance."""
     nv = ospace.model.nv
-    return State(ospace.model.random_configuration(rng), rng.normal(size=nv), rng.normal(size=ospace.m),
-                 rng.normal(size=nv))
+    return State(
+        ospace.model.random_configuration(rng),
+        rng.normal(size=nv),
+        rng.normal(size=ospace.m),
+        rng.normal(size=nv),
+    )
 
 
 def regular_states(ospace: OperationalSpace, count: int, rng: np.random.Generator) -> list[State]:
@@ -47,8 +52,10 @@ def regular_states(ospace: OperationalSpace, count: int, rng: np.random.Generato
             found.append(state)
             if len(found) == count:
                 return found
-    raise NoRegularStates(f"{ospace.model.name}: {len(found)} of {PATIENCE * count} random states are "
-                          f"regular, {count} are wanted")
+    raise NoRegularStates(
+        f"{ospace.model.name}: {len(found)} of {PATIENCE * count} random states are "
+        f"regular, {count} are wanted"
+    )
 
 
 def singular_states(ospace: OperationalSpace, count: int, rng: np.random.Generator) -> list[State]:

@@ -1,4 +1,5 @@
 """Does the tick allocate, and how late is the latest of a thousand?"""
+
 from __future__ import annotations
 
 import tracemalloc
@@ -32,7 +33,12 @@ def allocations(space: OperationalSpace, state: State, ticks: int = 1000) -> dic
     """
     q, v, force, tau0 = state
     found = _held(lambda: space.control(q, v, force, tau0), ticks)
-    return {"ticks": ticks, "kept_bytes": found.kept, "transient_bytes": found.most, "compiled": found.compiled}
+    return {
+        "ticks": ticks,
+        "kept_bytes": found.kept,
+        "transient_bytes": found.most,
+        "compiled": found.compiled,
+    }
 
 
 class _Held(NamedTuple):
@@ -80,8 +86,13 @@ def tail(space: OperationalSpace, states: Sequence[State], calls: int) -> dict[s
             ticks += time_warm_block(space.control, inputs)
             loops += time_warm_block(spin.call, loop)
     tick, machine = np.array(ticks) / 1e3, np.array(loops) / 1e3
-    return {**_percentiles(tick, ""), "not_preempted_p999": not_preempted(tick, machine), "late": late(tick),
-            **_percentiles(machine, "loop_"), "loop_late": late(machine)}
+    return {
+        **_percentiles(tick, ""),
+        "not_preempted_p999": not_preempted(tick, machine),
+        "late": late(tick),
+        **_percentiles(machine, "loop_"),
+        "loop_late": late(machine),
+    }
 
 
 def late(times: np.ndarray) -> float:
@@ -106,10 +117,16 @@ def _turns_like(call: Callable, inputs: Sequence[State], turns: int = 10_000) ->
     """How many turns `spin` has to make to take as long as a call."""
     spin.prepare()
     wanted = float(np.median(time_warm_block(call, inputs)))
-    empty, full = (float(np.median(time_warm_block(spin.call, [(1.0, n)] * BLOCK))) for n in (0, turns))
+    empty, full = (
+        float(np.median(time_warm_block(spin.call, [(1.0, n)] * BLOCK))) for n in (0, turns)
+    )
     return max(1, round(turns * (wanted - empty) / max(full - empty, 1.0)))
 
 
 def _percentiles(us: np.ndarray, prefix: str) -> dict[str, float]:
-    return {f"{prefix}calls": us.size, f"{prefix}median": float(np.median(us)),
-            f"{prefix}p999": float(np.quantile(us, 1.0 - RARE)), f"{prefix}max": float(us.max())}
+    return {
+        f"{prefix}calls": us.size,
+        f"{prefix}median": float(np.median(us)),
+        f"{prefix}p999": float(np.quantile(us, 1.0 - RARE)),
+        f"{prefix}max": float(us.max()),
+    }

@@ -1,4 +1,5 @@
 """What is aimed at, and whether a measurement reaches it."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -8,8 +9,17 @@ from .growth import RECURSIVE
 from .robots import HUMANOIDS
 from .timing import Timing
 
-__all__ = ["RATIOS", "Ratio", "Verdict", "auto_verdicts", "growth_verdicts", "ratio_verdicts",
-           "spread_verdicts", "start_up_verdicts", "tick_verdicts"]
+__all__ = [
+    "RATIOS",
+    "Ratio",
+    "Verdict",
+    "auto_verdicts",
+    "growth_verdicts",
+    "ratio_verdicts",
+    "spread_verdicts",
+    "start_up_verdicts",
+    "tick_verdicts",
+]
 
 Times = Mapping[str, Mapping[str, Timing]]  # by quantity and contestant
 
@@ -18,7 +28,10 @@ SPREAD = 3.0  # each recursive method within this factor of the best of them
 TAIL, SINGULAR, TEST_SHARE = 3.0, 10.0, 0.03
 FIRST_START, LATER_START, IMPORT = 25.0, 1.5, 0.5  # [s]
 AUTO_EXCESS = 0.15
-LEAST_CALLS, LEAST_TICKS = 2000, 100_000  # with fewer timed calls, or ticks for the tail, nothing is judged
+LEAST_CALLS, LEAST_TICKS = (
+    2000,
+    100_000,
+)  # with fewer timed calls, or ticks for the tail, nothing is judged
 LINEAR, LINEAR_METHODS = 1.1, ("rjk", "pv_osim", "pv_osimr", "aba")  # exponents no larger than this
 
 
@@ -72,7 +85,9 @@ class Ratio:
 
 
 RATIOS = (
-    Ratio("tick", "sparse_ltdl", "Pinocchio smart", {"panda": 8.0, **dict.fromkeys(HUMANOIDS, 9.0)}),
+    Ratio(
+        "tick", "sparse_ltdl", "Pinocchio smart", {"panda": 8.0, **dict.fromkeys(HUMANOIDS, 9.0)}
+    ),
     Ratio("tick", "sparse_ltdl", "Pinocchio best", dict.fromkeys(TIMED, 7.0)),
     Ratio("tick", "sparse_ltdl", "MuJoCo", dict.fromkeys(TIMED, 6.0)),
     Ratio("explicit", "", "Pinocchio", dict.fromkeys(TIMED, 6.0)),
@@ -101,9 +116,17 @@ def spread_verdicts(robot: str, ours: Times) -> list[Verdict]:
     """Each recursive method's least time for Lambda^-1 over that of the best of them."""
     timings = {name: timing for name, timing in ours["inertia_inv"].items() if name in RECURSIVE}
     best = min((timing.least for timing in timings.values()), default=0.0)
-    return [Verdict(robot, f"inertia_inv: {name} / best recursive", timing.least / best, "x", "<=",
-                    SPREAD if robot in HUMANOIDS and timing.calls >= LEAST_CALLS else None)
-            for name, timing in timings.items()]
+    return [
+        Verdict(
+            robot,
+            f"inertia_inv: {name} / best recursive",
+            timing.least / best,
+            "x",
+            "<=",
+            SPREAD if robot in HUMANOIDS and timing.calls >= LEAST_CALLS else None,
+        )
+        for name, timing in timings.items()
+    ]
 
 
 def tick_verdicts(robot: str, memory: Mapping, late: Mapping, singular: Mapping) -> list[Verdict]:
@@ -111,34 +134,67 @@ def tick_verdicts(robot: str, memory: Mapping, late: Mapping, singular: Mapping)
     held = memory["kept_bytes"] + memory["transient_bytes"] + memory["compiled"]
     rare = TAIL if late["calls"] >= LEAST_TICKS else None
     share, ratio = (TEST_SHARE, SINGULAR) if singular["calls"] >= LEAST_CALLS else (None, None)
-    figures = (("tick: allocated", held, "B", 0.0),
-               ("tick: p99.9 / median, not preempted", late["not_preempted_p999"] / late["median"], "x", rare),
-               ("tick: p99.9 / median, all calls", late["p999"] / late["median"], "x", None),
-               ("tick: the same of a loop in registers", late["loop_p999"] / late["loop_median"], "x", None),
-               ("tick: calls later than 3 medians", late["late"], "%", None),
-               ("tick: the same of that loop", late["loop_late"], "%", None),
-               ("tick: share of the singularity test", singular["test_share"], "%", share),
-               ("tick: singular / regular", singular["singular_ratio"], "x", ratio))
-    return [Verdict(robot, claim, float(value), unit, "<=", target) for claim, value, unit, target in figures]
+    figures = (
+        ("tick: allocated", held, "B", 0.0),
+        (
+            "tick: p99.9 / median, not preempted",
+            late["not_preempted_p999"] / late["median"],
+            "x",
+            rare,
+        ),
+        ("tick: p99.9 / median, all calls", late["p999"] / late["median"], "x", None),
+        (
+            "tick: the same of a loop in registers",
+            late["loop_p999"] / late["loop_median"],
+            "x",
+            None,
+        ),
+        ("tick: calls later than 3 medians", late["late"], "%", None),
+        ("tick: the same of that loop", late["loop_late"], "%", None),
+        ("tick: share of the singularity test", singular["test_share"], "%", share),
+        ("tick: singular / regular", singular["singular_ratio"], "x", ratio),
+    )
+    return [
+        Verdict(robot, claim, float(value), unit, "<=", target)
+        for claim, value, unit, target in figures
+    ]
 
 
 def start_up_verdicts(seconds: Mapping[str, Mapping[str, float]]) -> list[Verdict]:
     """On what `start_up.start_up` found."""
-    figures = (("start: import", seconds["later"]["import"], IMPORT),
-               ("start: everything, empty cache", seconds["first"]["total"], FIRST_START),
-               ("start: processor time of that", seconds["first"]["processor"], None),
-               ("start: everything, from the cache", seconds["later"]["total"], LATER_START))
+    figures = (
+        ("start: import", seconds["later"]["import"], IMPORT),
+        ("start: everything, empty cache", seconds["first"]["total"], FIRST_START),
+        ("start: processor time of that", seconds["first"]["processor"], None),
+        ("start: everything, from the cache", seconds["later"]["total"], LATER_START),
+    )
     return [Verdict("", claim, value, "s", "<=", target) for claim, value, target in figures]
 
 
 def growth_verdicts(exponents: Mapping[str, Mapping[str, float]]) -> list[Verdict]:
     """Do the recursive methods grow linearly? By shape and method."""
-    return [Verdict("", f"growth: exponent of {name}, {shape}", slopes[name], "", "<=", LINEAR)
-            for shape, slopes in exponents.items() for name in LINEAR_METHODS if name in slopes]
+    return [
+        Verdict("", f"growth: exponent of {name}, {shape}", slopes[name], "", "<=", LINEAR)
+        for shape, slopes in exponents.items()
+        for name in LINEAR_METHODS
+        if name in slopes
+    ]
 
 
 def auto_verdicts(robots: list[dict]) -> list[Verdict]:
     """Is auto's worst choice close enough to the fastest method?"""
     excess = [robot["excess"] for robot in robots if "excess" in robot]
-    return [Verdict("", f"auto: worst excess over the fastest, {len(excess)} robots", max(excess), "%", "<=",
-                    AUTO_EXCESS)] if excess else []
+    return (
+        [
+            Verdict(
+                "",
+                f"auto: worst excess over the fastest, {len(excess)} robots",
+                max(excess),
+                "%",
+                "<=",
+                AUTO_EXCESS,
+            )
+        ]
+        if excess
+        else []
+    )

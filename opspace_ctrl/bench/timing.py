@@ -1,4 +1,5 @@
 """The stopwatch: contestants in turns on one core, the least and the median time of each."""
+
 from __future__ import annotations
 
 import gc
@@ -10,7 +11,15 @@ from time import perf_counter_ns
 
 import numpy as np
 
-__all__ = ["Contestant", "Timing", "clock_cost", "pinned", "quiet", "time_in_turns", "time_warm_block"]
+__all__ = [
+    "Contestant",
+    "Timing",
+    "clock_cost",
+    "pinned",
+    "quiet",
+    "time_in_turns",
+    "time_warm_block",
+]
 
 WARM = 4  # untimed calls before each block: the others have been using the caches
 

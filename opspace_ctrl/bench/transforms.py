@@ -1,4 +1,5 @@
 """By how many coordinate transforms RJK computes its blocks of Omega ([Featherstone2010], appendix B)."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -28,7 +29,9 @@ class Transforms:
         return self.two + self.three
 
 
-def transforms(parent: np.ndarray, need: np.ndarray, two_screw: np.ndarray) -> tuple[Transforms, ...]:
+def transforms(
+    parent: np.ndarray, need: np.ndarray, two_screw: np.ndarray
+) -> tuple[Transforms, ...]:
     """Transforms in the second (P), third (Omega_ii) and last loop (Omega_ij) of figure 14.
 
     Args:

@@ -1,4 +1,5 @@
 """What a launch takes when nothing else is asked for."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -4,6 +4,7 @@ Lifecycle nodes are configured when they run and activated when they are configu
 task fails, or a transition that was asked for here fails, everything is shut down in order; unless the process ended
 well, launch says why and has the exit code 1.
 """
+
 from __future__ import annotations
 
 import shutil
@@ -53,26 +54,40 @@ def launch_description(launch: str) -> LaunchDescription:
 
 def _declared(argument: Argument) -> DeclareLaunchArgument:
     choices = {"choices": list(argument.choices)} if argument.choices else {}
-    return DeclareLaunchArgument(argument.name, default_value=argument.default, description=argument.description,
-                                 **choices)
+    return DeclareLaunchArgument(
+        argument.name, default_value=argument.default, description=argument.description, **choices
+    )
 
 
 def _start(context: LaunchContext, launch: str) -> list[Action]:
     """The actions of the plan that the arguments ask for."""
-    given = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in arguments(launch)}
+    given = {
+        argument.name: LaunchConfiguration(argument.name).perform(context)
+        for argument in arguments(launch)
+    }
     scratch = Path(tempfile.mkdtemp(prefix="opspace_"))
     try:
         processes = {process.name: process for process in plan(launch, given, scratch)}
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
         raise
-    clean = OnShutdown(on_shutdown=lambda event, context: shutil.rmtree(scratch, ignore_errors=True))
+    clean = OnShutdown(
+        on_shutdown=lambda event, context: shutil.rmtree(scratch, ignore_errors=True)
+    )
     actions: list[Action] = [RegisterEventHandler(clean)]
     started = {name: _action(process, given["namespace"]) for name, process in processes.items()}
-    begin = {name: [started[name], *_transitions(process, started[name])] for name, process in processes.items()}
+    begin = {
+        name: [started[name], *_transitions(process, started[name])]
+        for name, process in processes.items()
+    }
     for name, process in processes.items():
         if process.role != OPTIONAL:
-            then = [action for other in processes.values() if other.after == name for action in begin[other.name]]
+            then = [
+                action
+                for other in processes.values()
+                if other.after == name
+                for action in begin[other.name]
+            ]
             actions.append(RegisterEventHandler(_when_ended(process, started[name], then)))
         if not process.after:
             actions += begin[name]
@@ -85,23 +100,33 @@ def _action(process: Process, namespace: str) -> ExecuteProcess:
     if process.grace:
         options["sigterm_timeout"] = str(process.grace)
     if not process.package:
-        return ExecuteProcess(cmd=[process.executable, *process.arguments], name=process.name, **options)
+        return ExecuteProcess(
+            cmd=[process.executable, *process.arguments], name=process.name, **options
+        )
     if not process.keeps_name:
         options["name"] = process.name
     if process.log_level:
         options["ros_arguments"] = ["--log-level", process.log_level]
     kind = LifecycleNode if process.is_lifecycle else Node
-    return kind(package=process.package, executable=process.executable, namespace=namespace,
-                parameters=[_parameters(source) for source in process.parameters],
-                arguments=list(process.arguments), remappings=list(process.remappings), **options)
+    return kind(
+        package=process.package,
+        executable=process.executable,
+        namespace=namespace,
+        parameters=[_parameters(source) for source in process.parameters],
+        arguments=list(process.arguments),
+        remappings=list(process.remappings),
+        **options,
+    )
 
 
 def _parameters(source: Path | Mapping[str, Any]) -> str | dict[str, Any]:
     """A parameter file, or values; launch reads text as YAML unless it is told that it is text."""
     if isinstance(source, Path):
         return str(source)
-    return {name: ParameterValue(value, value_type=str) if isinstance(value, str) else value
-            for name, value in source.items()}
+    return {
+        name: ParameterValue(value, value_type=str) if isinstance(value, str) else value
+        for name, value in source.items()
+    }
 
 
 def _transitions(process: Process, node: Action) -> list[Action]:
@@ -110,14 +135,21 @@ def _transitions(process: Process, node: Action) -> list[Action]:
         return []
 
     def when(before: str, after: str | None, action: Action) -> Action:
-        return RegisterEventHandler(OnStateTransition(target_lifecycle_node=node, start_state=before, goal_state=after,
-                                                      entities=[action]))
+        return RegisterEventHandler(
+            OnStateTransition(
+                target_lifecycle_node=node, start_state=before, goal_state=after, entities=[action]
+            )
+        )
 
-    actions = [when("configuring", "unconfigured", _failure(f"{process.name} could not be configured")),
-               when("errorprocessing", None, _failure(f"{process.name} failed in a transition"))]
+    actions = [
+        when("configuring", "unconfigured", _failure(f"{process.name} could not be configured")),
+        when("errorprocessing", None, _failure(f"{process.name} failed in a transition")),
+    ]
     if process.activate:  # whoever activates it by hand may try again
-        actions += [when("configuring", "inactive", _change(node, Transition.TRANSITION_ACTIVATE)),
-                    when("activating", "inactive", _failure(f"{process.name} could not be activated"))]
+        actions += [
+            when("configuring", "inactive", _change(node, Transition.TRANSITION_ACTIVATE)),
+            when("activating", "inactive", _failure(f"{process.name} could not be activated")),
+        ]
     return [*actions, OpaqueFunction(function=_configure, args=[node])]
 
 
@@ -144,18 +176,23 @@ def _configure(context: LaunchContext, node: LifecycleNode) -> list[Action]:
 
 def _failure(reason: str) -> OpaqueFunction:
     """Shut everything down with this reason; an exception is what gives launch another exit code than 0."""
+
     def fail(context: LaunchContext) -> None:
         if not context.is_shutdown:
             raise BringupError(reason)
+
     return OpaqueFunction(function=fail)
 
 
 def _change(node: Action, transition: int) -> EmitEvent:
-    return EmitEvent(event=ChangeState(lifecycle_node_matcher=matches_action(node), transition_id=transition))
+    return EmitEvent(
+        event=ChangeState(lifecycle_node_matcher=matches_action(node), transition_id=transition)
+    )
 
 
 def _when_ended(process: Process, action: Action, then: list[Action]) -> OnProcessExit:
     """Go on when a task has ended well; end everything when it failed, or when a required process has ended."""
+
     def decide(event, context: LaunchContext) -> list[Action]:
         if context.is_shutdown:  # it ends because everything does
             return []
@@ -163,4 +200,5 @@ def _when_ended(process: Process, action: Action, then: list[Action]) -> OnProce
             return then
         reason = f"{process.name} has ended with exit code {event.returncode}"
         return [Shutdown(reason=reason) if event.returncode == 0 else _failure(reason)]
+
     return OnProcessExit(target_action=action, on_exit=decide)

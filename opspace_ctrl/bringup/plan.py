@@ -3,6 +3,7 @@
 The controller gets the same parameters before a simulator, before Gazebo and on hardware; only `use_sim_time` follows
 from who owns the time.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -63,21 +64,42 @@ def _controller(request: Request, after: str) -> Process:
     parameters = {**_robot_parameters(request), "use_sim_time": _use_sim_time(request)}
     if request["method"]:
         parameters["method"] = request["method"]
-    return Process("opspace_ctrl", CONTROLLER, CONTROLLER, (request.params_file, parameters), is_lifecycle=True,
-                   activate=request.is_true("activate"), after=after, log_level=request["log_level"])
+    return Process(
+        "opspace_ctrl",
+        CONTROLLER,
+        CONTROLLER,
+        (request.params_file, parameters),
+        is_lifecycle=True,
+        activate=request.is_true("activate"),
+        after=after,
+        log_level=request["log_level"],
+    )
 
 
 def _simulator(request: Request) -> Process:
-    parameters = {**_robot_parameters(request), "mode": request["mode"], "engine": request["engine"],
-                  "pace": request["mode"] == "lockstep",
-                  # robot_state_publisher publishes the description where it runs
-                  "publish_robot_description": not request.is_true("rviz")}
+    parameters = {
+        **_robot_parameters(request),
+        "mode": request["mode"],
+        "engine": request["engine"],
+        "pace": request["mode"] == "lockstep",
+        # robot_state_publisher publishes the description where it runs
+        "publish_robot_description": not request.is_true("rviz"),
+    }
     if request.launch == "hil":
-        parameters |= {"faults": str(request.file("faults")) if request["faults"] else "",
-                       "seed": request.whole_number("seed"),
-                       "log": str(Path(request["log"]).expanduser().resolve()) if request["log"] else ""}
-    return Process("opspace_ctrl", SIMULATOR, SIMULATOR, (request.params_file, parameters), is_lifecycle=True,
-                   activate=True, log_level=request["log_level"])
+        parameters |= {
+            "faults": str(request.file("faults")) if request["faults"] else "",
+            "seed": request.whole_number("seed"),
+            "log": str(Path(request["log"]).expanduser().resolve()) if request["log"] else "",
+        }
+    return Process(
+        "opspace_ctrl",
+        SIMULATOR,
+        SIMULATOR,
+        (request.params_file, parameters),
+        is_lifecycle=True,
+        activate=True,
+        log_level=request["log_level"],
+    )
 
 
 def _viewers(request: Request, has_publisher: bool) -> tuple[Process, ...]:
@@ -86,8 +108,14 @@ def _viewers(request: Request, has_publisher: bool) -> tuple[Process, ...]:
         return ()
     sim_time = {"use_sim_time": _use_sim_time(request)}
     fixed_frame = "odom" if request.model.is_base_coordinate.any() else _root_link(request)
-    rviz = Process("rviz2", "rviz2", "rviz", (sim_time,), role=OPTIONAL,
-                   arguments=("-d", str(shipped_path("rviz", RVIZ_FILE)), "-f", fixed_frame))
+    rviz = Process(
+        "rviz2",
+        "rviz2",
+        "rviz",
+        (sim_time,),
+        role=OPTIONAL,
+        arguments=("-d", str(shipped_path("rviz", RVIZ_FILE)), "-f", fixed_frame),
+    )
     return (rviz,) if has_publisher else (state_publisher(request.description, **sim_time), rviz)
 
 

@@ -1,4 +1,5 @@
 """A process that a launch file starts, as data."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
 """What was asked for on the command line of a launch file, checked."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -40,9 +41,13 @@ class Request:
         known = {argument.name: argument for argument in arguments(self.launch)}
         for name, value in self.given.items():
             if name not in known:
-                raise BringupError(f"{self.launch}: no argument {quoted(name)}; there are {listed(known)}")
+                raise BringupError(
+                    f"{self.launch}: no argument {quoted(name)}; there are {listed(known)}"
+                )
             if known[name].choices and value not in known[name].choices:
-                raise BringupError(f"{self.launch}: {name}:={value} is not one of {listed(known[name].choices)}")
+                raise BringupError(
+                    f"{self.launch}: {name}:={value} is not one of {listed(known[name].choices)}"
+                )
 
     def __getitem__(self, name: str) -> str:
         values = {argument.name: argument.default for argument in arguments(self.launch)}
@@ -57,7 +62,9 @@ class Request:
         try:
             number = int(self[name])
         except ValueError:
-            raise BringupError(f"{self.launch}: {name}:={self[name]} is not a whole number") from None
+            raise BringupError(
+                f"{self.launch}: {name}:={self[name]} is not a whole number"
+            ) from None
         if number < minimum:
             raise BringupError(f"{self.launch}: {name}:={number} is less than {minimum}")
         return number
@@ -90,11 +97,15 @@ class Request:
         name = self._named_robot
         path = Path(name).expanduser().resolve()
         if self["xacro_args"] and path.suffix != ".xacro":
-            raise BringupError(f"xacro_args:={self['xacro_args']} is for .xacro files; robot:={name} is none")
+            raise BringupError(
+                f"xacro_args:={self['xacro_args']} is for .xacro files; robot:={name} is none"
+            )
         if name in ROBOTS:
             return name
         if not path.is_file():
-            raise BringupError(f"robot:={name} is neither a file nor a shipped robot ({', '.join(ROBOTS)})")
+            raise BringupError(
+                f"robot:={name} is neither a file nor a shipped robot ({', '.join(ROBOTS)})"
+            )
         if not self["xacro_args"]:
             return str(path)
         expanded = self.scratch / "robot.urdf"
@@ -123,12 +134,20 @@ class Request:
         options: dict[str, Any] = {"locked": locked} if locked else {}
         if self.base:
             options["base"] = self.base
-        return load_robot(self.robot, **options) if self.robot in ROBOTS else load_urdf(self.description, **options)
+        return (
+            load_robot(self.robot, **options)
+            if self.robot in ROBOTS
+            else load_urdf(self.description, **options)
+        )
 
     @property
     def folder(self) -> Path | None:
         """Where the robot's file lies."""
-        return None if self._named_robot in ROBOTS else Path(self._named_robot).expanduser().resolve().parent
+        return (
+            None
+            if self._named_robot in ROBOTS
+            else Path(self._named_robot).expanduser().resolve().parent
+        )
 
     @cached_property
     def params_file(self) -> Path:
@@ -139,8 +158,10 @@ class Request:
             return path
         path = default_params_file(self._named_robot)
         if path is None:
-            raise BringupError(f"robot:={self._named_robot} is not a shipped robot, so params_file:=FILE.yaml must say "
-                               "what its tasks are")
+            raise BringupError(
+                f"robot:={self._named_robot} is not a shipped robot, so params_file:=FILE.yaml must say "
+                "what its tasks are"
+            )
         return path.resolve()
 
     def _check_sections(self, path: Path) -> None:
@@ -149,8 +170,10 @@ class Request:
         for node in (CONTROLLER, SIMULATOR):
             name = f"/{namespace}/{node}" if namespace else f"/{node}"
             if section_for(path, name) is False:
-                raise BringupError(f"params_file:={path} has a section for {node}, but not for {name}; "
-                                   f"/**/{node} is for any namespace")
+                raise BringupError(
+                    f"params_file:={path} has a section for {node}, but not for {name}; "
+                    f"/**/{node} is for any namespace"
+                )
 
     def parameters(self, node: str) -> dict[str, Any]:
         """What the parameter file says for a node of ours."""
@@ -159,7 +182,9 @@ class Request:
     @property
     def joints(self) -> list[str]:
         """The joints in the order of effort_controller/commands."""
-        return list(self.parameters(CONTROLLER).get("joints") or self.model_of(CONTROLLER).joint_names)
+        return list(
+            self.parameters(CONTROLLER).get("joints") or self.model_of(CONTROLLER).joint_names
+        )
 
 
 def _pairs(text: str) -> dict[str, str]:

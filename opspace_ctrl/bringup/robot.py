@@ -1,4 +1,5 @@
 """robot_state_publisher, which several launches start."""
+
 from __future__ import annotations
 
 from opspace_ctrl.bringup.processes import Process
@@ -9,4 +10,6 @@ __all__ = ["state_publisher"]
 def state_publisher(description: str, use_sim_time: bool) -> Process:
     """The process that publishes robot_description and the transforms of the links."""
     parameters = {"robot_description": description, "use_sim_time": use_sim_time}
-    return Process("robot_state_publisher", "robot_state_publisher", "robot_state_publisher", (parameters,))
+    return Process(
+        "robot_state_publisher", "robot_state_publisher", "robot_state_publisher", (parameters,)
+    )

@@ -2,6 +2,7 @@
 
 A layer of its own above `osim/`: it needs the operational-space inertia, and both controller and simulator need it.
 """
+
 from .closed_chain import ClosedChain, Closure
 from .grasp import Grasp, GraspMotion, RigidObject
 from .incremental import Contact, add_object

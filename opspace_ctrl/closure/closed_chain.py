@@ -1,4 +1,5 @@
 """Closed chains: frames of one robot, or of several in a forest, held together ([Rodriguez1991] 5.3)."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -40,8 +41,10 @@ class Closure:
     def __post_init__(self):
         turn = np.asarray(self.rotation, dtype=float)
         if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3), atol=1e-9):
-            raise ConfigurationError(f"closure of {self.first!r} and {self.second!r}: rotation must be a (3, 3) "
-                                     "rotation matrix")
+            raise ConfigurationError(
+                f"closure of {self.first!r} and {self.second!r}: rotation must be a (3, 3) "
+                "rotation matrix"
+            )
 
     def selection(self) -> np.ndarray:
         """The rows as a (k, 6) matrix."""
@@ -96,8 +99,15 @@ class ClosedChain:
 
     # ---- dynamics ----
 
-    def forward(self, q, v, tau, out: np.ndarray | None = None, wanted=None,
-                external: Wrenches | None = None) -> np.ndarray:
+    def forward(
+        self,
+        q,
+        v,
+        tau,
+        out: np.ndarray | None = None,
+        wanted=None,
+        external: Wrenches | None = None,
+    ) -> np.ndarray:
         """Accelerations dv/dt (nv,) with the loops closed, into `out` if given.
 
         Args:
@@ -130,23 +140,31 @@ class ClosedChain:
             inputs = [self.model.check_velocity(x, name) for x, name in zip(inputs, names.split())]
             wanted = np.ascontiguousarray(wanted, dtype=float)
             if wanted.shape != (self.m,) or not np.isfinite(wanted).all():
-                raise ConfigurationError(f"{self.model.name}: wanted must be {self.m} finite numbers, one a row")
+                raise ConfigurationError(
+                    f"{self.model.name}: wanted must be {self.m} finite numbers, one a row"
+                )
             status = entry.call(q, *inputs, wanted, *rest, self._work.address)
         if status == core.ILL_POSED:
             self._raise_ill_posed()
         if status != OK:
-            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}, or `out` is no vector of {self.model.nv} "
-                                     "float64 numbers")
+            raise ConfigurationError(
+                f"{self.model.name}: {TOO_LARGE}, or `out` is no vector of {self.model.nv} "
+                "float64 numbers"
+            )
 
     def _raise_ill_posed(self) -> None:
         row = int(self._work[core.ROW][0])
         c = self.closures[self._of_row[row]]
         omega = self.effective_inertia_inv
         scale = np.sqrt(np.maximum(np.diag(omega), np.finfo(float).tiny))
-        rank = np.linalg.matrix_rank(omega / np.outer(scale, scale), core.RANK_TOLERANCE, hermitian=True)
-        raise IllPosedError(f"{self.model.name}: row {row} of the closed chain ({c.first} held to {c.second}) depends "
-                            f"on the rows before it: the inverse effective inertia has rank {rank} of {self.m}, so "
-                            "that loop forces are not unique; close fewer rows, such as rows='position'")
+        rank = np.linalg.matrix_rank(
+            omega / np.outer(scale, scale), core.RANK_TOLERANCE, hermitian=True
+        )
+        raise IllPosedError(
+            f"{self.model.name}: row {row} of the closed chain ({c.first} held to {c.second}) depends "
+            f"on the rows before it: the inverse effective inertia has rank {rank} of {self.m}, so "
+            "that loop forces are not unique; close fewer rows, such as rows='position'"
+        )
 
     # ---- what the last call found ----
 
@@ -158,7 +176,10 @@ class ClosedChain:
     @property
     def wrenches(self) -> np.ndarray:
         """Loop wrenches (k, 6) of the closures on their first frames: force, torque; world axes, frame's origin."""
-        found, rows = np.zeros((len(self.closures), 6)), self._selection * self._work[core.F][:, None]
+        found, rows = (
+            np.zeros((len(self.closures), 6)),
+            self._selection * self._work[core.F][:, None],
+        )
         np.add.at(found, self._of_row, rows)
         return found
 
@@ -199,10 +220,15 @@ class ClosedChain:
                 return q
             step = self.close_velocity(q, still, -error * min(1.0, _STEP_LIMIT / size))
             q = self.model.integrate(q, step, 1.0)
-        raise IllPosedError(f"{self.model.name}: the loops stay open by {size:.3g} after {steps} steps")
+        raise IllPosedError(
+            f"{self.model.name}: the loops stay open by {size:.3g} after {steps} steps"
+        )
 
     def _call_at(self, q) -> None:
-        if entries.at_configuration.call(self.model.check_configuration(q), self._work.address) != OK:
+        if (
+            entries.at_configuration.call(self.model.check_configuration(q), self._work.address)
+            != OK
+        ):
             raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
 
     def _pose(self, frame: int) -> tuple[np.ndarray, np.ndarray]:
@@ -213,6 +239,9 @@ class ClosedChain:
 
 def _difference(first, second, rotation: np.ndarray) -> np.ndarray:
     """Position and orientation (6,) of one pose less those of another, world axes."""
-    from scipy.spatial.transform import Rotation  # here: it would triple the time to import the package
+    from scipy.spatial.transform import (
+        Rotation,
+    )  # here: it would triple the time to import the package
+
     turn = first[0] @ (second[0] @ rotation).T
     return np.concatenate([first[1] - second[1], Rotation.from_matrix(turn).as_rotvec()])

@@ -7,6 +7,7 @@ For rows w (k, 6) of the motion of frame 1 relative to frame 2, J_c = w (J_1 - J
 through whatever the arms share, so a common base needs no case of its own; for arms on bases of their own the
 cross terms vanish and Omega_c is Lambda_1^-1 + Lambda_2^-1.
 """
+
 from __future__ import annotations
 
 from itertools import count as count_from
@@ -42,8 +43,14 @@ RANK_TOLERANCE = 1e-10  # of a pivot in its own diagonal entry: beyond, forces h
 def _along(w, r, linear, angular):
     """Row r of SELECT times a motion."""
     s = floats(w, SELECT)
-    return (s[r, 0] * linear[0] + s[r, 1] * linear[1] + s[r, 2] * linear[2]
-            + s[r, 3] * angular[0] + s[r, 4] * angular[1] + s[r, 5] * angular[2])
+    return (
+        s[r, 0] * linear[0]
+        + s[r, 1] * linear[1]
+        + s[r, 2] * linear[2]
+        + s[r, 3] * angular[0]
+        + s[r, 4] * angular[1]
+        + s[r, 5] * angular[2]
+    )
 
 
 @kernel
@@ -143,14 +150,21 @@ def _accelerate_freely(w, tau, out):
 def _free(w, r, f):
     """Row r of the classical acceleration of frame f."""
     node, acc = ints(w, dyn.FRAME_NODE)[f], floats(w, dyn.ACCELERATION)
-    return _along(w, r, point_acceleration(w, node, frame_point(w, f)), (acc[0, node], acc[1, node], acc[2, node]))
+    return _along(
+        w,
+        r,
+        point_acceleration(w, node, frame_point(w, f)),
+        (acc[0, node], acc[1, node], acc[2, node]),
+    )
 
 
 @kernel
 def _speed(w, r, f):
     """Row r of the velocity of frame f."""
     node, vel = ints(w, dyn.FRAME_NODE)[f], floats(w, dyn.VELOCITY)
-    return _along(w, r, point_velocity(w, node, frame_point(w, f)), (vel[0, node], vel[1, node], vel[2, node]))
+    return _along(
+        w, r, point_velocity(w, node, frame_point(w, f)), (vel[0, node], vel[1, node], vel[2, node])
+    )
 
 
 @entry(int64(vector, vector, vector, vector, vector, int64))
@@ -158,7 +172,13 @@ def forward(q, v, tau, wanted, out, w):
     """Accelerations of the closed chain; `wanted` (m,) is the relative acceleration of the frames' rows."""
     nv, m = count(w, dyn.NV), count(w, M)
     writable = is_vector(out, nv, count(w, dyn.NDARRAY), count(w, dyn.FLOAT64))
-    if not (writable and is_usable(w, tau, nv) and is_usable(w, v, nv) and is_usable(w, wanted, m) and place(w, q)):
+    if not (
+        writable
+        and is_usable(w, tau, nv)
+        and is_usable(w, v, nv)
+        and is_usable(w, wanted, m)
+        and place(w, q)
+    ):
         return REFUSED
     copy(floats_of(v), floats(w, dyn.V), nv)
     _accelerate_freely(w, floats_of(tau), floats_of(out))

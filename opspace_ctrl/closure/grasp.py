@@ -1,4 +1,5 @@
 """Several arms holding one rigid object ([Rodriguez1991] sections 5.3 and 6)."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -33,8 +34,12 @@ class RigidObject:
 
     def __post_init__(self):
         inertia = np.asarray(self.inertia, dtype=float)
-        if inertia.shape != (3, 3) or not (self.mass > 0.0 and np.linalg.eigvalsh(inertia)[0] > 0.0):
-            raise InertiaError("an object that is held needs a positive mass and a positive definite (3, 3) inertia")
+        if inertia.shape != (3, 3) or not (
+            self.mass > 0.0 and np.linalg.eigvalsh(inertia)[0] > 0.0
+        ):
+            raise InertiaError(
+                "an object that is held needs a positive mass and a positive definite (3, 3) inertia"
+            )
         object.__setattr__(self, "inertia", inertia)
         object.__setattr__(self, "com", check_vector(self.com, 3, "com of the object"))
 
@@ -66,9 +71,13 @@ class Grasp:
         method: How Omega is computed, one of `osim.methods(model)`.
     """
 
-    def __init__(self, model: Model, frames: Sequence[str], held: RigidObject, method: str = "auto"):
+    def __init__(
+        self, model: Model, frames: Sequence[str], held: RigidObject, method: str = "auto"
+    ):
         if len(set(frames)) != len(frames) or not frames:
-            raise ConfigurationError(f"{model.name}: an object is held by one or more different frames, not {frames}")
+            raise ConfigurationError(
+                f"{model.name}: an object is held by one or more different frames, not {frames}"
+            )
         self.model, self.frames, self.held = model, tuple(frames), held
         self._ospace = OperationalSpace(model, list(frames), method=method)
 
@@ -81,9 +90,16 @@ class Grasp:
         R, held = from_quaternion(poses[0][1]), self.held
         center = poses[0][0] + R @ held.com
         arms = [position - center for position, _ in poses]
-        inertia, self._turn = R @ held.inertia @ R.T, frame_velocity(self.model, q, v, self.frames[0])[3:]
-        self.A = np.vstack([np.block([[np.eye(3), -skew(r)], [np.zeros((3, 3)), np.eye(3)]]) for r in arms])
-        self.object_inertia = np.block([[held.mass * np.eye(3), np.zeros((3, 3))], [np.zeros((3, 3)), inertia]])
+        inertia, self._turn = (
+            R @ held.inertia @ R.T,
+            frame_velocity(self.model, q, v, self.frames[0])[3:],
+        )
+        self.A = np.vstack(
+            [np.block([[np.eye(3), -skew(r)], [np.zeros((3, 3)), np.eye(3)]]) for r in arms]
+        )
+        self.object_inertia = np.block(
+            [[held.mass * np.eye(3), np.zeros((3, 3))], [np.zeros((3, 3)), inertia]]
+        )
         w = skew(self._turn)
         self._bias = np.concatenate([np.append(w @ w @ r, np.zeros(3)) for r in arms])
         self._forces = np.append(held.mass * self.model.gravity, -w @ inertia @ self._turn)
@@ -111,7 +127,9 @@ class Grasp:
             IllPosedError: Omega + A M_obj^-1 A^T is not of full rank: contact forces are not unique.
         """
         wrench = np.zeros(6) if wrench is None else check_vector(wrench, 6, "wrench on the object")
-        free = link_accelerations(self.model, self._q, self._v, tau, method="kalman", frames=self.frames)
+        free = link_accelerations(
+            self.model, self._q, self._v, tau, method="kalman", frames=self.frames
+        )
         contact = Contact(self.omega, free.ravel())
         _, F = add_object(contact, self.A, self.object_inertia, wrench + self._forces, self._bias)
         acceleration = np.linalg.solve(self.object_inertia, wrench + self._forces + self.A.T @ F)

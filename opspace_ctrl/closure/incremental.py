@@ -3,6 +3,7 @@
 A mechanism that gives alpha at its contacts, and Omega more for every contact force, meets an object that asks for
 M a = w + A^T F. That alpha - Omega F = A a + c decides F; nothing of the mechanism is computed again.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -39,15 +40,20 @@ def solve_well_posed(matrix: np.ndarray, right: np.ndarray, what: str) -> np.nda
     values, vectors = np.linalg.eigh(scale[:, None] * matrix * scale)
     rank = int(np.sum(values > RANK_TOLERANCE * values[-1]))
     if rank < len(matrix):
-        raise IllPosedError(f"{what} has rank {rank} of {len(matrix)}: contact forces are not unique; hold fewer rows, "
-                            "or move away from the singular posture")
+        raise IllPosedError(
+            f"{what} has rank {rank} of {len(matrix)}: contact forces are not unique; hold fewer rows, "
+            "or move away from the singular posture"
+        )
     columns = right.reshape(len(matrix), -1)
-    found = scale[:, None] * (vectors @ ((vectors.T @ (scale[:, None] * columns)) / values[:, None]))
+    found = scale[:, None] * (
+        vectors @ ((vectors.T @ (scale[:, None] * columns)) / values[:, None])
+    )
     return found.reshape(right.shape)
 
 
-def add_object(contact: Contact, A: np.ndarray, M: np.ndarray, wrench: np.ndarray,
-               c: np.ndarray) -> tuple[Contact, np.ndarray]:
+def add_object(
+    contact: Contact, A: np.ndarray, M: np.ndarray, wrench: np.ndarray, c: np.ndarray
+) -> tuple[Contact, np.ndarray]:
     """The contacts with an object in them, and the forces F (k,) on the object.
 
         F = (Omega + A M^-1 A^T)^-1 (alpha - c - A M^-1 w)
@@ -66,6 +72,8 @@ def add_object(contact: Contact, A: np.ndarray, M: np.ndarray, wrench: np.ndarra
     response = np.linalg.solve(M, np.column_stack([A.T, wrench]))
     total = contact.omega + A @ response[:, :-1]
     right = np.column_stack([contact.alpha - c - A @ response[:, -1], contact.omega])
-    found = solve_well_posed(0.5 * (total + total.T), right, "the inverse effective inertia Omega + A M^-1 A^T")
+    found = solve_well_posed(
+        0.5 * (total + total.T), right, "the inverse effective inertia Omega + A M^-1 A^T"
+    )
     F, gain = found[:, 0], found[:, 1:]
     return Contact(contact.omega - contact.omega @ gain, contact.alpha - contact.omega @ F), F

@@ -7,6 +7,7 @@ A subcommand's module is named after it, its docstring's first line is its help,
 
 Every module is imported to print `opspace --help`, so what takes long to import is imported inside `run`.
 """
+
 from __future__ import annotations
 
 from opspace_ctrl.errors import OpspaceError

@@ -1,4 +1,5 @@
 """The sentences around the tables of a timing report: where and how it was made, who is missing and why."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -12,17 +13,24 @@ def head(report: dict[str, Any]) -> list[str]:
     installed = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
     core = "not pinned" if report["core"] is None else f"pinned to core {report['core']}"
     calls, ticks = counts(report)
-    return [f"{machine['cpu']}, {machine['cores_allowed']} of {machine['cores']} cores ({core}), "
-            f"{' '.join(machine['vector_flags'])}",
-            f"{machine['system']}; {installed}",
-            f"{report['made']}; {calls} calls of each at {plan['states']} random regular states, in turns, and {ticks} "
-            f"ticks for the tail; every time includes {report['clock_us']:.2f} us of the clock"]
+    return [
+        f"{machine['cpu']}, {machine['cores_allowed']} of {machine['cores']} cores ({core}), "
+        f"{' '.join(machine['vector_flags'])}",
+        f"{machine['system']}; {installed}",
+        f"{report['made']}; {calls} calls of each at {plan['states']} random regular states, in turns, and {ticks} "
+        f"ticks for the tail; every time includes {report['clock_us']:.2f} us of the clock",
+    ]
 
 
 def counts(report: dict[str, Any]) -> tuple[int, int]:
     """Timed calls of each contestant, and ticks for the tail: the fewest on any robot."""
     robots, plan = report["robots"].values(), report["plan"]
-    calls = [timing["calls"] for robot in robots for field in robot["times"].values() for timing in field.values()]
+    calls = [
+        timing["calls"]
+        for robot in robots
+        for field in robot["times"].values()
+        for timing in field.values()
+    ]
     ticks = [robot["tail"]["calls"] for robot in robots]
     return min(calls, default=plan["calls"]), min(ticks, default=plan["calls_long"])
 
@@ -33,11 +41,19 @@ def notes(report: dict[str, Any]) -> list[str]:
     lines = [f"{name} is {robot['path']}" for name, robot in robots.items() if robot.get("path")]
     lines += _choices(robots) + _unjudged(report)
     lines += [f"{name} left out: {reason}" for name, reason in report["left_out"].items()]
-    lines += [f"{name} without {peer}: {reason}" for name, robot in robots.items()
-              for peer, reason in robot["absent"].items()]
-    lines += [f"singular tick of {name}: {robot['singularity']['singular_states']}" for name, robot in robots.items()]
+    lines += [
+        f"{name} without {peer}: {reason}"
+        for name, robot in robots.items()
+        for peer, reason in robot["absent"].items()
+    ]
+    lines += [
+        f"singular tick of {name}: {robot['singularity']['singular_states']}"
+        for name, robot in robots.items()
+    ]
     lines += [f"{what} failed: {reason}" for what, reason in report.get("failed", {}).items()]
-    return lines + (["interrupted: what was complete by then is shown"] if report.get("interrupted") else [])
+    return lines + (
+        ["interrupted: what was complete by then is shown"] if report.get("interrupted") else []
+    )
 
 
 def _choices(robots: dict[str, Any]) -> list[str]:
@@ -53,10 +69,13 @@ def _choices(robots: dict[str, Any]) -> list[str]:
 def _unjudged(report: dict[str, Any]) -> list[str]:
     """Which targets are not applied, since too little was measured."""
     calls, ticks = counts(report)
-    lines = [f"ratios and shares are not judged: {calls} calls, their targets are for {LEAST_CALLS} or more"]
+    lines = [
+        f"ratios and shares are not judged: {calls} calls, their targets are for {LEAST_CALLS} or more"
+    ]
     late = [f"the tail is not judged: {ticks} ticks, its target is for {LEAST_TICKS} or more"]
     return (lines if report["robots"] and calls < LEAST_CALLS else []) + (
-        late if report["robots"] and ticks < LEAST_TICKS else [])
+        late if report["robots"] and ticks < LEAST_TICKS else []
+    )
 
 
 def summary(report: dict[str, Any]) -> str:

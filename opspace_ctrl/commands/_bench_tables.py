@@ -1,4 +1,5 @@
 """A timing report as tables for the terminal, or as Markdown."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -11,9 +12,13 @@ from rich.text import Text
 from opspace_ctrl.commands._bench_notes import head, notes, summary
 
 # The words before the colons are those of the second table's rows.
-QUANTITIES = {"tick": "tick: control tick", "explicit": "explicit: Lambda, Jbar, N, torque",
-              "inertia_inv": "inertia_inv: Lambda^-1 alone", "forward": "forward: forward dynamics",
-              "inverse": "inverse: inverse dynamics"}
+QUANTITIES = {
+    "tick": "tick: control tick",
+    "explicit": "explicit: Lambda, Jbar, N, torque",
+    "inertia_inv": "inertia_inv: Lambda^-1 alone",
+    "forward": "forward: forward dynamics",
+    "inverse": "inverse: inverse dynamics",
+}
 MARKS = {True: ("ok", "green"), False: ("short", "red"), None: ("", "")}
 SENSES = {">=": "≥", "<=": "≤"}
 JUDGED = "measured [target]: ok = reached, short = not"
@@ -50,7 +55,7 @@ def _lines(lines: list[str], markdown: bool) -> str:
 
 
 def _side_by_side(names: list[str], most: int) -> list[list[str]]:
-    return [names[k:k + max(most, 1)] for k in range(0, len(names), max(most, 1))]
+    return [names[k : k + max(most, 1)] for k in range(0, len(names), max(most, 1))]
 
 
 def times(report: dict[str, Any], names: list[str], markdown: bool) -> Table:
@@ -64,8 +69,10 @@ def times(report: dict[str, Any], names: list[str], markdown: bool) -> Table:
         table.add_row(f"**{title}**" if markdown else Text(title, style="bold"))
         for contestant in contestants(report, quantity):
             cells = [robot["times"][quantity].get(contestant) for robot in robots]
-            table.add_row(contestant if markdown else f"  {contestant}",
-                          *[f"{cell['least']:.2f} / {cell['median']:5.2f}" if cell else "" for cell in cells])
+            table.add_row(
+                contestant if markdown else f"  {contestant}",
+                *[f"{cell['least']:.2f} / {cell['median']:5.2f}" if cell else "" for cell in cells],
+            )
     return table
 
 
@@ -83,7 +90,9 @@ def by_robot(report: dict[str, Any], names: list[str], markdown: bool) -> Table:
     table.add_column("figure", no_wrap=True)
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
-    cells = {(verdict["claim"], verdict["robot"]): _judged(verdict) for verdict in report["verdicts"]}
+    cells = {
+        (verdict["claim"], verdict["robot"]): _judged(verdict) for verdict in report["verdicts"]
+    }
     claims = [[claim for claim, robot in cells if robot == name] for name in names]
     for claim in dict.fromkeys(sum(sorted(claims, key=len, reverse=True), [])):
         table.add_row(claim, *[cells.get((claim, name), Text("")) for name in names])
@@ -105,35 +114,60 @@ def growth(report: dict[str, Any], shape: str, markdown: bool) -> Table:
     """Least time against the number of joints, and the exponents."""
     grown = report["growth"][shape]
     crossing = grown["crossover"]
-    where = f"recursive methods win from {crossing['joints']:.0f} joints on" if crossing else "no crossover"
+    where = (
+        f"recursive methods win from {crossing['joints']:.0f} joints on"
+        if crossing
+        else "no crossover"
+    )
     table = _table(f"{shape}, microseconds by joints; {where}", markdown)
     table.add_column("joints")
     for joints in (*grown["joints"], "exponent"):
         table.add_column(str(joints), justify="right")
     for name, least in grown["least_us"].items():
         slope = grown["exponents"].get(name)
-        table.add_row(name, *[f"{time:.1f}" for time in least], "" if slope is None else f"{slope:.2f}")
+        table.add_row(
+            name, *[f"{time:.1f}" for time in least], "" if slope is None else f"{slope:.2f}"
+        )
     return table
 
 
 def auto(report: dict[str, Any], markdown: bool, most: int = 8) -> Table:
     """The robots on which auto chose worst; how many were looked at."""
     robots = [robot for robot in report["auto"] if "excess" in robot]
-    left_out = sorted({robot["robot"] for robot in report["auto"]} - {robot["robot"] for robot in robots})
-    table = _table(f"auto's worst choices of {len(robots)} (robots with a base); not loadable or nothing "
-                   f"moves: {'; '.join(left_out) or 'none'}", markdown)
+    left_out = sorted(
+        {robot["robot"] for robot in report["auto"]} - {robot["robot"] for robot in robots}
+    )
+    table = _table(
+        f"auto's worst choices of {len(robots)} (robots with a base); not loadable or nothing "
+        f"moves: {'; '.join(left_out) or 'none'}",
+        markdown,
+    )
     for title in ("robot", "n", "m", "choice", "us", "fastest", "us", "excess"):
-        table.add_column(title, justify="left" if title in ("robot", "choice", "fastest") else "right")
+        table.add_column(
+            title, justify="left" if title in ("robot", "choice", "fastest") else "right"
+        )
     for robot in sorted(robots, key=lambda robot: -robot["excess"])[:most]:
-        table.add_row(robot["robot"], str(robot["nv"]), str(robot["m"]), robot["choice"],
-                      f"{robot['choice_us']:.2f}", robot["fastest"], f"{robot['fastest_us']:.2f}",
-                      f"{robot['excess']:.1%}")
+        table.add_row(
+            robot["robot"],
+            str(robot["nv"]),
+            str(robot["m"]),
+            robot["choice"],
+            f"{robot['choice_us']:.2f}",
+            robot["fastest"],
+            f"{robot['fastest_us']:.2f}",
+            f"{robot['excess']:.1%}",
+        )
     return table
 
 
 def _table(title: str, markdown: bool) -> Table:
-    return Table(title=title, title_justify="left", box=box.MARKDOWN if markdown else box.SIMPLE_HEAD,
-                 padding=(0, 1, 0, 0), pad_edge=markdown)
+    return Table(
+        title=title,
+        title_justify="left",
+        box=box.MARKDOWN if markdown else box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=markdown,
+    )
 
 
 def _judged(verdict: dict[str, Any]) -> Text:

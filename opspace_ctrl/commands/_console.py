@@ -1,4 +1,5 @@
 """One way to print tables."""
+
 from __future__ import annotations
 
 import os

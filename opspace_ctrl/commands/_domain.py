@@ -1,4 +1,5 @@
 """A ROS domain that nobody uses: held by a lock file, so that runs beside it get other ones."""
+
 from __future__ import annotations
 
 import fcntl
@@ -12,7 +13,11 @@ from opspace_ctrl.commands import CommandError
 __all__ = ["free_domain"]
 
 DOMAINS = range(20, 100)  # their ports lie below those that the system gives away
-FIRST_PORT, PORTS_A_DOMAIN, PORTS_A_PARTICIPANT = 7410, 250, 2  # of the DDS standard: unicast discovery
+FIRST_PORT, PORTS_A_DOMAIN, PORTS_A_PARTICIPANT = (
+    7410,
+    250,
+    2,
+)  # of the DDS standard: unicast discovery
 PARTICIPANTS = 10
 
 
@@ -34,7 +39,9 @@ def free_domain() -> tuple[int, IO[str]]:
         except OSError:
             pass
         file.close()
-    raise CommandError(f"all ROS domains from {DOMAINS.start} to {DOMAINS.stop - 1} are in use: set ROS_DOMAIN_ID")
+    raise CommandError(
+        f"all ROS domains from {DOMAINS.start} to {DOMAINS.stop - 1} are in use: set ROS_DOMAIN_ID"
+    )
 
 
 def _is_inhabited(domain: int) -> bool:
@@ -42,7 +49,9 @@ def _is_inhabited(domain: int) -> bool:
     for participant in range(PARTICIPANTS):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
-                probe.bind(("", FIRST_PORT + PORTS_A_DOMAIN * domain + PORTS_A_PARTICIPANT * participant))
+                probe.bind(
+                    ("", FIRST_PORT + PORTS_A_DOMAIN * domain + PORTS_A_PARTICIPANT * participant)
+                )
             except OSError:
                 return True
     return False

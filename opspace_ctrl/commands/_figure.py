@@ -1,4 +1,5 @@
 """Pictures without a screen: a new figure, and a file of it."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -24,7 +25,9 @@ def ensure_drawable(path: str) -> None:
     valid = new_figure(1, 1).canvas.get_supported_filetypes()
     ensure_writable(path)
     if Path(path).suffix.lower().lstrip(".") not in valid:
-        raise CommandError(f"cannot write {path!r}: its ending must be one of {', '.join(sorted(valid))}")
+        raise CommandError(
+            f"cannot write {path!r}: its ending must be one of {', '.join(sorted(valid))}"
+        )
 
 
 def save(figure: Figure, path: str) -> None:

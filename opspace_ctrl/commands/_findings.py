@@ -1,4 +1,5 @@
 """What `opspace check` found, and the tables that show it."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -44,7 +45,9 @@ class Findings:
         for title in ("verdict", "of", "finding"):
             table.add_column(title, overflow="fold")
         for verdict, subject, text in self.lines:
-            table.add_row(verdict, subject, text, style={"FAIL": "bold red", "warning": "yellow"}.get(verdict))
+            table.add_row(
+                verdict, subject, text, style={"FAIL": "bold red", "warning": "yellow"}.get(verdict)
+            )
         return table
 
     def torque_table(self) -> Table:
@@ -53,6 +56,11 @@ class Findings:
         for title in ("joint", "torque [Nm]", "limit [Nm]", "share"):
             table.add_column(title, justify="left" if title == "joint" else "right")
         for joint, torque, limit, saturated in self.torques:
-            table.add_row(joint, f"{torque:.3f}", f"{limit:.4g}", f"{100.0 * abs(torque) / limit:.0f} %",
-                          style="bold red" if saturated else None)
+            table.add_row(
+                joint,
+                f"{torque:.3f}",
+                f"{limit:.4g}",
+                f"{100.0 * abs(torque) / limit:.0f} %",
+                style="bold red" if saturated else None,
+            )
         return table

@@ -1,4 +1,5 @@
 """The part of `opspace check` that builds the controller and lets it tick once where the robot starts."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -26,8 +27,11 @@ STIFF = 1e6  # condition number above which a task is nearly singular
 def look(path: Path, model: Model, settings: ControllerSettings, findings: Findings) -> None:
     """Build, tick once, and judge what comes out."""
     controller = Controller(model, settings)
-    findings.good("controller", f"{len(settings.tasks)} tasks, {len(settings.contacts)} contacts; method "
-                  f"{controller.method} of {', '.join(controller.methods())}")
+    findings.good(
+        "controller",
+        f"{len(settings.tasks)} tasks, {len(settings.contacts)} contacts; method "
+        f"{controller.method} of {', '.join(controller.methods())}",
+    )
     findings.subject = "start"
     q = start_of(path, model, settings, findings)
     findings.subject = "first tick"
@@ -39,50 +43,78 @@ def look(path: Path, model: Model, settings: ControllerSettings, findings: Findi
     _judge_contacts(controller, findings)
 
 
-def start_of(path: Path, model: Model, settings: ControllerSettings, findings: Findings) -> np.ndarray:
+def start_of(
+    path: Path, model: Model, settings: ControllerSettings, findings: Findings
+) -> np.ndarray:
     """q where CONFIG's simulator starts; without one, its posture; without that, the middle of the limits."""
     try:
         given = node_parameters(path, SIMULATOR)
     except ParameterFileError:
         given = {}
-    values = checked(SIMULATOR_TABLE, {name: value for name, value in given.items() if name != "use_sim_time"})
+    values = checked(
+        SIMULATOR_TABLE, {name: value for name, value in given.items() if name != "use_sim_time"}
+    )
     locked = settings.locked
     if len(values["initial_positions"]) == len(model.position_limits) + len(locked):
-        values["initial_positions"] = values["initial_positions"][:len(model.position_limits)]
-    if not values["initial_positions"] and settings.posture.positions and not settings.posture.joints:
+        values["initial_positions"] = values["initial_positions"][: len(model.position_limits)]
+    if (
+        not values["initial_positions"]
+        and settings.posture.positions
+        and not settings.posture.joints
+    ):
         values["initial_positions"] = list(settings.posture.positions)
     q = start_configuration(model, simulator_settings(values))
     if values["initial_positions"]:
-        findings.good("start", "joints as in initial_positions" if given else "joints as in posture.positions")
+        findings.good(
+            "start", "joints as in initial_positions" if given else "joints as in posture.positions"
+        )
     else:
-        findings.warn("start", "CONFIG gives no initial_positions: checked at zero, or the nearest limit")
+        findings.warn(
+            "start", "CONFIG gives no initial_positions: checked at zero, or the nearest limit"
+        )
     outside = Guard(model, max(settings.safety.position_margin, 1e-9)).outside(q)
     if outside:
         findings.fail("start", f"entries {outside} of q are outside their limits")
     return q
 
 
-def _judge_torques(controller: Controller, model: Model, tau: np.ndarray, findings: Findings) -> None:
-    limit = dict(zip(model.joint_names, controller.settings.limits.effort_scale * model.effort_limits))
+def _judge_torques(
+    controller: Controller, model: Model, tau: np.ndarray, findings: Findings
+) -> None:
+    limit = dict(
+        zip(model.joint_names, controller.settings.limits.effort_scale * model.effort_limits)
+    )
     saturated = dict(zip(model.joint_names, controller.report.saturated))
-    findings.torques = [(name, float(torque), limit[name], bool(saturated[name]))
-                        for name, torque in zip(controller.joints, tau)]
+    findings.torques = [
+        (name, float(torque), limit[name], bool(saturated[name]))
+        for name, torque in zip(controller.joints, tau)
+    ]
     if not np.isfinite(tau).all():
         findings.fail("first tick", "a torque is not finite")
     over = [name for name, _, _, is_saturated in findings.torques if is_saturated]
     if over:
-        findings.fail("first tick", f"to hold the start would take more than the effort limit of {', '.join(over)}")
+        findings.fail(
+            "first tick",
+            f"to hold the start would take more than the effort limit of {', '.join(over)}",
+        )
     else:
-        share, name = max((abs(torque) / limit, name) for name, torque, limit, _ in findings.torques)
-        findings.good("first tick", f"largest share of an effort limit: {100.0 * share:.0f} %, {name}")
+        share, name = max(
+            (abs(torque) / limit, name) for name, torque, limit, _ in findings.torques
+        )
+        findings.good(
+            "first tick", f"largest share of an effort limit: {100.0 * share:.0f} %, {name}"
+        )
 
 
 def _judge_levels(controller: Controller, findings: Findings) -> None:
     report, numbers = controller.report, controller.report.numbers
     for i, level in enumerate(report.levels):
         if report.damped[i]:
-            findings.warn("conditioning", f"level {level} is singular here, or conflicts with those before it: rank "
-                          f"{report.rank[i]:.0f}")
+            findings.warn(
+                "conditioning",
+                f"level {level} is singular here, or conflicts with those before it: rank "
+                f"{report.rank[i]:.0f}",
+            )
     if controller.tasks:
         values = np.linalg.eigvalsh(controller.osim)
         condition = values[-1] / values[0] if values[0] > 0.0 else np.inf
@@ -104,5 +136,7 @@ def _judge_contacts(controller: Controller, findings: Findings) -> None:
         else:
             findings.good("contacts", text)
     missing = float(report.numbers[layout.BASE_RESIDUAL])
-    if report.contacts and missing > 1.0:  # without contacts nothing carries the base, and nothing should
+    if (
+        report.contacts and missing > 1.0
+    ):  # without contacts nothing carries the base, and nothing should
         findings.fail("contacts", f"they cannot carry the base: {missing:.3g} N or Nm are missing")

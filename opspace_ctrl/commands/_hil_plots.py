@@ -1,4 +1,5 @@
 """Pictures of a run on simulated hardware: timing, tracking, torque, and what each fault did."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -37,8 +38,10 @@ def _thinned(*columns: np.ndarray) -> list[np.ndarray]:
 def _timing(run: Run, report: Mapping, tracking: Mapping):
     figure = new_figure(13, 4)
     period, latency, missed = figure.subplots(1, 3)
-    for axes, values, title in ((period, np.diff(run["arrived"]), "period of the commands"),
-                                (latency, run["arrived"] - run["left"], "from a state to its command")):
+    for axes, values, title in (
+        (period, np.diff(run["arrived"]), "period of the commands"),
+        (latency, run["arrived"] - run["left"], "from a state to its command"),
+    ):
         values = 1e3 * values[np.isfinite(values)]
         if len(values):
             axes.hist(values, bins=80, color=INK)
@@ -49,7 +52,11 @@ def _timing(run: Run, report: Mapping, tracking: Mapping):
     if len(late):
         late[-1] = False  # nobody can know
     missed.plot(run["schedule"], np.cumsum(late), color=INK)
-    missed.set(title=f"missed deadlines: {report['deadlines']['missed']}", xlabel="time [s]", ylabel="so far")
+    missed.set(
+        title=f"missed deadlines: {report['deadlines']['missed']}",
+        xlabel="time [s]",
+        ylabel="so far",
+    )
     return figure
 
 
@@ -59,7 +66,9 @@ def _tracking(run: Run, report: Mapping, tracking: Mapping[str, np.ndarray]):
     for topic, rows in tracking.items():
         time = on_schedule(run, rows[:, 0])
         for axes, part, factor in ((position, rows[:, 1:4], 1e3), (angle, rows[:, 4:], 1.0)):
-            axes.plot(*_thinned(time, factor * np.linalg.norm(part, axis=1)), linewidth=1, label=topic)
+            axes.plot(
+                *_thinned(time, factor * np.linalg.norm(part, axis=1)), linewidth=1, label=topic
+            )
     if tracking:
         position.legend(fontsize=8)
     else:
@@ -97,16 +106,29 @@ def _faults(run: Run, report: Mapping, tracking: Mapping):
     seconds = report["asked_seconds"]
     for row, fault in enumerate(faults):
         end = seconds if fault["end"] is None else fault["end"]
-        bars.barh(row, max(end - fault["start"], 0.002 * seconds), left=fault["start"], height=0.7,
-                  color=BAR if fault["acted"] else FAINT)
+        bars.barh(
+            row,
+            max(end - fault["start"], 0.002 * seconds),
+            left=fault["start"],
+            height=0.7,
+            color=BAR if fault["acted"] else FAINT,
+        )
         bars.text(0.0, row, f" {fault['words']}", fontsize=6.5, va="center")
     bars.set(yticks=[], ylim=(len(faults) - 0.4, -0.6), xlim=(0.0, seconds), title="faults")
     started = np.flatnonzero(np.isfinite(run["schedule"]))
     if len(started):
         q = run["q"][:, run.header["positions"]]
         motion.plot(*_thinned(run["schedule"], q - q[started[0]]), linewidth=0.8)
-        motion.fill_between(run["schedule"], 0, 1, where=run["watchdog"] > 0, color=ALARM, alpha=0.4,
-                            transform=motion.get_xaxis_transform(), label="watchdog acts")
+        motion.fill_between(
+            run["schedule"],
+            0,
+            1,
+            where=run["watchdog"] > 0,
+            color=ALARM,
+            alpha=0.4,
+            transform=motion.get_xaxis_transform(),
+            label="watchdog acts",
+        )
         motion.legend(fontsize=8)
     motion.set(xlabel="time [s]", ylabel="joints moved [rad, m]")
     return figure
@@ -115,4 +137,6 @@ def _faults(run: Run, report: Mapping, tracking: Mapping):
 def _shade(axes: Axes, report: Mapping) -> None:
     for fault in report["faults"]:
         end = report["asked_seconds"] if fault["end"] is None else fault["end"]
-        axes.axvspan(fault["start"], min(end, report["asked_seconds"]), color="0.5", alpha=0.08, linewidth=0)
+        axes.axvspan(
+            fault["start"], min(end, report["asked_seconds"]), color="0.5", alpha=0.08, linewidth=0
+        )

@@ -1,4 +1,5 @@
 """A run on simulated hardware: the simulator and the controller as processes, followed until its end."""
+
 from __future__ import annotations
 
 import os
@@ -42,8 +43,15 @@ class Outcome:
     tracking: dict[str, np.ndarray] = field(default_factory=dict)
 
 
-def run_hardware(values: Mapping[str, Any], controller: Sequence[str], seconds: float, patience: float, folder: Path,
-                 stop: Interruption, tell: Callable[[str, float], None]) -> Outcome:
+def run_hardware(
+    values: Mapping[str, Any],
+    controller: Sequence[str],
+    seconds: float,
+    patience: float,
+    folder: Path,
+    stop: Interruption,
+    tell: Callable[[str, float], None],
+) -> Outcome:
     """Start the processes, follow them for so many seconds of the schedule, end them.
 
     Args:
@@ -59,8 +67,14 @@ def run_hardware(values: Mapping[str, Any], controller: Sequence[str], seconds: 
     """
     environment = local_graph() if controller else dict(os.environ)
     with _Environment(environment), Processes(folder) as processes:
-        argv = [sys.executable, "-m", "opspace_ctrl.nodes.simulator", "--ros-args", "--params-file",
-                str(_parameter_file(values, folder))]
+        argv = [
+            sys.executable,
+            "-m",
+            "opspace_ctrl.nodes.simulator",
+            "--ros-args",
+            "--params-file",
+            str(_parameter_file(values, folder)),
+        ]
         simulator = processes.start("simulator", argv, environment)
         peer = processes.start("controller", controller, environment) if controller else None
         return _follow(simulator, peer, Path(values["log"]), seconds, patience, stop, tell)
@@ -71,12 +85,20 @@ def ensure_ros() -> None:
     try:
         import rclpy  # noqa: F401
     except ImportError as error:
-        raise CommandError(f"opspace hil needs ROS 2 ({error}): source it, or pip install 'opspace_ctrl[ros-kilted]'"
-                           ) from None
+        raise CommandError(
+            f"opspace hil needs ROS 2 ({error}): source it, or pip install 'opspace_ctrl[ros-kilted]'"
+        ) from None
 
 
-def _follow(simulator: Process, controller: Process | None, log: Path, seconds: float, patience: float,
-            stop: Interruption, tell: Callable[[str, float], None]) -> Outcome:
+def _follow(
+    simulator: Process,
+    controller: Process | None,
+    log: Path,
+    seconds: float,
+    patience: float,
+    stop: Interruption,
+    tell: Callable[[str, float], None],
+) -> Outcome:
     from opspace_ctrl.nodes.error_watch import ErrorWatch
     from opspace_ctrl.sim.log import progress
 
@@ -89,7 +111,9 @@ def _follow(simulator: Process, controller: Process | None, log: Path, seconds: 
                 outcome.is_interrupted = True
                 break
             if simulator.code is not None:
-                raise CommandError(f"the simulator ended with code {simulator.code}: {simulator.last_lines()}")
+                raise CommandError(
+                    f"the simulator ended with code {simulator.code}: {simulator.last_lines()}"
+                )
             now = progress(log)
             if now != reached:
                 reached, moved = now, monotonic()
@@ -126,8 +150,11 @@ def controller_words(line: str) -> list[str]:
 def _parameter_file(values: Mapping[str, Any], folder: Path) -> Path:
     """A ROS 2 parameter file with these values."""
     import yaml
+
     path = folder / "simulator.yaml"
-    filled = {name: value for name, value in values.items() if value != []}  # ROS has no type for an empty list
+    filled = {
+        name: value for name, value in values.items() if value != []
+    }  # ROS has no type for an empty list
     path.write_text(yaml.safe_dump({SIMULATOR: {"ros__parameters": filled}}), encoding="utf-8")
     return path
 
@@ -136,7 +163,9 @@ class _Environment:
     """The ROS variables of the graph in this process too, as long as the run lasts: rcl reads them itself."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._wanted = {name: value for name, value in environment.items() if name.startswith("ROS_")}
+        self._wanted = {
+            name: value for name, value in environment.items() if name.startswith("ROS_")
+        }
 
     def __enter__(self) -> None:
         self._before = {name: os.environ.get(name) for name in self._wanted}

@@ -1,4 +1,5 @@
 """SIGINT, SIGTERM, SIGHUP, noted instead of raised: a command that has started processes ends them in order."""
+
 from __future__ import annotations
 
 import signal
@@ -38,13 +39,22 @@ class Interruption:
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
-            is_detached = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN  # by nohup, whose word counts
-            self._before = {number: signal.signal(number, self._note) for number in SIGNALS
-                            if not (number is signal.SIGHUP and is_detached)}
+            is_detached = (
+                signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            )  # by nohup, whose word counts
+            self._before = {
+                number: signal.signal(number, self._note)
+                for number in SIGNALS
+                if not (number is signal.SIGHUP and is_detached)
+            }
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if not self.keep:
             for number, handler in self._before.items():
                 signal.signal(number, handler)  # type: ignore[arg-type]

@@ -1,4 +1,5 @@
 """Which entries of H, L and J may be nonzero: branch-induced sparsity [Featherstone2010, sections 3, 5]."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ def sparsity(model: Model, frames: Sequence[str]) -> Patterns:
     for row, name in enumerate(frames):
         body = model.frame_body[model.frame_index(name)]
         if body >= 0:
-            J[6 * row:6 * row + 6, sorted(moving[body])] = True
+            J[6 * row : 6 * row + 6, sorted(moving[body])] = True
     return Patterns(merged_pattern(moving, n), L, J)
 
 

@@ -1,4 +1,5 @@
 """The connectivity graph of a robot beside the patterns of H, L and J [Featherstone2010, figures 1 and 2]."""
+
 from __future__ import annotations
 
 import colorsys
@@ -17,8 +18,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # One colour a limb (Tableau's, in an order that keeps neighbours apart).
-PALETTE = ("#4E79A7", "#F28E2B", "#59A14F", "#EDC948", "#B6992D", "#E15759", "#FF9DA7",
-           "#9C755F", "#79706E", "#B07AA1", "#499894", "#D37295", "#86BCB6", "#8CD17D")
+PALETTE = (
+    "#4E79A7",
+    "#F28E2B",
+    "#59A14F",
+    "#EDC948",
+    "#B6992D",
+    "#E15759",
+    "#FF9DA7",
+    "#9C755F",
+    "#79706E",
+    "#B07AA1",
+    "#499894",
+    "#D37295",
+    "#86BCB6",
+    "#8CD17D",
+)
 EMPTY, FILL, INK, FAINT = "#FFFFFF", "#BBBBBB", "#222222", "#DDDDDD"
 BESIDE: dict[str, Any] = {"xytext": (11, 0), "textcoords": "offset points", "va": "center"}
 MAX_NAMED = 12  # bodies; with more only the tips and the task bodies are named
@@ -88,12 +103,34 @@ def _draw_graph(axes: Axes, model: Model, frames: Sequence[str], colours: list[s
         axes.plot(x[[i, parent]], y[[i, parent]], color=colours[i], linewidth=2, zorder=1)
         dof = NV[model.joint_type[i]]
         if dof > 1:
-            axes.annotate(f"{dof} dof", ((x[i] + x[parent]) / 2, (y[i] + y[parent]) / 2), xytext=(-6, 0),
-                          textcoords="offset points", fontsize=8, color=INK, ha="right", va="center")
-        axes.scatter(x[i], y[i], s=190, color=colours[i], edgecolors=INK if i in tasks else EMPTY,
-                     linewidths=2.2 if i in tasks else 1.2, zorder=2)
-        axes.annotate(str(i), (x[i], y[i]), ha="center", va="center", fontsize=7.5,
-                      color=_readable(colours[i]), zorder=3)
+            axes.annotate(
+                f"{dof} dof",
+                ((x[i] + x[parent]) / 2, (y[i] + y[parent]) / 2),
+                xytext=(-6, 0),
+                textcoords="offset points",
+                fontsize=8,
+                color=INK,
+                ha="right",
+                va="center",
+            )
+        axes.scatter(
+            x[i],
+            y[i],
+            s=190,
+            color=colours[i],
+            edgecolors=INK if i in tasks else EMPTY,
+            linewidths=2.2 if i in tasks else 1.2,
+            zorder=2,
+        )
+        axes.annotate(
+            str(i),
+            (x[i], y[i]),
+            ha="center",
+            va="center",
+            fontsize=7.5,
+            color=_readable(colours[i]),
+            zorder=3,
+        )
     axes.scatter(x[-1], y[-1], s=190, marker="s", color=INK, zorder=2)
     axes.annotate("world", (x[-1], y[-1]), **BESIDE, fontsize=8)
     longest = _name_nodes(axes, model, x, y, tasks)
@@ -104,7 +141,9 @@ def _draw_graph(axes: Axes, model: Model, frames: Sequence[str], colours: list[s
     axes.axis("off")
 
 
-def _name_nodes(axes: Axes, model: Model, x: np.ndarray, y: np.ndarray, tasks: dict[int, list[str]]) -> int:
+def _name_nodes(
+    axes: Axes, model: Model, x: np.ndarray, y: np.ndarray, tasks: dict[int, list[str]]
+) -> int:
     """Names of all bodies of a small robot, of the tips of a large one; task frames in bold instead.
 
     Tips that have neighbours are named on a slant; the length of the longest such name is returned.
@@ -115,11 +154,22 @@ def _name_nodes(axes: Axes, model: Model, x: np.ndarray, y: np.ndarray, tasks: d
         if not (is_tip or i in tasks or len(model.parent) <= MAX_NAMED):
             continue
         text = ", ".join(tasks.get(i, [body_name]))
-        style: dict[str, Any] = {"fontsize": 8, "weight": "bold" if i in tasks else "normal", "color": INK}
+        style: dict[str, Any] = {
+            "fontsize": 8,
+            "weight": "bold" if i in tasks else "normal",
+            "color": INK,
+        }
         if is_tip and x.max() > 0:
             longest = max(longest, len(text))
-            axes.annotate(text, (x[i], y[i]), xytext=(-1, 11), textcoords="offset points", rotation=60,
-                          rotation_mode="anchor", **style)
+            axes.annotate(
+                text,
+                (x[i], y[i]),
+                xytext=(-1, 11),
+                textcoords="offset points",
+                rotation=60,
+                rotation_mode="anchor",
+                **style,
+            )
         else:
             axes.annotate(text, (x[i], y[i]), **BESIDE, **style)
     return longest
@@ -127,12 +177,17 @@ def _name_nodes(axes: Axes, model: Model, x: np.ndarray, y: np.ndarray, tasks: d
 
 def _readable(colour: str) -> str:
     """Black or white, whichever is legible on a colour."""
-    red, green, blue = (int(colour[k:k + 2], 16) for k in (1, 3, 5))
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 150 else EMPTY
 
 
-def _draw_patterns(matrices: Sequence[Axes], model: Model, frames: Sequence[str], patterns: Patterns,
-                   colours: list[str]) -> None:
+def _draw_patterns(
+    matrices: Sequence[Axes],
+    model: Model,
+    frames: Sequence[str],
+    patterns: Patterns,
+    colours: list[str],
+) -> None:
     """Nonzero entries in the colour of the limb of their last coordinate, zeros white, fill of L grey."""
     from matplotlib.colors import to_rgb
 

@@ -1,4 +1,5 @@
 """Processes that a command starts, and the ROS graph that they share; all end with the command."""
+
 from __future__ import annotations
 
 import os
@@ -31,12 +32,20 @@ class Process:
         name, path: What it is called, and the file of its output.
     """
 
-    def __init__(self, name: str, argv: Sequence[str], environment: Mapping[str, str] | None, path: Path) -> None:
+    def __init__(
+        self, name: str, argv: Sequence[str], environment: Mapping[str, str] | None, path: Path
+    ) -> None:
         self.name, self.path = name, path
         try:
             with open(path, "wb") as output:
-                self._process = subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=output,
-                                                 stderr=subprocess.STDOUT, start_new_session=True)
+                self._process = subprocess.Popen(
+                    argv,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
         except OSError as error:
             raise CommandError(f"cannot start {name} ({argv[0]}): {error}") from None
 
@@ -79,15 +88,21 @@ class Processes:
     def __enter__(self) -> Processes:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         try:
             self.end()
         finally:
             if self._temporary is not None:
                 self._temporary.cleanup()
 
-    def start(self, name: str, argv: Sequence[str], environment: Mapping[str, str] | None = None) -> Process:
+    def start(
+        self, name: str, argv: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> Process:
         """Start a process; CommandError if that fails."""
         process = Process(name, argv, environment, self.folder / f"{name}.txt")
         self.all.append(process)
@@ -97,7 +112,9 @@ class Processes:
         """Raise CommandError, with its last lines, if one has ended."""
         for process in self.all:
             if process.code is not None:
-                raise CommandError(f"{process.name} ended with code {process.code}: {process.last_lines()}")
+                raise CommandError(
+                    f"{process.name} ended with code {process.code}: {process.last_lines()}"
+                )
 
     def end(self) -> None:
         """End those that still run: SIGINT, SIGTERM, SIGKILL, each with its time; then what they left behind."""

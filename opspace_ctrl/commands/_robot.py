@@ -1,4 +1,5 @@
 """What the subcommands that take a robot share: its arguments, loading it, and its default task frames."""
+
 from __future__ import annotations
 
 import argparse
@@ -13,12 +14,23 @@ if TYPE_CHECKING:
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     """ROBOT, --base and --xacro."""
-    parser.add_argument("robot", metavar="ROBOT",
-                        help="a shipped robot (arm7, asimo, free_flyer) or a URDF or .xacro file")
-    parser.add_argument("--base", choices=("fixed", "floating"),
-                        help="how the root link is held (default: fixed; a shipped robot's own)")
-    parser.add_argument("--xacro", metavar="NAME:=VALUE", action="append", default=[],
-                        help="an argument for a .xacro file, may be repeated")
+    parser.add_argument(
+        "robot",
+        metavar="ROBOT",
+        help="a shipped robot (arm7, asimo, free_flyer) or a URDF or .xacro file",
+    )
+    parser.add_argument(
+        "--base",
+        choices=("fixed", "floating"),
+        help="how the root link is held (default: fixed; a shipped robot's own)",
+    )
+    parser.add_argument(
+        "--xacro",
+        metavar="NAME:=VALUE",
+        action="append",
+        default=[],
+        help="an argument for a .xacro file, may be repeated",
+    )
 
 
 def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Model:
@@ -40,10 +52,14 @@ def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Mo
     if args.robot in ROBOTS:
         return load_robot(args.robot, **options)
     if not args.robot or not Path(args.robot).exists():
-        raise CommandError(f"{args.robot!r} is neither a file nor a shipped robot ({', '.join(ROBOTS)})")
+        raise CommandError(
+            f"{args.robot!r} is neither a file nor a shipped robot ({', '.join(ROBOTS)})"
+        )
     if Path(args.robot).is_dir():
-        raise CommandError(f"{args.robot!r} is a folder; valid are a URDF or .xacro file and the shipped robots "
-                           f"({', '.join(ROBOTS)})")
+        raise CommandError(
+            f"{args.robot!r} is a folder; valid are a URDF or .xacro file and the shipped robots "
+            f"({', '.join(ROBOTS)})"
+        )
     xacro_arguments = _xacro_arguments(args.xacro)
     try:
         return load_urdf(Path(args.robot), xacro_args=xacro_arguments, **options)
@@ -72,6 +88,7 @@ def _shipped_task_frames() -> dict[str, list[str]]:
     import yaml
 
     from opspace_ctrl.data import read_shipped
+
     return yaml.safe_load(read_shipped("config", "task_frames.yaml"))
 
 

@@ -1,4 +1,5 @@
 """Time the methods beside Pinocchio and MuJoCo: same work, same states, results compared first."""
+
 from __future__ import annotations
 
 import argparse
@@ -16,31 +17,67 @@ if TYPE_CHECKING:
     from opspace_ctrl.bench.report import Plan
 
 FAILED = 2
-PARTS = ("robots", "left_out", "growth", "auto", "start_up")  # of a report; there are tables if it has any
+PARTS = (
+    "robots",
+    "left_out",
+    "growth",
+    "auto",
+    "start_up",
+)  # of a report; there are tables if it has any
 CALLS, CALLS_LONG = 2048, 100_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which robots, what else, and where to put it."""
-    parser.add_argument("robots", metavar="ROBOT", nargs="*",
-                        help="panda, g1, talos (of the wheel example-robot-data), asimo, arm7 (all of these "
-                             "if none is named), free_flyer, another robot of the wheel, or a URDF file")
+    parser.add_argument(
+        "robots",
+        metavar="ROBOT",
+        nargs="*",
+        help="panda, g1, talos (of the wheel example-robot-data), asimo, arm7 (all of these "
+        "if none is named), free_flyer, another robot of the wheel, or a URDF file",
+    )
     parser.add_argument("--base", choices=("fixed", "floating"), help="how the root links are held")
-    parser.add_argument("--calls", metavar="N", type=_positive, default=CALLS,
-                        help="timed calls of each contestant (default: %(default)s; ratios are judged from 2000 on)")
-    parser.add_argument("--calls-long", metavar="N", type=_positive, default=CALLS_LONG,
-                        help="ticks for the 99.9th percentile, in whole thousands (default: %(default)s, from which on "
-                             "it is judged)")
-    parser.add_argument("--growth", action="store_true", help="also chains and trees of 8 to 512 joints")
-    parser.add_argument("--start-up", action="store_true", help="also the time to import and to compile")
-    parser.add_argument("--auto", action="store_true",
-                        help="also whether auto chooses well, on every robot of the wheel")
+    parser.add_argument(
+        "--calls",
+        metavar="N",
+        type=_positive,
+        default=CALLS,
+        help="timed calls of each contestant (default: %(default)s; ratios are judged from 2000 on)",
+    )
+    parser.add_argument(
+        "--calls-long",
+        metavar="N",
+        type=_positive,
+        default=CALLS_LONG,
+        help="ticks for the 99.9th percentile, in whole thousands (default: %(default)s, from which on "
+        "it is judged)",
+    )
+    parser.add_argument(
+        "--growth", action="store_true", help="also chains and trees of 8 to 512 joints"
+    )
+    parser.add_argument(
+        "--start-up", action="store_true", help="also the time to import and to compile"
+    )
+    parser.add_argument(
+        "--auto",
+        action="store_true",
+        help="also whether auto chooses well, on every robot of the wheel",
+    )
     parser.add_argument("--all", action="store_true", help="all of these")
-    parser.add_argument("--json", metavar="FILE", help="write every figure, with machine and versions")
-    parser.add_argument("--plot", metavar="FILE.png",
-                        help="draw the tick by method and peer, and cost against size (implies --growth)")
-    parser.add_argument("--from", metavar="FILE", dest="earlier",
-                        help="measure nothing: show and draw what --json wrote")
+    parser.add_argument(
+        "--json", metavar="FILE", help="write every figure, with machine and versions"
+    )
+    parser.add_argument(
+        "--plot",
+        metavar="FILE.png",
+        help="draw the tick by method and peer, and cost against size (implies --growth)",
+    )
+    parser.add_argument(
+        "--from",
+        metavar="FILE",
+        dest="earlier",
+        help="measure nothing: show and draw what --json wrote",
+    )
     parser.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
 
 
@@ -67,6 +104,7 @@ def run(args: argparse.Namespace) -> int:
     failed, interrupted = report.get("failed", {}), report.get("interrupted", False)
     if args.plot and (report["robots"] or report.get("growth") or not (failed or interrupted)):
         from opspace_ctrl.commands._bench_plot import draw
+
         draw(report, args.plot)
         out.print(f"drawn: {args.plot}")
     if args.earlier:
@@ -78,19 +116,35 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse_measuring(args: argparse.Namespace) -> None:
     """Raise CommandError if --from stands beside what only a measurement could heed."""
-    given = {"ROBOT": args.robots, "--base": args.base, "--calls": args.calls != CALLS,
-             "--calls-long": args.calls_long != CALLS_LONG, "--growth": args.growth, "--start-up": args.start_up,
-             "--auto": args.auto, "--all": args.all, "--json": args.json}
+    given = {
+        "ROBOT": args.robots,
+        "--base": args.base,
+        "--calls": args.calls != CALLS,
+        "--calls-long": args.calls_long != CALLS_LONG,
+        "--growth": args.growth,
+        "--start-up": args.start_up,
+        "--auto": args.auto,
+        "--all": args.all,
+        "--json": args.json,
+    }
     if idle := [name for name, value in given.items() if value]:
-        raise CommandError(f"--from measures nothing, it shows what the file holds: leave out {', '.join(idle)}")
+        raise CommandError(
+            f"--from measures nothing, it shows what the file holds: leave out {', '.join(idle)}"
+        )
 
 
 def _measure(args: argparse.Namespace) -> dict:
     from opspace_ctrl.bench import report
 
-    plan = report.Plan(robots=tuple(args.robots), base=args.base, calls=args.calls,
-                       calls_long=args.calls_long, growth=args.growth or args.all or bool(args.plot),
-                       start_up=args.start_up or args.all, auto=args.auto or args.all)
+    plan = report.Plan(
+        robots=tuple(args.robots),
+        base=args.base,
+        calls=args.calls,
+        calls_long=args.calls_long,
+        growth=args.growth or args.all or bool(args.plot),
+        start_up=args.start_up or args.all,
+        auto=args.auto or args.all,
+    )
     with _progress(plan) as tell:
         return report.run(plan, tell)
 
@@ -102,10 +156,19 @@ def _progress(plan: Plan) -> Iterator[Callable[[str], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True, markup=False)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-               TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=console, auto_refresh=False, transient=True,
-                  disable=not console.is_terminal) as bar:
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(
+        *columns,
+        console=console,
+        auto_refresh=False,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as bar:
         task = bar.add_task("", total=plan.steps)
 
         def tell(text: str) -> None:

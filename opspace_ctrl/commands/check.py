@@ -1,4 +1,5 @@
 """Check a controller's parameter file against a robot, up to the torques it would send first, before hardware moves."""
+
 from __future__ import annotations
 
 import argparse
@@ -17,22 +18,43 @@ FAILED = 1
 CONTROLLER = "opspace_controller"
 POSE_ROWS = 6
 SHIPPED = ("arm7", "asimo", "free_flyer", "panda", "g1")  # controllers' files in config/
-EFFORT_CONTROLLERS = ("forward_command_controller/ForwardCommandController",
-                      "effort_controllers/JointGroupEffortController")
+EFFORT_CONTROLLERS = (
+    "forward_command_controller/ForwardCommandController",
+    "effort_controllers/JointGroupEffortController",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """ROBOT, CONFIG and what to compare them with."""
     _robot.add_robot_arguments(parser)
-    parser.add_argument("config", metavar="CONFIG", help="a ROS 2 parameter file with a section for the controller, or "
-                        f"the name of a shipped one ({', '.join(SHIPPED)})")
-    parser.add_argument("--controllers", metavar="YAML", help="the ros2_control controllers file of the robot")
-    parser.add_argument("--effort-controller", metavar="NAME", default="effort_controller",
-                        help="name of the effort controller in it (default: effort_controller)")
-    parser.add_argument("--node", metavar="NAME", default=CONTROLLER,
-                        help=f"name of the controller's node in CONFIG (default: {CONTROLLER})")
-    parser.add_argument("--rate", metavar="HZ", type=float, default=1000.0,
-                        help="rate of the joint states (default: 1000)")
+    parser.add_argument(
+        "config",
+        metavar="CONFIG",
+        help="a ROS 2 parameter file with a section for the controller, or "
+        f"the name of a shipped one ({', '.join(SHIPPED)})",
+    )
+    parser.add_argument(
+        "--controllers", metavar="YAML", help="the ros2_control controllers file of the robot"
+    )
+    parser.add_argument(
+        "--effort-controller",
+        metavar="NAME",
+        default="effort_controller",
+        help="name of the effort controller in it (default: effort_controller)",
+    )
+    parser.add_argument(
+        "--node",
+        metavar="NAME",
+        default=CONTROLLER,
+        help=f"name of the controller's node in CONFIG (default: {CONTROLLER})",
+    )
+    parser.add_argument(
+        "--rate",
+        metavar="HZ",
+        type=float,
+        default=1000.0,
+        help="rate of the joint states (default: 1000)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
         out.print(findings.torque_table())
     failed, doubtful = findings.count("FAIL"), findings.count("warning")
     warnings_found = f"{doubtful} warning{'' if doubtful == 1 else 's'}"
-    out.print(f"{path}: {f'{failed} failed' if failed else 'good'}, {warnings_found}", soft_wrap=True)
+    out.print(
+        f"{path}: {f'{failed} failed' if failed else 'good'}, {warnings_found}", soft_wrap=True
+    )
     return FAILED if failed else 0
 
 
@@ -69,7 +93,9 @@ def config_path(config: str) -> Path:
     if not Path(config).exists() and config in SHIPPED:
         return Path(shipped_path("config", f"{config}.yaml"))
     if not Path(config).is_file():
-        raise CommandError(f"{config!r} is neither a file nor the name of a shipped one ({', '.join(SHIPPED)})")
+        raise CommandError(
+            f"{config!r} is neither a file nor the name of a shipped one ({', '.join(SHIPPED)})"
+        )
     return Path(config)
 
 
@@ -83,8 +109,11 @@ def look(args: argparse.Namespace, path: Path, findings: Findings) -> None:
     given = node_parameters(path, args.node)
     given.pop("use_sim_time", None)
     settings = controller_settings(given)
-    findings.good("parameters", f"{len(given)} given, {len(settings.values)} in all; mode {settings.mode}, "
-                  f"method {settings.method}")
+    findings.good(
+        "parameters",
+        f"{len(given)} given, {len(settings.values)} in all; mode {settings.mode}, "
+        f"method {settings.method}",
+    )
     findings.subject = "robot"
     args.base = args.base or settings.values["base"] or None
     model = _loaded(args, settings, findings)
@@ -111,53 +140,81 @@ def _loaded(args: argparse.Namespace, settings: ControllerSettings, findings: Fi
                 findings.warn(subject, str(warning.message))
 
 
-def _compare_robot(args: argparse.Namespace, settings: ControllerSettings, model: Model, findings: Findings) -> None:
+def _compare_robot(
+    args: argparse.Namespace, settings: ControllerSettings, model: Model, findings: Findings
+) -> None:
     """The robot that the controller's node would load is the one that is checked."""
     from opspace_ctrl.model.source import ROBOTS
 
     named = settings.values["robot"]
     base = "floating" if model.is_base_coordinate.any() else "fixed"
-    findings.good("robot", f"{model.name}: {len(model.joint_names)} joints, {base} base, {model.total_mass:.4g} kg")
+    findings.good(
+        "robot",
+        f"{model.name}: {len(model.joint_names)} joints, {base} base, {model.total_mass:.4g} kg",
+    )
     if not named or named in ROBOTS:
         is_other = bool(named) and named != args.robot
     elif not Path(named).is_file():
-        findings.fail("robot", f"CONFIG's robot {named!r} is neither a file (seen from this folder) nor a shipped "
-                      f"robot ({', '.join(ROBOTS)}): the controller would not start")
+        findings.fail(
+            "robot",
+            f"CONFIG's robot {named!r} is neither a file (seen from this folder) nor a shipped "
+            f"robot ({', '.join(ROBOTS)}): the controller would not start",
+        )
         return
     else:
         is_other = args.robot in ROBOTS or not Path(named).samefile(args.robot)
         if not Path(named).is_absolute():
-            findings.warn("robot", f"CONFIG's robot {named!r} is a relative path: it is found only if the controller "
-                          "is started in this folder")
+            findings.warn(
+                "robot",
+                f"CONFIG's robot {named!r} is a relative path: it is found only if the controller "
+                "is started in this folder",
+            )
     if is_other:
         findings.warn("robot", f"CONFIG names {named!r}, checked was {args.robot!r}")
 
 
-def _compare_joints(args: argparse.Namespace, settings: ControllerSettings, model: Model, findings: Findings) -> None:
+def _compare_joints(
+    args: argparse.Namespace, settings: ControllerSettings, model: Model, findings: Findings
+) -> None:
     """The order of the command is that of the effort controller."""
     from opspace_ctrl.parameter_file import node_parameters
 
     findings.subject = "joints"
     joints = list(settings.joints or model.joint_names)
     if not args.controllers:
-        findings.warn("joints", "their order was not compared with the effort controller's: give --controllers")
+        findings.warn(
+            "joints",
+            "their order was not compared with the effort controller's: give --controllers",
+        )
         return
     controller = node_parameters(args.controllers, args.effort_controller)
     others, interface = controller.get("joints"), controller.get("interface_name", "effort")
     if interface != "effort":
-        findings.fail("joints", f"{args.effort_controller} commands the interface {interface!r}, not effort")
+        findings.fail(
+            "joints", f"{args.effort_controller} commands the interface {interface!r}, not effort"
+        )
     kind = _type_of(args.controllers, args.effort_controller)
     if kind and kind not in EFFORT_CONTROLLERS:
-        findings.fail("joints", f"{args.effort_controller} is a {kind}, which does not take efforts; valid are "
-                      f"{', '.join(EFFORT_CONTROLLERS)}")
+        findings.fail(
+            "joints",
+            f"{args.effort_controller} is a {kind}, which does not take efforts; valid are "
+            f"{', '.join(EFFORT_CONTROLLERS)}",
+        )
     if others == joints:
-        findings.good("joints", f"the {len(joints)} joints are in the order of {args.effort_controller}")
+        findings.good(
+            "joints", f"the {len(joints)} joints are in the order of {args.effort_controller}"
+        )
     elif isinstance(others, list) and sorted(map(str, others)) == sorted(joints):
         k = next(i for i, (a, b) in enumerate(zip(joints, others)) if a != b)
-        findings.fail("joints", f"another order than {args.effort_controller}: place {k} is {joints[k]} here and "
-                      f"{others[k]} there; give `joints` in its order")
+        findings.fail(
+            "joints",
+            f"another order than {args.effort_controller}: place {k} is {joints[k]} here and "
+            f"{others[k]} there; give `joints` in its order",
+        )
     else:
-        findings.fail("joints", f"not those of {args.effort_controller}, which has {others}; here: {joints}")
+        findings.fail(
+            "joints", f"not those of {args.effort_controller}, which has {others}; here: {joints}"
+        )
 
 
 def _type_of(path: str, controller: str) -> str:
@@ -189,20 +246,28 @@ def _look_at_rows(settings: ControllerSettings, model: Model, findings: Findings
     """A pose on fewer than six joints is singular everywhere; the first tick cannot tell that from a bad start."""
     for task in settings.tasks:
         if task.spec.rows == "pose" and model.nv < POSE_ROWS:
-            findings.warn("tasks", f"{task.spec.name}: a pose has {POSE_ROWS} rows, the robot {model.nv} coordinates: "
-                          "it cannot reach every one; `rows: position` or `rows: orientation` asks for less")
+            findings.warn(
+                "tasks",
+                f"{task.spec.name}: a pose has {POSE_ROWS} rows, the robot {model.nv} coordinates: "
+                "it cannot reach every one; `rows: position` or `rows: orientation` asks for less",
+            )
 
 
 def _look_at_gains(settings: ControllerSettings, rate: float, findings: Findings) -> None:
     """Damping ratios, and whether the rate is high enough for the gains (a delay of one period is a phase lag)."""
     for task in settings.tasks:
         if task.spec.law != "inertia":
-            findings.good("gains", f"{task.spec.name}: impedance, whose damping depends on the inertia it meets")
+            findings.good(
+                "gains",
+                f"{task.spec.name}: impedance, whose damping depends on the inertia it meets",
+            )
             continue
         ratios = [d / (2.0 * k**0.5) for k, d in zip(task.stiffness, task.damping) if k > 0.0]
         fastest = max(task.damping)
-        text = (f"{task.spec.name}: {max(task.stiffness)**0.5 / 6.2832:.2g} Hz, damping ratio "
-                f"{min(ratios, default=0.0):.2g} to {max(ratios, default=0.0):.2g}")
+        text = (
+            f"{task.spec.name}: {max(task.stiffness) ** 0.5 / 6.2832:.2g} Hz, damping ratio "
+            f"{min(ratios, default=0.0):.2g} to {max(ratios, default=0.0):.2g}"
+        )
         if fastest > 0.3 * rate:
             findings.fail("gains", f"{text}; damping {fastest:g} 1/s is too fast for {rate:g} Hz")
         elif min(ratios, default=1.0) < 0.3 or fastest > 0.15 * rate:

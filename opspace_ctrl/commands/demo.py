@@ -1,4 +1,5 @@
 """A controller and a simulated robot at work: figure of eight, push, methods changed on the way."""
+
 from __future__ import annotations
 
 import argparse
@@ -19,10 +20,17 @@ ROBOTS = ("arm7", "asimo", "free_flyer")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which robot, with or without ROS, and where the picture goes."""
-    parser.add_argument("robot", nargs="?", default="arm7", choices=ROBOTS, help="shipped robot (default arm7)")
-    parser.add_argument("--no-ros", action="store_true",
-                        help="controller and simulator in this process instead of two ROS 2 nodes")
-    parser.add_argument("--plot", metavar="FILE.png", help="draw the path, the errors, the torques and the timing")
+    parser.add_argument(
+        "robot", nargs="?", default="arm7", choices=ROBOTS, help="shipped robot (default arm7)"
+    )
+    parser.add_argument(
+        "--no-ros",
+        action="store_true",
+        help="controller and simulator in this process instead of two ROS 2 nodes",
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE.png", help="draw the path, the errors, the torques and the timing"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,8 +51,10 @@ def _shown(args: argparse.Namespace, stop: Interruption) -> None:
     out, scenario = console(), SCENARIOS[args.robot]
     has_ros = _has_ros()
     follow, delay_name, how = _way(has_ros, args.no_ros)
-    out.print(f"{scenario.robot}: {scenario.story};\nit is pushed in the middle, and the method changes: "
-              f"{', '.join(scenario.methods)}")
+    out.print(
+        f"{scenario.robot}: {scenario.story};\nit is pushed in the middle, and the method changes: "
+        f"{', '.join(scenario.methods)}"
+    )
     out.print(how)
     out.print("(the first run ever compiles the kernels, a minute or two; later ones take seconds)")
     with LiveView(out, delay_name) as view:
@@ -54,6 +64,7 @@ def _shown(args: argparse.Namespace, stop: Interruption) -> None:
     out.print(summary(record, delay_name))
     if args.plot:
         from opspace_ctrl.commands._demo.picture import draw
+
         draw(record, delay_name, args.plot)
         out.print(f"drawn: {args.plot}")
     _say_what_next(out, scenario.robot, has_ros)
@@ -71,17 +82,29 @@ def _way(has_ros: bool, no_ros: bool):
     """How to run it: the function, what its delays are, and a line that says so."""
     if has_ros and not no_ros:
         from opspace_ctrl.commands._demo import graph
-        return graph.follow, graph.DELAY, "controller and simulator are two ROS 2 nodes on this machine alone"
+
+        return (
+            graph.follow,
+            graph.DELAY,
+            "controller and simulator are two ROS 2 nodes on this machine alone",
+        )
     from opspace_ctrl.commands._demo import direct
+
     why = "" if no_ros else "no ROS 2 here (neither sourced nor its wheels installed): "
-    return direct.follow, direct.DELAY, f"{why}controller and simulator run in this process, without ROS"
+    return (
+        direct.follow,
+        direct.DELAY,
+        f"{why}controller and simulator run in this process, without ROS",
+    )
 
 
 def _say_what_next(out: Console, robot: str, has_ros: bool) -> None:
     """Three commands to try, which work as they are printed in this folder."""
     here = "" if shutil.which("opspace") else f"{os.path.relpath(os.path.join(sys.prefix, 'bin'))}/"
-    lines = {"another robot": f"demo {'asimo' if robot != 'asimo' else 'free_flyer'}",
-             "the methods timed, beside Pinocchio and MuJoCo where they are installed": f"bench {robot}"}
+    lines = {
+        "another robot": f"demo {'asimo' if robot != 'asimo' else 'free_flyer'}",
+        "the methods timed, beside Pinocchio and MuJoCo where they are installed": f"bench {robot}",
+    }
     if has_ros:
         lines["a controller tested in lock-step, with a report and plots"] = _hil_line(robot, here)
     else:

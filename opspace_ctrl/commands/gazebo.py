@@ -1,4 +1,5 @@
 """Write a Gazebo world, the robot as SDF, and the files of the bridges, for any robot."""
+
 from __future__ import annotations
 
 import argparse
@@ -19,19 +20,46 @@ NODE = "opspace_simulator"  # whose parameters say where the robot begins
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """ROBOT, where to, which Gazebo, and how the robot begins."""
     _robot.add_robot_arguments(parser)
-    parser.add_argument("--out", metavar="DIR", required=True, help="folder for the files; made if it does not exist")
-    parser.add_argument("--gazebo", choices=("fortress", "harmonic"), default="harmonic",
-                        help="generation, for the names of plugins and messages (default: harmonic and later)")
-    parser.add_argument("--ros2-control", action="store_true",
-                        help="gz_ros2_control and controllers instead of one force topic a joint")
-    parser.add_argument("--params", metavar="FILE.yaml",
-                        help=f"parameters of {NODE}: step, start and ground (default: a shipped robot's own)")
-    parser.add_argument("--position", metavar="JOINT:=VALUE", action="append", default=[],
-                        help="where a joint begins [rad or m], may be repeated")
-    parser.add_argument("--pose", metavar="X,Y,Z[,QX,QY,QZ,QW]",
-                        help="where a floating base begins [m]; write --pose=... if it begins with a minus sign")
-    parser.add_argument("--step", type=float, metavar="SECONDS", help="step of the world (default: 0.001)")
-    parser.add_argument("--world", metavar="NAME", default="opspace", help="name of the world (default: opspace)")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        required=True,
+        help="folder for the files; made if it does not exist",
+    )
+    parser.add_argument(
+        "--gazebo",
+        choices=("fortress", "harmonic"),
+        default="harmonic",
+        help="generation, for the names of plugins and messages (default: harmonic and later)",
+    )
+    parser.add_argument(
+        "--ros2-control",
+        action="store_true",
+        help="gz_ros2_control and controllers instead of one force topic a joint",
+    )
+    parser.add_argument(
+        "--params",
+        metavar="FILE.yaml",
+        help=f"parameters of {NODE}: step, start and ground (default: a shipped robot's own)",
+    )
+    parser.add_argument(
+        "--position",
+        metavar="JOINT:=VALUE",
+        action="append",
+        default=[],
+        help="where a joint begins [rad or m], may be repeated",
+    )
+    parser.add_argument(
+        "--pose",
+        metavar="X,Y,Z[,QX,QY,QZ,QW]",
+        help="where a floating base begins [m]; write --pose=... if it begins with a minus sign",
+    )
+    parser.add_argument(
+        "--step", type=float, metavar="SECONDS", help="step of the world (default: 0.001)"
+    )
+    parser.add_argument(
+        "--world", metavar="NAME", default="opspace", help="name of the world (default: opspace)"
+    )
     parser.add_argument("--no-ground", action="store_true", help="no ground plane")
 
 
@@ -44,8 +72,12 @@ def run(args: argparse.Namespace) -> int:
 
     simulator, controller = _file_parameters(args)
     model = _robot.load(args, locked_joints(checked(SIMULATOR_TABLE, simulator)))
-    options: dict[str, Any] = {"gazebo": args.gazebo, "world": args.world, "ros2_control": args.ros2_control,
-                               "joints": controller.get("joints", [])}
+    options: dict[str, Any] = {
+        "gazebo": args.gazebo,
+        "world": args.world,
+        "ros2_control": args.ros2_control,
+        "joints": controller.get("joints", []),
+    }
     if args.no_ground:
         options["ground"] = False
     if Path(args.robot).exists():
@@ -78,13 +110,24 @@ def _how_to_start(args: argparse.Namespace, folder: Path) -> list[str]:
         given["ros2_control"] = "true"
     if args.params:
         given["params_file"] = Path(args.params).resolve()
-    launch = shlex.join(["ros2", "launch", "opspace_ctrl", "gazebo.launch.py",
-                         *(f"{name}:={value}" for name, value in given.items())])
+    launch = shlex.join(
+        [
+            "ros2",
+            "launch",
+            "opspace_ctrl",
+            "gazebo.launch.py",
+            *(f"{name}:={value}" for name, value in given.items()),
+        ]
+    )
     state = "running" if args.ros2_control else "paused until the bridge or you start it"
-    return [f"the world alone, {state}:", f"  {shlex.join(server)}",
-            "with bridges and controller:" if is_shipped or args.params else
-            "with bridges and controller, where FILE.yaml is the controller's parameter file:",
-            f"  {launch}" + ("" if is_shipped or args.params else " params_file:=FILE.yaml")]
+    return [
+        f"the world alone, {state}:",
+        f"  {shlex.join(server)}",
+        "with bridges and controller:"
+        if is_shipped or args.params
+        else "with bridges and controller, where FILE.yaml is the controller's parameter file:",
+        f"  {launch}" + ("" if is_shipped or args.params else " params_file:=FILE.yaml"),
+    ]
 
 
 def _file_parameters(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -108,7 +151,9 @@ def _asked_for(args: argparse.Namespace, simulator: dict[str, Any], model: Model
     if args.step is not None:
         parameters["step"] = args.step
     if args.position:
-        parameters["initial_positions"] = _positions(args.position, simulator.get("initial_positions"), model)
+        parameters["initial_positions"] = _positions(
+            args.position, simulator.get("initial_positions"), model
+        )
     if args.pose is not None:
         parameters["initial_pose"] = _pose(args.pose, model)
     return parameters
@@ -121,20 +166,28 @@ def _positions(pairs: list[str], others: list[float] | None, model: Model) -> li
     for pair in pairs:
         name, separator, value = pair.partition(":=")
         if not separator:
-            raise CommandError(f"--position {pair!r}: JOINT:=VALUE is expected, such as joint1:=0.5")
+            raise CommandError(
+                f"--position {pair!r}: JOINT:=VALUE is expected, such as joint1:=0.5"
+            )
         if name not in positions:
-            raise CommandError(f"--position {pair!r}: {model.name} has no joint {name!r}; its joints: "
-                               f"{listed(positions)}")
+            raise CommandError(
+                f"--position {pair!r}: {model.name} has no joint {name!r}; its joints: "
+                f"{listed(positions)}"
+            )
         positions[name] = _number(value, f"--position {pair!r}")
     return list(positions.values())
 
 
 def _pose(text: str, model: Model) -> list[float]:
     if not model.is_base_coordinate.any():
-        raise CommandError(f"--pose {text!r}: the base of {model.name} is fixed; with --base floating it has a pose")
+        raise CommandError(
+            f"--pose {text!r}: the base of {model.name} is fixed; with --base floating it has a pose"
+        )
     numbers = [_number(word, f"--pose {text!r}") for word in text.split(",")]
     if len(numbers) not in (3, 7):
-        raise CommandError(f"--pose {text!r}: 3 or 7 numbers are expected, x,y,z or x,y,z,qx,qy,qz,qw")
+        raise CommandError(
+            f"--pose {text!r}: 3 or 7 numbers are expected, x,y,z or x,y,z,qx,qy,qz,qw"
+        )
     return numbers if len(numbers) == 7 else [*numbers, 0.0, 0.0, 0.0, 1.0]
 
 

@@ -1,4 +1,5 @@
 """Test a controller on simulated hardware with faults: a report, plots, and an exit code for CI."""
+
 from __future__ import annotations
 
 import argparse
@@ -28,32 +29,77 @@ LIMITS = {
 }
 
 # Parameters of the simulator that options of ours decide.
-OWN_OPTIONS = {"robot": "ROBOT", "base": "--base", "mode": "--mode", "faults": "--faults", "seed": "--seed",
-               "log": "--report", "autostart": "opspace hil itself"}
+OWN_OPTIONS = {
+    "robot": "ROBOT",
+    "base": "--base",
+    "mode": "--mode",
+    "faults": "--faults",
+    "seed": "--seed",
+    "log": "--report",
+    "autostart": "opspace hil itself",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The robot, the controller, the faults, the limits and where the results go."""
     _robot.add_robot_arguments(parser)
-    parser.add_argument("--controller", metavar="CMD", default="",
-                        help="command line that starts the controller; without it, start yours beside")
-    parser.add_argument("--seconds", metavar="S", type=float, default=10.0,
-                        help="simulated seconds from the first command on (default 10)")
-    parser.add_argument("--faults", metavar="FILE.yaml", default="", help="schedule of faults (see docs/hil.md)")
-    parser.add_argument("--report", metavar="DIR", default="hil_report",
-                        help="folder for report.json, plots and outputs (default hil_report)")
-    parser.add_argument("--record", metavar="FILE.mcap", help="write the run as an MCAP bag with ROS 2 messages")
-    parser.add_argument("--mode", choices=("free", "scaled", "lockstep"), default="free",
-                        help="free: real time (default); lockstep: each step waits for its command")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the faults (default: the file's)")
-    parser.add_argument("--params", metavar="FILE.yaml",
-                        help="ROS 2 parameter file of the simulator (default: a shipped robot's own)")
-    parser.add_argument("--set", metavar="NAME:=VALUE", action="append", default=[],
-                        help="a parameter of the simulator, may be repeated")
-    parser.add_argument("--patience", metavar="S", type=float, default=300.0,
-                        help="seconds that the run may stand still, as while a controller starts (default 300)")
+    parser.add_argument(
+        "--controller",
+        metavar="CMD",
+        default="",
+        help="command line that starts the controller; without it, start yours beside",
+    )
+    parser.add_argument(
+        "--seconds",
+        metavar="S",
+        type=float,
+        default=10.0,
+        help="simulated seconds from the first command on (default 10)",
+    )
+    parser.add_argument(
+        "--faults", metavar="FILE.yaml", default="", help="schedule of faults (see docs/hil.md)"
+    )
+    parser.add_argument(
+        "--report",
+        metavar="DIR",
+        default="hil_report",
+        help="folder for report.json, plots and outputs (default hil_report)",
+    )
+    parser.add_argument(
+        "--record", metavar="FILE.mcap", help="write the run as an MCAP bag with ROS 2 messages"
+    )
+    parser.add_argument(
+        "--mode",
+        choices=("free", "scaled", "lockstep"),
+        default="free",
+        help="free: real time (default); lockstep: each step waits for its command",
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="seed of the faults (default: the file's)"
+    )
+    parser.add_argument(
+        "--params",
+        metavar="FILE.yaml",
+        help="ROS 2 parameter file of the simulator (default: a shipped robot's own)",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="NAME:=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of the simulator, may be repeated",
+    )
+    parser.add_argument(
+        "--patience",
+        metavar="S",
+        type=float,
+        default=300.0,
+        help="seconds that the run may stand still, as while a controller starts (default 300)",
+    )
     for name, (unit, text) in LIMITS.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", metavar=unit, type=float, help=f"limit: {text}")
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", metavar=unit, type=float, help=f"limit: {text}"
+        )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -77,8 +123,11 @@ def _tested(args: argparse.Namespace, stop: Interruption) -> int:
     print(f"opspace hil: {args.robot} for {args.seconds:g} s, report in {args.report}", flush=True)
     if not controller:
         domain = os.environ.get("ROS_DOMAIN_ID", "0")
-        print(f"no --controller: start one that sends effort_controller/commands in ROS domain {domain}; it is waited "
-              f"for, {args.patience:g} s at most", flush=True)
+        print(
+            f"no --controller: start one that sends effort_controller/commands in ROS domain {domain}; it is waited "
+            f"for, {args.patience:g} s at most",
+            flush=True,
+        )
     _forget_older_run(folder)
     with _Progress(out, args.seconds) as tell:
         outcome = run_hardware(values, controller, args.seconds, args.patience, folder, stop, tell)
@@ -114,9 +163,18 @@ def _simulator_values(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
             (folder / "robot.urdf").write_text(str(model.source), encoding="utf-8")
     except OSError as error:
         raise CommandError(f"cannot write the report {args.report!r}: {error}") from None
-    values = _file_values(args) | _set_values(args.set) | {
-        "robot": args.robot if args.robot in ROBOTS else str(folder / "robot.urdf"), "mode": args.mode,
-        "faults": faults, "seed": args.seed, "log": str(folder / "log"), "autostart": True}
+    values = (
+        _file_values(args)
+        | _set_values(args.set)
+        | {
+            "robot": args.robot if args.robot in ROBOTS else str(folder / "robot.urdf"),
+            "mode": args.mode,
+            "faults": faults,
+            "seed": args.seed,
+            "log": str(folder / "log"),
+            "autostart": True,
+        }
+    )
     if args.base:
         values["base"] = args.base
     checked(SIMULATOR_TABLE, values)
@@ -131,12 +189,16 @@ def _file_values(args: argparse.Namespace) -> dict[str, Any]:
 
     if args.params:
         return node_parameters(args.params, "opspace_simulator")
-    return node_parameters(shipped_path("config", f"{args.robot}.yaml"), "opspace_simulator") if (
-        args.robot in ROBOTS) else {}
+    return (
+        node_parameters(shipped_path("config", f"{args.robot}.yaml"), "opspace_simulator")
+        if (args.robot in ROBOTS)
+        else {}
+    )
 
 
 def _set_values(pairs: list[str]) -> dict[str, Any]:
     import yaml
+
     values = {}
     for pair in pairs:
         name, separator, text = pair.partition(":=")
@@ -155,6 +217,7 @@ def _check_record(args: argparse.Namespace) -> None:
     """Fail before the run, not after it, if it could not be recorded."""
     if args.record:
         from opspace_ctrl.sim.record import check_recording
+
         check_recording(args.record)
 
 
@@ -163,9 +226,17 @@ class _Progress:
 
     def __init__(self, out: Console, seconds: float) -> None:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
         self._seconds = seconds
-        self._bar = Progress(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[at]}"),
-                             TimeElapsedColumn(), console=out, disable=not out.is_terminal, transient=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[at]}"),
+            TimeElapsedColumn(),
+            console=out,
+            disable=not out.is_terminal,
+            transient=True,
+        )
         self._task = self._bar.add_task("starting", total=seconds, at="")
 
     def __enter__(self):
@@ -177,18 +248,30 @@ class _Progress:
 
     def tell(self, what: str, reached: float) -> None:
         """Show what happens and how far the run has come [s]."""
-        self._bar.update(self._task, description=what, completed=reached, at=f"{reached:.1f} of {self._seconds:g} s")
+        self._bar.update(
+            self._task,
+            description=what,
+            completed=reached,
+            at=f"{reached:.1f} of {self._seconds:g} s",
+        )
 
 
-def _reported(args: argparse.Namespace, folder: Path, outcome: Outcome, stop: Interruption, out: Console) -> int:
+def _reported(
+    args: argparse.Namespace, folder: Path, outcome: Outcome, stop: Interruption, out: Console
+) -> int:
     """Write the report, the plots and the bag; the exit code."""
     from opspace_ctrl.errors import LogError
     from opspace_ctrl.sim.log import read_log
     from opspace_ctrl.sim.report import make_report, write_report
 
     limits = {name: getattr(args, name) for name in LIMITS if getattr(args, name) is not None}
-    context = {"mode": args.mode, "controller": args.controller, "interrupted": outcome.is_interrupted,
-               "controller_code": outcome.controller_code, "stood_still": outcome.stood_still}
+    context = {
+        "mode": args.mode,
+        "controller": args.controller,
+        "interrupted": outcome.is_interrupted,
+        "controller_code": outcome.controller_code,
+        "stood_still": outcome.stood_still,
+    }
     try:
         run = read_log(folder / "log")
     except LogError:
@@ -204,7 +287,10 @@ def _reported(args: argparse.Namespace, folder: Path, outcome: Outcome, stop: In
         out.print(_reason(outcome, folder).removeprefix(": "))
     if args.record and not stop.requested:
         from opspace_ctrl.sim.record import write_bag
-        out.print(f"recorded: {write_bag(run, args.record, outcome.tracking)} messages in {args.record}")
+
+        out.print(
+            f"recorded: {write_bag(run, args.record, outcome.tracking)} messages in {args.record}"
+        )
     if not stop.requested:
         _draw(run, report, outcome, folder, out)
     out.print(f"report: {path}")
@@ -216,11 +302,15 @@ def _reason(outcome: Outcome, folder: Path) -> str:
     """Why the run ended early, with the controller's last words."""
     said = ""
     with suppress(OSError):
-        said = " ".join((folder / "controller.txt").read_text(errors="replace").split("\n")[-12:]).strip()
+        said = " ".join(
+            (folder / "controller.txt").read_text(errors="replace").split("\n")[-12:]
+        ).strip()
     said = f"; it said: {said}" if said else ""
     if outcome.controller_code is not None:
         return f": the controller ended with code {outcome.controller_code}{said}"
-    return f": the run stood still for {outcome.stood_still:g} s{said}" if outcome.stood_still else ""
+    return (
+        f": the run stood still for {outcome.stood_still:g} s{said}" if outcome.stood_still else ""
+    )
 
 
 def _print_report(report: dict, out: Console) -> None:
@@ -230,20 +320,25 @@ def _print_report(report: dict, out: Console) -> None:
         out.print(f"  {fault['words']}", soft_wrap=True)
     latency, deadlines = report["latency"], report["deadlines"]
     if latency["count"]:
-        out.print(f"commands: {latency['count']}, after {1e3 * latency['median']:.2f} ms (median), "
-                  f"{1e3 * latency['p99']:.2f} ms (99 %); missed deadlines: {deadlines['missed']} of "
-                  f"{deadlines['states']}; watchdog: {report['counters'].get('watchdog', 0)} times")
+        out.print(
+            f"commands: {latency['count']}, after {1e3 * latency['median']:.2f} ms (median), "
+            f"{1e3 * latency['p99']:.2f} ms (99 %); missed deadlines: {deadlines['missed']} of "
+            f"{deadlines['states']}; watchdog: {report['counters'].get('watchdog', 0)} times"
+        )
     table = Table(box=None, pad_edge=False)
     for title in ("limit", "allowed", "reached", ""):
         table.add_column(title, justify="left" if title in ("limit", "") else "right")
     for limit in report["limits"]:
         reached = "not measured" if limit["reached"] is None else f"{limit['reached']:.4g}"
-        table.add_row(limit["text"], f"{limit['limit']:g}", reached, "kept" if limit["kept"] else "EXCEEDED")
+        table.add_row(
+            limit["text"], f"{limit['limit']:g}", reached, "kept" if limit["kept"] else "EXCEEDED"
+        )
     out.print(table)
 
 
 def _draw(run, report: dict, outcome: Outcome, folder: Path, out: Console) -> None:
     from opspace_ctrl.commands._hil_plots import draw
+
     try:
         drawn = draw(run, report, outcome.tracking, folder)
     except CommandError as error:

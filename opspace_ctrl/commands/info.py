@@ -1,4 +1,5 @@
 """Print the tree, dimensions, masses, limits and sparsity of a robot; draw them with --plot."""
+
 from __future__ import annotations
 
 import argparse
@@ -21,10 +22,16 @@ UNITS = {"REVOLUTE": ("rad", "rad/s", "Nm"), "PRISMATIC": ("m", "m/s", "N")}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """ROBOT and what to show of it."""
     _robot.add_robot_arguments(parser)
-    parser.add_argument("--frames", metavar="A,B",
-                        help="task frames of J (default: a shipped robot's own, else all tips)")
-    parser.add_argument("--plot", metavar="FILE.png",
-                        help="draw the connectivity graph and the patterns of H, L and J (also .pdf, .svg)")
+    parser.add_argument(
+        "--frames",
+        metavar="A,B",
+        help="task frames of J (default: a shipped robot's own, else all tips)",
+    )
+    parser.add_argument(
+        "--plot",
+        metavar="FILE.png",
+        help="draw the connectivity graph and the patterns of H, L and J (also .pdf, .svg)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
     out.print(sparsity_table(model, patterns, frames))
     if args.plot:
         from opspace_ctrl.commands._plot import draw
+
         draw(model, frames, patterns, args.plot)
         out.print(f"drawn: {args.plot}")
     return 0
@@ -54,10 +62,12 @@ def summary(model: Model) -> str:
     """The robot in two lines."""
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
     base = "floating" if model.is_base_coordinate.any() else "fixed"
-    return (f"{model.name}: N = {len(model.parent)} moving bodies, n = {model.nv} coordinates "
-            f"(nq = {model.nq}), depth d = {model.depth}, {base} base\n"
-            f"mass {model.total_mass:.4g} kg, of which {model.mass.sum():.4g} kg move; "
-            f"gravity ({gravity}) m/s^2")
+    return (
+        f"{model.name}: N = {len(model.parent)} moving bodies, n = {model.nv} coordinates "
+        f"(nq = {model.nq}), depth d = {model.depth}, {base} base\n"
+        f"mass {model.total_mass:.4g} kg, of which {model.mass.sum():.4g} kg move; "
+        f"gravity ({gravity}) m/s^2"
+    )
 
 
 def tree_tables(model: Model, width: int, ascii_only: bool = False) -> list[Table]:
@@ -79,7 +89,9 @@ def _table(columns: Sequence[int], rows: list[list[str]]) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        table.add_column(COLUMNS[column], no_wrap=True, justify="left" if column in TEXT_COLUMNS else "right")
+        table.add_column(
+            COLUMNS[column], no_wrap=True, justify="left" if column in TEXT_COLUMNS else "right"
+        )
     for row in rows:
         table.add_row(*(row[column] for column in columns), style=None if row[1] else "dim")
     return table
@@ -105,8 +117,11 @@ def _tree_rows(model: Model, ascii_only: bool) -> list[list[str]]:
 def _lines_below(model: Model, parent: int, indent: str) -> list[tuple[str, int | None, str, bool]]:
     """(name, body or None if fixed, indentation, is it the last) of what hangs on a body, last one first."""
     own = model.body_names[parent] if parent >= 0 else None
-    fixed = [(name, None) for name, body in zip(model.frame_names, model.frame_body)
-             if body == parent and name != own]
+    fixed = [
+        (name, None)
+        for name, body in zip(model.frame_names, model.frame_body)
+        if body == parent and name != own
+    ]
     below = fixed + [(model.body_names[i], i) for i in model.children(parent)]
     return [(name, body, indent, k == 0) for k, (name, body) in enumerate(reversed(below))]
 
@@ -127,8 +142,13 @@ def _joint_cells(model: Model, body: int) -> tuple[str, ...]:
     (lower, upper), (position, rate, effort) = model.position_limits[row], UNITS[kind.name]
     is_bounded = abs(lower) != float("inf") or abs(upper) != float("inf")
     name = "continuous" if kind is JointType.REVOLUTE and not is_bounded else kind.name.lower()
-    return (name, coordinates, f"{lower:.4g} .. {upper:.4g} {position}" if is_bounded else "",
-            _limit(model.velocity_limits[row], rate), _limit(model.effort_limits[row], effort))
+    return (
+        name,
+        coordinates,
+        f"{lower:.4g} .. {upper:.4g} {position}" if is_bounded else "",
+        _limit(model.velocity_limits[row], rate),
+        _limit(model.effort_limits[row], effort),
+    )
 
 
 def _limit(value: float, unit: str) -> str:
@@ -144,9 +164,11 @@ def sparsity_table(model: Model, patterns: Patterns, frames: list[str]) -> Table
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in ("matrix", "size", "entries", "nonzero", "zero"):
         table.add_column(title, justify="left" if title == "matrix" else "right")
-    rows = (("H, joint-space inertia", n, n * n, patterns.H),
-            ("L, its lower triangular factor", n, n * (n + 1) // 2, patterns.L),
-            (f"J of {', '.join(frames) or 'no frame'}", len(patterns.J), patterns.J.size, patterns.J))
+    rows = (
+        ("H, joint-space inertia", n, n * n, patterns.H),
+        ("L, its lower triangular factor", n, n * (n + 1) // 2, patterns.L),
+        (f"J of {', '.join(frames) or 'no frame'}", len(patterns.J), patterns.J.size, patterns.J),
+    )
     for name, height, entries, pattern in rows:
         nonzero = int(pattern.sum())
         share = f"{1 - nonzero / entries:.1%}" if entries else ""

@@ -1,4 +1,5 @@
 """Print Tables 1 to 4 and equations (39), (40) of Featherstone (2010), the paper's figures beside ours."""
+
 from __future__ import annotations
 
 import argparse
@@ -12,8 +13,12 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which table."""
-    parser.add_argument("--table", type=int, choices=(1, 2, 3, 4),
-                        help="print this table only (4: with the equations)")
+    parser.add_argument(
+        "--table",
+        type=int,
+        choices=(1, 2, 3, 4),
+        help="print this table only (4: with the equations)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -21,8 +26,12 @@ def run(args: argparse.Namespace) -> int:
     from opspace_ctrl.bench import tables
     from opspace_ctrl.commands._console import console
 
-    builders = {1: [tables.table_1], 2: [tables.table_2], 3: [tables.table_3],
-                4: [tables.table_4, tables.equations]}
+    builders = {
+        1: [tables.table_1],
+        2: [tables.table_2],
+        3: [tables.table_3],
+        4: [tables.table_4, tables.equations],
+    }
     out, agree = console(), True
     for number in [args.table] if args.table else builders:
         for build in builders[number]:
@@ -40,8 +49,15 @@ def rendered(table: Table) -> rich.table.Table:
 
     marks = {True: "=", False: "differs", None: ""}
     # Narrow gaps: table 1 fits a line of 140 characters unfolded.
-    printed = RichTable(*table.columns, "", title=table.title, title_justify="left", box=box.SIMPLE_HEAD,
-                        padding=(0, 1, 0, 0), pad_edge=False)
+    printed = RichTable(
+        *table.columns,
+        "",
+        title=table.title,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
     for row in table.rows:
         printed.add_row(*row.cells, marks[row.agrees])
     return printed

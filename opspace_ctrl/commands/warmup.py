@@ -1,4 +1,5 @@
 """Compile everything that a robot's controller and simulator need, and keep it for the next start."""
+
 from __future__ import annotations
 
 import argparse
@@ -10,7 +11,11 @@ from opspace_ctrl.commands import _robot
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """ROBOT and its task frames."""
     _robot.add_robot_arguments(parser)
-    parser.add_argument("--frames", metavar="A,B", help="task frames (default: a shipped robot's own, else all tips)")
+    parser.add_argument(
+        "--frames",
+        metavar="A,B",
+        help="task frames (default: a shipped robot's own, else all tips)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,8 +33,16 @@ def run(args: argparse.Namespace) -> int:
     frames = _robot.task_frames(args, model)
     out.print(f"{model.name}: controller ...")
     names = [f"task{i}" for i in range(len(frames))]
-    controller = Controller(model, controller_settings(
-        {"tasks": names, **{f"{name}.frame": frame for name, frame in zip(names, frames)}, "method": "auto"}))
+    controller = Controller(
+        model,
+        controller_settings(
+            {
+                "tasks": names,
+                **{f"{name}.frame": frame for name, frame in zip(names, frames)},
+                "method": "auto",
+            }
+        ),
+    )
     q, v = model.neutral(), np.zeros(model.nv)
     controller.prepare(lambda name: out.print(f"  method {name}"))
     controller.activate(q, v, 0.0)
@@ -41,5 +54,8 @@ def run(args: argparse.Namespace) -> int:
     simulator = make_simulator(model)
     simulator.step(simulator.hold())
     kept = cache_directory() if is_writable() else None
-    out.print(f"done in {perf_counter() - start:.1f} s; " + (f"kept in {kept}" if kept else "nothing could be kept"))
+    out.print(
+        f"done in {perf_counter() - start:.1f} s; "
+        + (f"kept in {kept}" if kept else "nothing could be kept")
+    )
     return 0

@@ -9,6 +9,7 @@ What W is only matters where contacts can push against each other (`INTERNAL`):
               tangential forces by mu, against the normal force
 The base coordinates that carry the rank of G are found by pivoting; everything else follows from them.
 """
+
 from __future__ import annotations
 
 from ..dynamics.layout import count, floats, ints
@@ -25,7 +26,12 @@ USUAL_SOLE = 0.1  # [m], where no size is given
 @kernel
 def free_motions(w):
     """PERMUTATION, the rank, the factors of G^T G in NORMAL, G in that order, and Z."""
-    number, N, order, row = ints(w, at.NUMBERS), floats(w, at.NORMAL), ints(w, at.PERMUTATION), ints(w, at.STACK_ROW)
+    number, N, order, row = (
+        ints(w, at.NUMBERS),
+        floats(w, at.NORMAL),
+        ints(w, at.PERMUTATION),
+        ints(w, at.STACK_ROW),
+    )
     JB, G = floats(w, at.JB), floats(w, at.G)
     for c in range(6):
         order[c] = c
@@ -87,7 +93,12 @@ def _null_vectors(N, order, rank, Z):
 def follow(w):
     """Row V_FILL: the base motion with which the posture's keeps the contacts, G x = -J_s A by least squares."""
     number, row, x = ints(w, at.NUMBERS), ints(w, at.STACK_ROW), floats(w, at.BASE_VECTOR)
-    G, N, order, moved = floats(w, at.G), floats(w, at.NORMAL), ints(w, at.PERMUTATION), floats(w, at.ROW_POSTURE)
+    G, N, order, moved = (
+        floats(w, at.G),
+        floats(w, at.NORMAL),
+        ints(w, at.PERMUTATION),
+        floats(w, at.ROW_POSTURE),
+    )
     rank, found = number[at.N_RANK], splat(0.0)
     for i in range(number[at.N_CONTACT_ROWS]):
         found = found - moved[row[i]] * load(G, i, 0)
@@ -107,7 +118,12 @@ def follow(w):
 @kernel
 def prepare_shares(w):
     """SHARE = W^-1 G, and SHARE_FACTOR = L D L^T of G^T W^-1 G (multipliers below, D on the diagonal)."""
-    number, G, share, M = ints(w, at.NUMBERS), floats(w, at.G), floats(w, at.SHARE), floats(w, at.SHARE_FACTOR)
+    number, G, share, M = (
+        ints(w, at.NUMBERS),
+        floats(w, at.G),
+        floats(w, at.SHARE),
+        floats(w, at.SHARE_FACTOR),
+    )
     n, rank, inverse = number[at.N_CONTACT_ROWS], number[at.N_RANK], floats(w, at.INVERSE)
     if floats(w, at.OPTION)[at.INTERNAL] == at.BALANCED:
         _balanced(w)
@@ -135,7 +151,12 @@ def prepare_shares(w):
 def _balanced(w):
     """SHARE = W^-1 G, contact by contact in its own axes."""
     contact, row, block = ints(w, at.CONTACT), ints(w, at.STACK_ROW), ints(w, osim.BLOCK)
-    mu, half, G, share = floats(w, at.MU), floats(w, at.HALF_LENGTHS), floats(w, at.G), floats(w, at.SHARE)
+    mu, half, G, share = (
+        floats(w, at.MU),
+        floats(w, at.HALF_LENGTHS),
+        floats(w, at.G),
+        floats(w, at.SHARE),
+    )
     i, end = 0, ints(w, at.NUMBERS)[at.N_CONTACT_ROWS]
     for c in range(count(w, at.CONTACTS)):
         if i >= end or row[i] != block[contact[c, at.C_BLOCK], osim.B_ROW]:
@@ -154,16 +175,28 @@ def _weigh(G, share, i, axes, weight):
     a0, a1, a2 = axes
     for r in range(3):
         x = (weight[0] * axes[r][0], weight[1] * axes[r][1], weight[2] * axes[r][2])
-        y = (x[0] * a0[0] + x[1] * a0[1] + x[2] * a0[2], x[0] * a1[0] + x[1] * a1[1] + x[2] * a1[2],
-             x[0] * a2[0] + x[1] * a2[1] + x[2] * a2[2])
-        store(share, i + r, 0, y[0] * load(G, i, 0) + y[1] * load(G, i + 1, 0) + y[2] * load(G, i + 2, 0))
+        y = (
+            x[0] * a0[0] + x[1] * a0[1] + x[2] * a0[2],
+            x[0] * a1[0] + x[1] * a1[1] + x[2] * a1[2],
+            x[0] * a2[0] + x[1] * a2[1] + x[2] * a2[2],
+        )
+        store(
+            share,
+            i + r,
+            0,
+            y[0] * load(G, i, 0) + y[1] * load(G, i + 1, 0) + y[2] * load(G, i + 2, 0),
+        )
 
 
 @kernel
 def contact_axes(w, c):
     """Rows of the axes of contact c, z its normal."""
     contact = ints(w, at.CONTACT)
-    return WORLD if contact[c, at.C_AXES] == at.WORLD_AXES else frame_rotation(w, contact[c, at.C_FRAME])
+    return (
+        WORLD
+        if contact[c, at.C_AXES] == at.WORLD_AXES
+        else frame_rotation(w, contact[c, at.C_FRAME])
+    )
 
 
 @kernel

@@ -3,6 +3,7 @@
 It knows no ROS; time is that of one clock, in seconds. All 6-vectors are linear first, in world axes (those of a task
 relative to a frame: in the frame's axes). `tick` may run in one thread while targets and settings come from another.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -113,7 +114,9 @@ class Controller:
 
     @staticmethod
     def _not_active(q, v, time: float) -> np.ndarray:
-        raise ConfigurationError("the controller has no targets yet: call activate(q, v, time) before the first tick")
+        raise ConfigurationError(
+            "the controller has no targets yet: call activate(q, v, time) before the first tick"
+        )
 
     def hold(self, q, v, time: float) -> None:
         """Take the present pose of every task, and the present posture, as targets."""
@@ -128,7 +131,10 @@ class Controller:
         for i, target in enumerate(self._targets):
             position, quaternion = _pose_of(self._core.pose[i])
             velocity = self._core.velocity[i].copy()
-            target.hold(Motion(position, quaternion, velocity[:3], velocity[3:], np.zeros(3), np.zeros(3)), time)
+            target.hold(
+                Motion(position, quaternion, velocity[:3], velocity[3:], np.zeros(3), np.zeros(3)),
+                time,
+            )
             self._core.load_program(i, target.program)
 
     def safe_command(self, kind: str, q=None, v=None, time: float = 0.0) -> np.ndarray:
@@ -156,7 +162,9 @@ class Controller:
         """
         fixed = fixed_changes(self.settings, settings)
         if fixed:
-            raise SettingsError(f"{listed(fixed)} cannot change while the controller runs; clean up, configure again")
+            raise SettingsError(
+                f"{listed(fixed)} cannot change while the controller runs; clean up, configure again"
+            )
         self._check(settings)
         if settings.method != self.settings.method:
             self.method = settings.method
@@ -213,7 +221,9 @@ class Controller:
         target.twist(twist, time, self.settings.safety.stream_timeout)
         self._load(task, target)
 
-    def trajectory(self, task: str, times, positions, quaternions, time: float, twists=None) -> None:
+    def trajectory(
+        self, task: str, times, positions, quaternions, time: float, twists=None
+    ) -> None:
         """Move a task through way points at `times` after `time`. Raises TargetError."""
         target = self._target(task)
         target.trajectory(times, positions, quaternions, time, twists)
@@ -224,9 +234,13 @@ class Controller:
         settings = self._target(task).settings
         wrench = vector(f"{task}: target wrench", wrench, 6, most=LARGEST_FORCE)
         if all(settings.motion):
-            raise TargetError(f"{task}: it has no force axes, so that a target wrench does nothing: {task}.force_axes")
+            raise TargetError(
+                f"{task}: it has no force axes, so that a target wrench does nothing: {task}.force_axes"
+            )
         limit = settings.wrench_limit
-        self._streams.put("wrench", self._number[task], np.clip(wrench, -limit, limit), self._end(time))
+        self._streams.put(
+            "wrench", self._number[task], np.clip(wrench, -limit, limit), self._end(time)
+        )
 
     def measured_wrench(self, task: str, wrench, time: float | None = None) -> None:
         """What a task does exert (6,); with a time it counts for `stream_timeout`. Raises TargetError."""
@@ -270,7 +284,9 @@ class Controller:
 
     def _need_raw(self, what: str) -> None:
         if self.settings.mode != "raw":
-            raise TargetError(f"{what}: the mode is {self.settings.mode}; it counts in mode raw only")
+            raise TargetError(
+                f"{what}: the mode is {self.settings.mode}; it counts in mode raw only"
+            )
 
     # ---- results ----
 
@@ -296,4 +312,3 @@ def _pose_of(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Position and quaternion, copies, of rotation (9; zeros for the centre of mass) and position (3)."""
     rotation = pose[:9].reshape(3, 3) if pose[:9].any() else np.eye(3)
     return pose[9:12].copy(), to_quaternion(rotation)
-

@@ -1,4 +1,5 @@
 """`Core`: the compiled control tick of a robot, and NumPy views of everything in it that can change while it runs."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -23,27 +24,64 @@ from .typical import measure_typical
 __all__ = ["Core"]
 
 _TASK_VIEWS = {
-    "task_on": at.TASK_ON, "stiffness": at.STIFFNESS, "damping": at.DAMPING_GAIN, "error_limit": at.ERROR_LIMIT,
-    "motion": at.MOTION, "wrench": at.WRENCH, "measured": at.MEASURED, "measured_on": at.MEASURED_ON,
-    "force_gain": at.FORCE_GAIN, "integral_gain": at.INTEGRAL_GAIN, "integral_limit": at.INTEGRAL_LIMIT,
-    "force_damping": at.FORCE_DAMPING}
+    "task_on": at.TASK_ON,
+    "stiffness": at.STIFFNESS,
+    "damping": at.DAMPING_GAIN,
+    "error_limit": at.ERROR_LIMIT,
+    "motion": at.MOTION,
+    "wrench": at.WRENCH,
+    "measured": at.MEASURED,
+    "measured_on": at.MEASURED_ON,
+    "force_gain": at.FORCE_GAIN,
+    "integral_gain": at.INTEGRAL_GAIN,
+    "integral_limit": at.INTEGRAL_LIMIT,
+    "force_damping": at.FORCE_DAMPING,
+}
 _CONTACT_VIEWS = {
-    "contact_on": at.CONTACT_ON, "contact_damping": at.CONTACT_DAMPING, "friction": at.MU,
-    "half_lengths": at.HALF_LENGTHS, "sole_centre": at.SOLE_CENTRE, "minimum_force": at.MINIMUM_FORCE}
+    "contact_on": at.CONTACT_ON,
+    "contact_damping": at.CONTACT_DAMPING,
+    "friction": at.MU,
+    "half_lengths": at.HALF_LENGTHS,
+    "sole_centre": at.SOLE_CENTRE,
+    "minimum_force": at.MINIMUM_FORCE,
+}
 _JOINT_VIEWS = {
-    "effort_limits": at.EFFORT, "velocity_limits": at.SPEED, "rate_limits": at.RATE,
-    "position_margin": at.POSITION_MARGIN, "velocity_margin": at.SPEED_MARGIN, "limit_stiffness": at.REPULSION,
-    "limit_damping": at.REPULSION_DAMPING, "viscous": at.VISCOUS, "coulomb": at.COULOMB,
-    "coulomb_speed": at.COULOMB_SPEED, "posture_stiffness": at.POSTURE_STIFFNESS,
-    "posture_damping": at.POSTURE_DAMPING, "posture_error": at.POSTURE_ERROR}
+    "effort_limits": at.EFFORT,
+    "velocity_limits": at.SPEED,
+    "rate_limits": at.RATE,
+    "position_margin": at.POSITION_MARGIN,
+    "velocity_margin": at.SPEED_MARGIN,
+    "limit_stiffness": at.REPULSION,
+    "limit_damping": at.REPULSION_DAMPING,
+    "viscous": at.VISCOUS,
+    "coulomb": at.COULOMB,
+    "coulomb_speed": at.COULOMB_SPEED,
+    "posture_stiffness": at.POSTURE_STIFFNESS,
+    "posture_damping": at.POSTURE_DAMPING,
+    "posture_error": at.POSTURE_ERROR,
+}
 _RESULTS = {
-    "tau": (at.TAU, "k"), "held": (at.HELD, "k"), "pose": (at.POSE, "t"), "target": (at.TARGET, "t"),
-    "velocity": (at.VELOCITY, "t"), "target_velocity": (at.TARGET_VELOCITY, "t"),
-    "target_acceleration": (at.TARGET_ACCELERATION, "t"), "error": (at.ERROR, "t"), "applied": (at.APPLIED, "t"),
-    "contact_wrench": (at.CONTACT_WRENCH, "c"), "margins": (at.MARGIN, "c"), "contact_weight": (at.CONTACT_WEIGHT, "c"),
-    "task_weight": (at.TASK_WEIGHT, "t"), "levels": (at.LEVEL_TORQUE, "lk"), "scale": (at.SCALE, ""),
-    "rank": (at.LEVEL_RANK, ""), "damped": (at.LEVEL_DAMPED, ""), "limited": (at.ACTIVATION, "k"),
-    "saturated": (at.SATURATED, "k"), "report": (at.REPORT_SLOT, "")}
+    "tau": (at.TAU, "k"),
+    "held": (at.HELD, "k"),
+    "pose": (at.POSE, "t"),
+    "target": (at.TARGET, "t"),
+    "velocity": (at.VELOCITY, "t"),
+    "target_velocity": (at.TARGET_VELOCITY, "t"),
+    "target_acceleration": (at.TARGET_ACCELERATION, "t"),
+    "error": (at.ERROR, "t"),
+    "applied": (at.APPLIED, "t"),
+    "contact_wrench": (at.CONTACT_WRENCH, "c"),
+    "margins": (at.MARGIN, "c"),
+    "contact_weight": (at.CONTACT_WEIGHT, "c"),
+    "task_weight": (at.TASK_WEIGHT, "t"),
+    "levels": (at.LEVEL_TORQUE, "lk"),
+    "scale": (at.SCALE, ""),
+    "rank": (at.LEVEL_RANK, ""),
+    "damped": (at.LEVEL_DAMPED, ""),
+    "limited": (at.ACTIVATION, "k"),
+    "saturated": (at.SATURATED, "k"),
+    "report": (at.REPORT_SLOT, ""),
+}
 
 
 class Core:
@@ -117,24 +155,40 @@ class Core:
         structure.check(model)
         self.model, self.structure = model, structure
         order = [i for level in structure.levels() for i in level]
-        tasks = [each.task() for each in (*structure.contacts, *(structure.tasks[i] for i in order))]
+        tasks = [
+            each.task() for each in (*structure.contacts, *(structure.tasks[i] for i in order))
+        ]
         compile_needed(model, tasks or [_some_task(model)], method)
         self._space = OperationalSpace(model, tasks or [_some_task(model)], method)
         self._work = work = self._space._work
         pack_control(work, model, structure, self._space._supports)
         self._tick = tick.tick.bound(work)
         self._programs: list[np.ndarray] = [np.empty(0)] * (len(structure.tasks) + 1)
-        t, c, k = len(structure.tasks), len(structure.contacts), len(command_order(model, structure.joints))
+        t, c, k = (
+            len(structure.tasks),
+            len(structure.contacts),
+            len(command_order(model, structure.joints)),
+        )
         for name, slot in _TASK_VIEWS.items():
             setattr(self, name, work[slot][:t])
         for name, slot in _CONTACT_VIEWS.items():
             setattr(self, name, work[slot][:c])
         for name, row in _JOINT_VIEWS.items():
             setattr(self, name, work[at.LIMIT][row][:k])
-        self.position_limits = work[at.LIMIT][at.LOWER:at.UPPER + 1, :k].T
-        self.options, self.tau0, self.force = work[at.OPTION], work[at.RAW_TAU0][:k], work[at.RAW_FORCE]
+        self.position_limits = work[at.LIMIT][at.LOWER : at.UPPER + 1, :k].T
+        self.options, self.tau0, self.force = (
+            work[at.OPTION],
+            work[at.RAW_TAU0][:k],
+            work[at.RAW_FORCE],
+        )
         for name, (slot, size) in _RESULTS.items():
-            shape = {"t": np.s_[:t], "c": np.s_[:c], "k": np.s_[:k], "lk": np.s_[:, :k], "": np.s_[:]}[size]
+            shape = {
+                "t": np.s_[:t],
+                "c": np.s_[:c],
+                "k": np.s_[:k],
+                "lk": np.s_[:, :k],
+                "": np.s_[:],
+            }[size]
             setattr(self, name, _read_only(work[slot][shape]))
         self._hold_everything(np.zeros(k), 0.0)
         measure_typical(self)
@@ -195,8 +249,10 @@ class Core:
             f = model.frame_index(frame)
             loaded, centre = int(model.frame_body[f]), check_vector(centre, 3, "payload centre")
             if loaded < 0 or not 0.0 <= mass < np.inf:
-                raise ConfigurationError(f"payload: {mass} kg on {frame!r}; valid is a mass of 0 or more on a frame "
-                                         "that moves")
+                raise ConfigurationError(
+                    f"payload: {mass} kg on {frame!r}; valid is a mass of 0 or more on a frame "
+                    "that moves"
+                )
             point = model.frame_translation[f] + model.frame_rotation[f] @ centre
         for body in range(len(model.parent)):
             added = (mass, point) if body == loaded else (0.0, np.zeros(3))
@@ -212,8 +268,10 @@ class Core:
         """
         self.measure(q, v)
         q = self.model.check_configuration(q)
-        joint = self._work[at.JOINT][:len(self.tau)]
-        self._hold_everything(np.where(joint[:, at.J_Q] >= 0, q[joint[:, at.J_Q]], 0.0), float(time))
+        joint = self._work[at.JOINT][: len(self.tau)]
+        self._hold_everything(
+            np.where(joint[:, at.J_Q] >= 0, q[joint[:, at.J_Q]], 0.0), float(time)
+        )
         for slot in (at.INTEGRAL, at.ERROR_SIDE, at.STATE):
             self._work[slot][...] = 0.0
 
@@ -261,7 +319,9 @@ class Core:
         """Once more with what was refused converted and checked in words."""
         checked = self.model.check_configuration(q), self.model.check_velocity(v)
         if self._tick(*checked, float(time), holding) != OK:
-            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}, or the time {time} is not finite")
+            raise ConfigurationError(
+                f"{self.model.name}: {TOO_LARGE}, or the time {time} is not finite"
+            )
 
     @property
     def time(self) -> float:
@@ -272,9 +332,12 @@ class Core:
     def osim(self) -> np.ndarray:
         """Lambda^-1 (m, m) of the tasks' rows in the user's order, at the last tick; a copy."""
         blocks = self._work[osim.BLOCK]
-        rows = [blocks[task[at.T_BLOCK], osim.B_ROW] + r for task in self._work[at.TASK][:len(self.structure.tasks)]
-                for r in range(task[at.T_ROWS])]
-        upper = np.triu(self._work[osim.LI][:self._space.m, :self._space.m])
+        rows = [
+            blocks[task[at.T_BLOCK], osim.B_ROW] + r
+            for task in self._work[at.TASK][: len(self.structure.tasks)]
+            for r in range(task[at.T_ROWS])
+        ]
+        upper = np.triu(self._work[osim.LI][: self._space.m, : self._space.m])
         return (upper + np.triu(upper, 1).T)[np.ix_(rows, rows)]
 
 
@@ -289,7 +352,9 @@ def _some_task(model: Model) -> Task:
     return Task(model.frame_names[int(np.flatnonzero(model.frame_body >= 0)[-1])])
 
 
-def _with_mass(model: Model, body: int, axes: np.ndarray, mass: float, point: np.ndarray) -> np.ndarray:
+def _with_mass(
+    model: Model, body: int, axes: np.ndarray, mass: float, point: np.ndarray
+) -> np.ndarray:
     """The ten numbers (`dynamics.layout.INERTIA`) of a body and a point mass at a point of it."""
     total = model.mass[body] + mass
     com = (model.mass[body] * model.com[body] + mass * point) / total if mass else model.com[body]

@@ -1,4 +1,5 @@
 """What is wrong with a state, before it is used: one compiled look at q and v."""
+
 from __future__ import annotations
 
 import math
@@ -13,7 +14,12 @@ from .safety import BIT
 
 __all__ = ["Guard"]
 
-_FINITE, _QUATERNION, _POSITION, _SIZE = BIT["finite"], BIT["quaternion"], BIT["position"], BIT["size"]
+_FINITE, _QUATERNION, _POSITION, _SIZE = (
+    BIT["finite"],
+    BIT["quaternion"],
+    BIT["position"],
+    BIT["size"],
+)
 LARGEST = 1e12  # beyond, a number is no position or velocity
 NORM = 0.1  # how far the norm of a quaternion may be from 1
 
@@ -33,7 +39,9 @@ def look(q, v, lower, upper, quaternions, nq, nv, margin, ndarray, double):
     faults, at = 0, floats_of(quaternions)
     for k in range(1, int(at[0]) + 1):
         i = int(at[k])
-        norm = math.sqrt(position[i]**2 + position[i + 1]**2 + position[i + 2]**2 + position[i + 3]**2)
+        norm = math.sqrt(
+            position[i] ** 2 + position[i + 1] ** 2 + position[i + 2] ** 2 + position[i + 3] ** 2
+        )
         if not abs(norm - 1.0) <= NORM:
             faults |= _QUATERNION
     if margin > 0.0:
@@ -58,16 +66,32 @@ class Guard:
         limits[~model.is_base_coordinate] = model.position_limits
         for i in np.flatnonzero(~model.is_mimic):
             if model.joint_type[i] in (JointType.REVOLUTE, JointType.PRISMATIC):
-                self._lower[model.q_index[i]], self._upper[model.q_index[i]] = limits[model.v_index[i]]
+                self._lower[model.q_index[i]], self._upper[model.q_index[i]] = limits[
+                    model.v_index[i]
+                ]
         floating = model.q_index[model.joint_type == JointType.FLOATING] + 3
         self._quaternions = np.array([len(floating), *floating], float)
         self._look = look.prepare()
 
     def faults(self, q: np.ndarray, v: np.ndarray) -> int:
         """Bits of what is wrong with a state: size, finite, quaternion, position; 0 if nothing is."""
-        return self._look(q, v, self._lower, self._upper, self._quaternions, *self._sizes, self.margin, NDARRAY,
-                          FLOAT64)
+        return self._look(
+            q,
+            v,
+            self._lower,
+            self._upper,
+            self._quaternions,
+            *self._sizes,
+            self.margin,
+            NDARRAY,
+            FLOAT64,
+        )
 
     def outside(self, q: np.ndarray) -> list[int]:
         """Entries of q that are outside their limits by more than the margin, for a message."""
-        return [int(i) for i in np.flatnonzero((q < self._lower - self.margin) | (q > self._upper + self.margin))]
+        return [
+            int(i)
+            for i in np.flatnonzero(
+                (q < self._lower - self.margin) | (q > self._upper + self.margin)
+            )
+        ]

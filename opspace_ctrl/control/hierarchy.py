@@ -7,6 +7,7 @@ of a level is N_<^T J_k^T F_k = J^T w with w_k = F_k and, upward, w_i = -P_i sum
 A force that is given (impedance, raw mode) replaces Q_k (r_k - s_k); a force along force axes is added to it, but not
 to s: in contact it moves nothing, and the levels below need not make up for it.
 """
+
 from __future__ import annotations
 
 from ..dynamics.layout import floats, ints, stage
@@ -26,8 +27,18 @@ def _activation(w, i):
 @kernel
 def _force(w, l):
     """F_k = Q_k (r_k - s_k), or given."""
-    level, F, r, s = ints(w, at.STACK_LEVEL), floats(w, at.FORCE), floats(w, at.RIGHT), floats(w, at.SPENT)
-    Q, start, end, kind = floats(w, at.DAMPED_INVERSE), level[l, at.S_START], level[l, at.S_END], level[l, at.S_KIND]
+    level, F, r, s = (
+        ints(w, at.STACK_LEVEL),
+        floats(w, at.FORCE),
+        floats(w, at.RIGHT),
+        floats(w, at.SPENT),
+    )
+    Q, start, end, kind = (
+        floats(w, at.DAMPED_INVERSE),
+        level[l, at.S_START],
+        level[l, at.S_END],
+        level[l, at.S_KIND],
+    )
     for i in range(start, end):
         if kind == at.GIVEN_KIND:
             F[i] = r[i]
@@ -90,7 +101,12 @@ def eliminate(w):
 def back_substitute(w, level):
     """BACK = w for the F of one level of the report (a level of posture: the F that `project` left)."""
     number, row = ints(w, at.NUMBERS), ints(w, at.STACK_ROW)
-    stack, back, F, T = ints(w, at.STACK_LEVEL), floats(w, at.BACK), floats(w, at.FORCE), floats(w, at.COUPLING)
+    stack, back, F, T = (
+        ints(w, at.STACK_LEVEL),
+        floats(w, at.BACK),
+        floats(w, at.FORCE),
+        floats(w, at.COUPLING),
+    )
     push, n = floats(w, at.PUSH), number[at.N_ROWS]
     for i in range(0, n + 1, WIDTH):
         store(back, 0, i, splat(0.0))

@@ -10,6 +10,7 @@ hierarchy is strict; below, the direction is given to the levels under this one 
 it up. With TRUNCATE the null space stays a projector to the end, at the price of a step: f is 1 above c and 0 below.
 Contacts and passive rows have thresholds of their own: what holds the robot is not damped for want of leverage.
 """
+
 from __future__ import annotations
 
 from ..dynamics.layout import count, floats, ints, stage
@@ -37,8 +38,17 @@ def fractions(a, e, cut, truncate):
 @stage(at.EIGENVALUE_PATH)
 def by_eigenvalues(w):
     """`invert_level` where the quick way does not do: for SCALED, the level from N_START on, N_SIZE rows."""
-    start, n, state = ints(w, at.NUMBERS)[at.N_START], ints(w, at.NUMBERS)[at.N_SIZE], floats(w, at.STATE)
-    A, P, Q, scale = floats(w, at.SCALED), floats(w, at.INVERSE), floats(w, at.DAMPED_INVERSE), floats(w, at.ROW_SCALE)
+    start, n, state = (
+        ints(w, at.NUMBERS)[at.N_START],
+        ints(w, at.NUMBERS)[at.N_SIZE],
+        floats(w, at.STATE),
+    )
+    A, P, Q, scale = (
+        floats(w, at.SCALED),
+        floats(w, at.INVERSE),
+        floats(w, at.DAMPED_INVERSE),
+        floats(w, at.ROW_SCALE),
+    )
     values, Z, option = floats(w, at.EIGENVALUES), floats(w, at.EIGENVECTORS), floats(w, at.OPTION)
     tridiagonalise(A, n, values, floats(w, at.OFF_DIAGONAL), Z)
     diagonalise(n, values, floats(w, at.OFF_DIAGONAL), Z)
@@ -47,7 +57,9 @@ def by_eigenvalues(w):
             P[start + i, start + j], Q[start + i, start + j] = 0.0, 0.0
     rank, damped = 0.0, 0.0
     for k in range(n):
-        g, f = fractions(values[k], state[at.LEVEL_DAMPING], state[at.LEVEL_CUT], option[at.TRUNCATE])
+        g, f = fractions(
+            values[k], state[at.LEVEL_DAMPING], state[at.LEVEL_CUT], option[at.TRUNCATE]
+        )
         rank += 1.0 if f > 0.0 else 0.0
         damped = 1.0 if values[k] < state[at.LEVEL_DAMPING] else damped
         for i in range(n):
@@ -79,7 +91,12 @@ def invert_level(w, start, end, report):
     Returns:
         Rank, and 1.0 if a direction is damped or lost.
     """
-    A, P, Q, scale = floats(w, at.SCALED), floats(w, at.INVERSE), floats(w, at.DAMPED_INVERSE), floats(w, at.ROW_SCALE)
+    A, P, Q, scale = (
+        floats(w, at.SCALED),
+        floats(w, at.INVERSE),
+        floats(w, at.DAMPED_INVERSE),
+        floats(w, at.ROW_SCALE),
+    )
     n, state = end - start, floats(w, at.STATE)
     state[at.LEVEL_DAMPING], state[at.LEVEL_CUT] = thresholds(w, report)
     _scaled(w, start, n)
@@ -88,7 +105,9 @@ def invert_level(w, start, end, report):
         for i in range(n):
             for j in range(n):
                 squares += A[i, j] * A[i, j]
-        if squares * state[at.LEVEL_DAMPING]**2 < 1.0:  # 1 / |A^-1|_F is a lower bound of the smallest eigenvalue
+        if (
+            squares * state[at.LEVEL_DAMPING] ** 2 < 1.0
+        ):  # 1 / |A^-1|_F is a lower bound of the smallest eigenvalue
             for i in range(n):
                 x = 1.0 / scale[start + i]
                 for j in range(n):

@@ -10,6 +10,7 @@ row comes in where it changes nothing yet, and how strongly a limit acts on posi
 hard a task pulls. Far from its limits a joint is not looked at. The rate limit of the torque (`limits.command`) serves
 these bounds before anything else.
 """
+
 from __future__ import annotations
 
 import math
@@ -23,7 +24,10 @@ from ..osim.blocks import times_support
 from . import layout as at
 from .joints import row_of
 
-FROM, FULL = 0.3, 0.5  # of the speed at the margin's edge: where a joint begins to be looked at, and where it counts
+FROM, FULL = (
+    0.3,
+    0.5,
+)  # of the speed at the margin's edge: where a joint begins to be looked at, and where it counts
 AHEAD = 4.0  # margins before the edge, likewise; from half of it on it counts
 SPAN = 0.5  # of kp margin, or kd margin: the excess at which a row is fully in
 DEEPEST = 2.0  # margins: the push grows no further
@@ -46,11 +50,18 @@ def find_candidates(w):
     limit, q = floats(w, at.LIMIT), floats(w, dyn.Q)
     for j in range(count(w, at.JOINTS)):
         activation[j] = 0.0
-        margin, slack, rate = limit[at.POSITION_MARGIN, j], limit[at.SPEED_MARGIN, j], v[joint[j, at.J_V]]
+        margin, slack, rate = (
+            limit[at.POSITION_MARGIN, j],
+            limit[at.SPEED_MARGIN, j],
+            v[joint[j, at.J_V]],
+        )
         near = slack > 0.0 and abs(rate) > FROM * (limit[at.SPEED, j] - slack)
         if margin > 0.0 and joint[j, at.J_Q] >= 0:
             x = q[joint[j, at.J_Q]] + rate * _horizon(w, j)
-            near = near or max(x - limit[at.UPPER, j], limit[at.LOWER, j] - x) > -(1.0 + AHEAD) * margin
+            near = (
+                near
+                or max(x - limit[at.UPPER, j], limit[at.LOWER, j] - x) > -(1.0 + AHEAD) * margin
+            )
         if near:
             listed[found] = j
             found += 1
@@ -84,8 +95,12 @@ def _bound(w, place):
         zone, span = _smooth(2.0 * (depth / (AHEAD * margin) + 1.0)), SPAN * kp * margin
     if slack > 0.0:
         edge = limit[at.SPEED, j] - slack
-        most = _speed_bound(edge - abs(rate), kd, slack,
-                            USED * limit[at.RATE, j] * row_of(w, at.H_INV, place)[joint[j, at.J_V]])
+        most = _speed_bound(
+            edge - abs(rate),
+            kd,
+            slack,
+            USED * limit[at.RATE, j] * row_of(w, at.H_INV, place)[joint[j, at.J_V]],
+        )
         if most < least or zone == 0.0:
             fast = _smooth((abs(rate) - FROM * edge) / max((FULL - FROM) * edge, 1e-9))
             if fast > 0.0:
@@ -112,7 +127,11 @@ def limit_joints(w):
     """
     number, listed, joint = ints(w, at.NUMBERS), ints(w, at.LIMITED_JOINT), ints(w, at.JOINT)
     activation, side, bound = floats(w, at.ACTIVATION), floats(w, at.SIDE), floats(w, at.REPULSE)
-    torque, total, h = floats(w, at.LEVEL_TORQUE), floats(w, at.GENERALISED), floats(w, at.H_SELECTED)
+    torque, total, h = (
+        floats(w, at.LEVEL_TORQUE),
+        floats(w, at.GENERALISED),
+        floats(w, at.H_SELECTED),
+    )
     for i in range(count(w, dyn.NV)):
         total[i] = -h[i]
     for j in range(count(w, at.JOINTS)):
@@ -131,7 +150,10 @@ def limit_joints(w):
     if activation[j] == 0.0:
         _bring_forward(w, worst, number[at.N_LIMITED])
         number[at.N_LIMITED] += 1
-    activation[j], number[at.N_GROWN] = floats(w, at.ZONE)[j] * _smooth(most / floats(w, at.ZONE)[j]), 1
+    activation[j], number[at.N_GROWN] = (
+        floats(w, at.ZONE)[j] * _smooth(most / floats(w, at.ZONE)[j]),
+        1,
+    )
 
 
 @kernel
@@ -142,7 +164,11 @@ def _acceleration(w, place):
     for i in range(count(w, dyn.NV)):
         found += response[i] * total[i]
     if count(w, at.CONTACTS) > 0:
-        contact, block, force = ints(w, at.CONTACT), ints(w, osim.BLOCK), floats(w, at.LEVEL_CONTACT)
+        contact, block, force = (
+            ints(w, at.CONTACT),
+            ints(w, osim.BLOCK),
+            floats(w, at.LEVEL_CONTACT),
+        )
         out = floats(w, at.FULL)
         times_support(w, floats(w, osim.J), response, out)
         for c in range(count(w, at.CONTACTS)):
@@ -170,8 +196,18 @@ def joint_responses(w, number):
         crba.mass_matrix(w)
         ltl.ltdl(w)
         floats(w, osim.STATUS)[osim.H_IS] = osim.LTDL
-    L, dinv, path, depth = floats(w, dyn.H), floats(w, dyn.DINV), ints(w, dyn.PATH_E), ints(w, dyn.DEPTH_E)
-    listed, joint, parent, nv = ints(w, at.LIMITED_JOINT), ints(w, at.JOINT), ints(w, dyn.LAMBDA_E), count(w, dyn.NV)
+    L, dinv, path, depth = (
+        floats(w, dyn.H),
+        floats(w, dyn.DINV),
+        ints(w, dyn.PATH_E),
+        ints(w, dyn.DEPTH_E),
+    )
+    listed, joint, parent, nv = (
+        ints(w, at.LIMITED_JOINT),
+        ints(w, at.JOINT),
+        ints(w, dyn.LAMBDA_E),
+        count(w, dyn.NV),
+    )
     for place in range(number):
         x, k = row_of(w, at.H_INV, place), joint[listed[place], at.J_V]
         for i in range(nv):

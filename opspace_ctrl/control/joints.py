@@ -1,4 +1,5 @@
 """Joint space: what is compensated, the posture, and the columns of the base."""
+
 from __future__ import annotations
 
 import math
@@ -23,7 +24,12 @@ def row_of(w, slot, i):
 @kernel
 def select_bias(w):
     """H_SELECTED: the shares of gravity, Coriolis and friction forces that the options ask for; BIAS holds h."""
-    option, h, out, nv = floats(w, at.OPTION), floats(w, dyn.BIAS), floats(w, at.H_SELECTED), count(w, dyn.NV)
+    option, h, out, nv = (
+        floats(w, at.OPTION),
+        floats(w, dyn.BIAS),
+        floats(w, at.H_SELECTED),
+        count(w, dyn.NV),
+    )
     gravity, coriolis, friction = option[at.GRAVITY], option[at.CORIOLIS], option[at.FRICTION]
     for i in range(nv):
         out[i] = coriolis * h[i]
@@ -41,10 +47,17 @@ def select_bias(w):
 def _add_gravity(w, share, out):
     """out += share times the gravity forces: -S^T of the weight of all that a node carries."""
     crba.composite_inertias(w)
-    S, IC, g, coordinate = floats(w, dyn.S), floats(w, dyn.IC), floats(w, dyn.GRAVITY), ints(w, dyn.COORDINATE)
+    S, IC, g, coordinate = (
+        floats(w, dyn.S),
+        floats(w, dyn.IC),
+        floats(w, dyn.GRAVITY),
+        ints(w, dyn.COORDINATE),
+    )
     multiplier, down = floats(w, dyn.MULTIPLIER), (g[0], g[1], g[2])
     for b in range(count(w, dyn.NODES)):
-        weight = dot(get3(S, 0, b), cross(get3(IC, 1, b), down)) + IC[0, b] * dot(get3(S, 3, b), down)
+        weight = dot(get3(S, 0, b), cross(get3(IC, 1, b), down)) + IC[0, b] * dot(
+            get3(S, 3, b), down
+        )
         out[coordinate[b]] -= share * multiplier[b] * weight
 
 
@@ -65,8 +78,11 @@ def posture(w):
             kp = 0.0
         if kp > 0.0:
             most = limit[at.POSTURE_ERROR, j]
-            a[i] = (wanted[2, j] + kp * min(max(wanted[0, j] - q[joint[j, at.J_Q]], -most), most)
-                    + limit[at.POSTURE_DAMPING, j] * (wanted[1, j] - v[i]))
+            a[i] = (
+                wanted[2, j]
+                + kp * min(max(wanted[0, j] - q[joint[j, at.J_Q]], -most), most)
+                + limit[at.POSTURE_DAMPING, j] * (wanted[1, j] - v[i])
+            )
         else:
             a[i] = -limit[at.POSTURE_DAMPING, j] * v[i]
     _inertia_times(w, floats(w, at.HA_POSTURE))
@@ -75,8 +91,18 @@ def posture(w):
 @kernel
 def _inertia_times(w, out):
     """out = H A by one sweep out and one in; spoils the forces of the bodies."""
-    S, acc, parent, coordinate = floats(w, dyn.S), floats(w, dyn.HINGE), ints(w, dyn.PARENT), ints(w, dyn.COORDINATE)
-    multiplier, a, IW, force = floats(w, dyn.MULTIPLIER), floats(w, dyn.A), floats(w, dyn.IW), floats(w, dyn.FORCE)
+    S, acc, parent, coordinate = (
+        floats(w, dyn.S),
+        floats(w, dyn.HINGE),
+        ints(w, dyn.PARENT),
+        ints(w, dyn.COORDINATE),
+    )
+    multiplier, a, IW, force = (
+        floats(w, dyn.MULTIPLIER),
+        floats(w, dyn.A),
+        floats(w, dyn.IW),
+        floats(w, dyn.FORCE),
+    )
     for b in range(count(w, dyn.NODES)):  # HINGE of the world stays zero
         p, qdd = parent[b], multiplier[b] * a[coordinate[b]]
         for k in range(6):
@@ -94,7 +120,12 @@ def _inertia_times(w, out):
 def base_columns(w):
     """JB and HB: the columns of J and H that belong to the floating base."""
     FC, S, coordinate = floats(w, dyn.FC), floats(w, dyn.S), ints(w, dyn.COORDINATE)
-    multiplier, HB, JB, J = floats(w, dyn.MULTIPLIER), floats(w, at.HB), floats(w, at.JB), floats(w, osim.J)
+    multiplier, HB, JB, J = (
+        floats(w, dyn.MULTIPLIER),
+        floats(w, at.HB),
+        floats(w, at.JB),
+        floats(w, osim.J),
+    )
     base, block = ints(w, at.BASE_REGISTER), ints(w, osim.BLOCK)
     for i in range(count(w, dyn.NV)):
         for c in range(6):
@@ -102,7 +133,9 @@ def base_columns(w):
     for b in range(count(w, dyn.NODES)):
         i = coordinate[b]
         for c in range(6):  # the base is the first six nodes
-            HB[i, c] += multiplier[b] * (dot(get3(FC, 0, b), get3(S, 0, c)) + dot(get3(FC, 3, b), get3(S, 3, c)))
+            HB[i, c] += multiplier[b] * (
+                dot(get3(FC, 0, b), get3(S, 0, c)) + dot(get3(FC, 3, b), get3(S, 3, c))
+            )
     for b in range(count(w, osim.BLOCKS)):
         for r in range(block[b, osim.B_ROWS]):
             for c in range(6):

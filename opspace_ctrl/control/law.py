@@ -7,6 +7,7 @@ In the task's axes A, with the selection o (1 = motion, 0 = force),
 Rows are never dropped: along a force axis the motion part asks for no acceleration, so that no derivative of A enters,
 and in contact the force is F_d alone.
 """
+
 from __future__ import annotations
 
 import math
@@ -31,9 +32,16 @@ def frame_rotation(w, f):
     if f < 0:
         return WORLD
     node, X, R = ints(w, dyn.FRAME_NODE)[f], floats(w, dyn.FRAME_PLACEMENT), floats(w, dyn.R)
-    x0, x1, x2 = (X[f, 0], X[f, 1], X[f, 2]), (X[f, 3], X[f, 4], X[f, 5]), (X[f, 6], X[f, 7], X[f, 8])
-    return (row_times(get3(R, 0, node), x0, x1, x2), row_times(get3(R, 3, node), x0, x1, x2),
-            row_times(get3(R, 6, node), x0, x1, x2))
+    x0, x1, x2 = (
+        (X[f, 0], X[f, 1], X[f, 2]),
+        (X[f, 3], X[f, 4], X[f, 5]),
+        (X[f, 6], X[f, 7], X[f, 8]),
+    )
+    return (
+        row_times(get3(R, 0, node), x0, x1, x2),
+        row_times(get3(R, 3, node), x0, x1, x2),
+        row_times(get3(R, 6, node), x0, x1, x2),
+    )
 
 
 @kernel
@@ -41,8 +49,11 @@ def turned(a, b):
     """A^T B of two rotations given by rows."""
     a0, a1, a2 = a
     b0, b1, b2 = b
-    return (row_times((a0[0], a1[0], a2[0]), b0, b1, b2), row_times((a0[1], a1[1], a2[1]), b0, b1, b2),
-            row_times((a0[2], a1[2], a2[2]), b0, b1, b2))
+    return (
+        row_times((a0[0], a1[0], a2[0]), b0, b1, b2),
+        row_times((a0[1], a1[1], a2[1]), b0, b1, b2),
+        row_times((a0[2], a1[2], a2[2]), b0, b1, b2),
+    )
 
 
 @kernel
@@ -68,7 +79,12 @@ def measure(w):
 @kernel
 def _frame_state(w, f, reference):
     """Rotation (rows), position, velocity and angular velocity of a frame in the world or seen from another."""
-    node, vel, origin, tree = ints(w, dyn.FRAME_NODE), floats(w, dyn.VELOCITY), floats(w, dyn.ORIGIN), ints(w, dyn.TREE)
+    node, vel, origin, tree = (
+        ints(w, dyn.FRAME_NODE),
+        floats(w, dyn.VELOCITY),
+        floats(w, dyn.ORIGIN),
+        ints(w, dyn.TREE),
+    )
     rows, p, n = frame_rotation(w, f), frame_point(w, f), node[f]
     v, omega = point_velocity(w, n, p), get3(vel, 0, n)
     if reference < 0:
@@ -77,8 +93,12 @@ def _frame_state(w, f, reference):
     axes, other = frame_rotation(w, reference), node[reference]
     p = seen_from(w, n, other, p)
     v, omega = sub(v, point_velocity(w, other, p)), sub(omega, get3(vel, 0, other))
-    return (turned(axes, rows), row_times(sub(p, frame_point(w, reference)), axes[0], axes[1], axes[2]),
-            row_times(v, axes[0], axes[1], axes[2]), row_times(omega, axes[0], axes[1], axes[2]))
+    return (
+        turned(axes, rows),
+        row_times(sub(p, frame_point(w, reference)), axes[0], axes[1], axes[2]),
+        row_times(v, axes[0], axes[1], axes[2]),
+        row_times(omega, axes[0], axes[1], axes[2]),
+    )
 
 
 @kernel
@@ -93,8 +113,12 @@ def find_errors(w):
             continue
         r0, r1, r2 = _row(pose, i, 0), _row(pose, i, 3), _row(pose, i, 6)
         d0, d1, d2 = _row(target, i, 0), _row(target, i, 3), _row(target, i, 6)
-        e = logarithm((dot(d0, r0), dot(d0, r1), dot(d0, r2)), (dot(d1, r0), dot(d1, r1), dot(d1, r2)),
-                      (dot(d2, r0), dot(d2, r1), dot(d2, r2)), _row(side, i, 0))
+        e = logarithm(
+            (dot(d0, r0), dot(d0, r1), dot(d0, r2)),
+            (dot(d1, r0), dot(d1, r1), dot(d1, r2)),
+            (dot(d2, r0), dot(d2, r1), dot(d2, r2)),
+            _row(side, i, 0),
+        )
         error[i, 3], error[i, 4], error[i, 5] = e
         side[i, 0], side[i, 1], side[i, 2] = e
 
@@ -118,10 +142,17 @@ def ask(w, dt):
     Returns:
         How many tasks had their error shortened.
     """
-    task, order, limit, error = ints(w, at.TASK), ints(w, at.ORDER), floats(w, at.ERROR_LIMIT), floats(w, at.ERROR)
+    task, order, limit, error = (
+        ints(w, at.TASK),
+        ints(w, at.ORDER),
+        floats(w, at.ERROR_LIMIT),
+        floats(w, at.ERROR),
+    )
     velocity, target_velocity = floats(w, at.VELOCITY), floats(w, at.TARGET_VELOCITY)
     acceleration, clipped = floats(w, at.TARGET_ACCELERATION), 0.0
-    for place in range(count(w, at.TASKS)):  # in the order of the blocks, since registers overrun into the next
+    for place in range(
+        count(w, at.TASKS)
+    ):  # in the order of the blocks, since registers overrun into the next
         i = order[place]
         a0, a1, a2 = _axes(w, i)
         wanted, push = splat(0.0), splat(0.0)
@@ -132,11 +163,20 @@ def ask(w, dt):
             clipped += 1.0 if short[0] != e[0] or short[1] != e[1] or short[2] != e[2] else 0.0
             v = _row(velocity, i, c)
             slip = row_times(sub(_row(target_velocity, i, c), v), a0, a1, a2)
-            a = _motion(w, i, c, row_times(short, a0, a1, a2), slip, row_times(_row(acceleration, i, c), a0, a1, a2),
-                        row_times(v, a0, a1, a2))
+            a = _motion(
+                w,
+                i,
+                c,
+                row_times(short, a0, a1, a2),
+                slip,
+                row_times(_row(acceleration, i, c), a0, a1, a2),
+                row_times(v, a0, a1, a2),
+            )
             f = _force(w, i, c, a0, a1, a2, dt)
             _put_applied(w, i, c, (dot(a0, f), dot(a1, f), dot(a2, f)))
-            wanted = wanted + _rows_of(w, task[i, at.T_BLOCK], c, (dot(a0, a), dot(a1, a), dot(a2, a)))
+            wanted = wanted + _rows_of(
+                w, task[i, at.T_BLOCK], c, (dot(a0, a), dot(a1, a), dot(a2, a))
+            )
             push = push + _rows_of(w, task[i, at.T_BLOCK], c, (dot(a0, f), dot(a1, f), dot(a2, f)))
         row = ints(w, osim.BLOCK)[task[i, at.T_BLOCK], osim.B_ROW]
         store(floats(w, at.WANTED), 0, row, wanted)
@@ -160,11 +200,20 @@ def _motion(w, i, c, e, slip, a, v):
     kp, kd, o = floats(w, at.STIFFNESS), floats(w, at.DAMPING_GAIN), floats(w, at.MOTION)
     d = floats(w, at.FORCE_DAMPING)
     feed = 1.0 if ints(w, at.TASK)[i, at.T_LAW] == at.INERTIA_LAW else 0.0
-    x = o[i, c] * (feed * a[0] + kd[i, c] * slip[0] + kp[i, c] * e[0]) - (1.0 - o[i, c]) * d[i, c] * v[0]
+    x = (
+        o[i, c] * (feed * a[0] + kd[i, c] * slip[0] + kp[i, c] * e[0])
+        - (1.0 - o[i, c]) * d[i, c] * v[0]
+    )
     c += 1
-    y = o[i, c] * (feed * a[1] + kd[i, c] * slip[1] + kp[i, c] * e[1]) - (1.0 - o[i, c]) * d[i, c] * v[1]
+    y = (
+        o[i, c] * (feed * a[1] + kd[i, c] * slip[1] + kp[i, c] * e[1])
+        - (1.0 - o[i, c]) * d[i, c] * v[1]
+    )
     c += 1
-    z = o[i, c] * (feed * a[2] + kd[i, c] * slip[2] + kp[i, c] * e[2]) - (1.0 - o[i, c]) * d[i, c] * v[2]
+    z = (
+        o[i, c] * (feed * a[2] + kd[i, c] * slip[2] + kp[i, c] * e[2])
+        - (1.0 - o[i, c]) * d[i, c] * v[2]
+    )
     return x, y, z
 
 
@@ -175,14 +224,20 @@ def _force(w, i, c, a0, a1, a2, dt):
     closed = floats(w, at.MEASURED_ON)[i]
     f = row_times(_row(wanted, i, c), a0, a1, a2)
     missing = sub(f, row_times(_row(measured, i, c), a0, a1, a2))
-    return (_force_axis(w, i, c, f[0], closed * missing[0], dt),
-            _force_axis(w, i, c + 1, f[1], closed * missing[1], dt),
-            _force_axis(w, i, c + 2, f[2], closed * missing[2], dt))
+    return (
+        _force_axis(w, i, c, f[0], closed * missing[0], dt),
+        _force_axis(w, i, c + 1, f[1], closed * missing[1], dt),
+        _force_axis(w, i, c + 2, f[2], closed * missing[2], dt),
+    )
 
 
 @kernel
 def _force_axis(w, i, c, f, missing, dt):
-    integral, most, share = floats(w, at.INTEGRAL), floats(w, at.INTEGRAL_LIMIT), 1.0 - floats(w, at.MOTION)[i, c]
+    integral, most, share = (
+        floats(w, at.INTEGRAL),
+        floats(w, at.INTEGRAL_LIMIT),
+        1.0 - floats(w, at.MOTION)[i, c],
+    )
     grown = integral[i, c] + dt * share * floats(w, at.INTEGRAL_GAIN)[i, c] * missing
     integral[i, c] = min(max(grown, -most[i, c]), most[i, c])
     return share * (f + floats(w, at.FORCE_GAIN)[i, c] * missing + integral[i, c])
@@ -198,14 +253,21 @@ def _put_applied(w, i, c, f):
 def _rows_of(w, b, c, x):
     """Rows of block b that the three components from c on make."""
     weight = floats(w, osim.WEIGHT)
-    return (x[0] * load(weight, 6 * b + c, 0) + x[1] * load(weight, 6 * b + c + 1, 0)
-            + x[2] * load(weight, 6 * b + c + 2, 0))
+    return (
+        x[0] * load(weight, 6 * b + c, 0)
+        + x[1] * load(weight, 6 * b + c + 1, 0)
+        + x[2] * load(weight, 6 * b + c + 2, 0)
+    )
 
 
 @kernel
 def hold_contacts(w):
     """WANTED of the contacts' rows: what is left of their velocity dies out."""
-    contact, block, damping = ints(w, at.CONTACT), ints(w, osim.BLOCK), floats(w, at.CONTACT_DAMPING)
+    contact, block, damping = (
+        ints(w, at.CONTACT),
+        ints(w, osim.BLOCK),
+        floats(w, at.CONTACT_DAMPING),
+    )
     wanted, speed = floats(w, at.WANTED), floats(w, at.ROW_SPEED)
     for c in range(count(w, at.CONTACTS)):
         row = block[contact[c, at.C_BLOCK], osim.B_ROW]

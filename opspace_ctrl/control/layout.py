@@ -5,6 +5,7 @@ the rows that the hierarchy eliminates, in this order:
     contacts that carry | passive rows (base motions that the contacts leave free) | joint limits | levels of tasks
 Levels of the report: 0 bias, contacts and passive rows; 1 joint limits; 2 .. L + 1 tasks; L + 2 posture.
 """
+
 from __future__ import annotations
 
 from itertools import count as count_from
@@ -44,9 +45,15 @@ LEVEL = _slot()  # (L, 2): first place in ORDER and number of tasks
 ORDER = _slot()  # flat (t): the tasks by level
 JOINT = _slot()  # (k, 3): entry of v, entry of q (-1: it has no single one), place in the command
 J_V, J_Q, J_COMMAND = range(3)
-BASE_REGISTER = _slot()  # (blocks, 6): the register of J that belongs to a base coordinate, -1 if there is none
-TYPICAL = _slot()  # flat (L + 3): the least response that is typical of each level, the unit of DAMPING and CUT
-PROGRAM = _slot()  # flat (t + 1): address of each task's program, then of the posture's; row 0: (rows, present row)
+BASE_REGISTER = (
+    _slot()
+)  # (blocks, 6): the register of J that belongs to a base coordinate, -1 if there is none
+TYPICAL = (
+    _slot()
+)  # flat (L + 3): the least response that is typical of each level, the unit of DAMPING and CUT
+PROGRAM = (
+    _slot()
+)  # flat (t + 1): address of each task's program, then of the posture's; row 0: (rows, present row)
 
 # ---- what is live: see `core.Core` ----
 OPTION = _slot()  # flat: names below
@@ -77,8 +84,23 @@ HALF_LENGTHS = _slot()
 SOLE_CENTRE = _slot()
 MINIMUM_FORCE = _slot()
 LIMIT = _slot()  # (rows below, k), model order
-(EFFORT, SPEED, LOWER, UPPER, RATE, POSITION_MARGIN, SPEED_MARGIN, REPULSION, REPULSION_DAMPING, VISCOUS, COULOMB,
- COULOMB_SPEED, POSTURE_STIFFNESS, POSTURE_DAMPING, POSTURE_ERROR) = range(15)
+(
+    EFFORT,
+    SPEED,
+    LOWER,
+    UPPER,
+    RATE,
+    POSITION_MARGIN,
+    SPEED_MARGIN,
+    REPULSION,
+    REPULSION_DAMPING,
+    VISCOUS,
+    COULOMB,
+    COULOMB_SPEED,
+    POSTURE_STIFFNESS,
+    POSTURE_DAMPING,
+    POSTURE_ERROR,
+) = range(15)
 RAW_FORCE = _slot()  # flat (rows of tasks), the user's order
 RAW_TAU0 = _slot()  # flat (k), the order of the command
 
@@ -104,7 +126,9 @@ ROW_BIAS = _slot()  # flat (m): J H^-1 of the bias that is not compensated
 H_SELECTED = _slot()  # flat (nv): the part of the bias that is compensated
 JB = _slot()  # by lane (m, 8): base columns of J, row by row
 HB = _slot()  # by lane (nv, 8): base columns of H
-HA_POSTURE = _slot()  # flat (nv): H times the acceleration that the posture asks for (dynamics A), base at rest
+HA_POSTURE = (
+    _slot()
+)  # flat (nv): H times the acceleration that the posture asks for (dynamics A), base at rest
 ACTIVATION = _slot()  # flat (k): weight of the rows of the joint limits
 REPULSE = _slot()  # flat (k): the acceleration that a joint may not exceed on the side of its limit
 SIDE = _slot()  # flat (k): where that limit is, +1 or -1
@@ -114,11 +138,15 @@ LIMITED_JOINT = _slot()  # flat (k), integers: joints near a limit; first those 
 H_INV = _slot()  # (k, nv): H^-1 e_j of these joints
 
 # ---- the stack ----
-SETS = _slot()  # (3, c + t): contacts and tasks that are in, before and after the fade, and while evaluated
+SETS = (
+    _slot()
+)  # (3, c + t): contacts and tasks that are in, before and after the fade, and while evaluated
 STACK_LEVEL = _slot()  # (L + 3 + k, 4): columns below
 S_START, S_END, S_KIND, S_LEVEL = range(4)
 SOLVED_KIND, GIVEN_KIND, LIMIT_KIND = 0, 1, 2
-STACK_ROW = _slot()  # flat: row of the operational space, -1 - passive row, or -100 - place in LIMITED_JOINT
+STACK_ROW = (
+    _slot()
+)  # flat: row of the operational space, -1 - passive row, or -100 - place in LIMITED_JOINT
 GRAM = _slot()  # (stack, stack): A, then its Schur complements
 COUPLING = _slot()  # (stack, stack): P_k S_k,lower
 INVERSE = _slot()  # (stack, stack): P_k on the diagonal
@@ -134,13 +162,27 @@ EIGENVALUES = _slot()
 OFF_DIAGONAL = _slot()
 FULL = _slot()  # flat (m): row forces in the order of the operational space
 NUMBERS = _slot()  # flat, integers: names below
-(N_LEVELS, N_ROWS, N_CONTACT_ROWS, N_PASSIVE, N_LIMITED, N_RANK, N_SET, N_START, N_SIZE, N_REPORT, N_CANDIDATES,
- N_GROWN) = range(12)
+(
+    N_LEVELS,
+    N_ROWS,
+    N_CONTACT_ROWS,
+    N_PASSIVE,
+    N_LIMITED,
+    N_RANK,
+    N_SET,
+    N_START,
+    N_SIZE,
+    N_REPORT,
+    N_CANDIDATES,
+    N_GROWN,
+) = range(12)
 #   levels and rows of the stack; its rows of contacts; passive rows; joints held by limits; rank of the contacts' base
 #   columns; the row of SETS, and the level, that is worked on; joints near limits; those that came in or grew
 
 # ---- the base and its contacts ----
-G = _slot()  # by lane (contact rows, 8): base columns of the contacts that carry, in the order of PERMUTATION
+G = (
+    _slot()
+)  # by lane (contact rows, 8): base columns of the contacts that carry, in the order of PERMUTATION
 Z = _slot()  # (6, 8): base motions that the contacts leave free, column by column
 NORMAL = _slot()  # (6, 8): G^T G, then its pivoted factors
 PERMUTATION = _slot()  # flat (6), integers
@@ -166,11 +208,34 @@ CHANGE = _slot()  # flat (k): of the torques in this tick
 TAU = _slot()  # flat (k), the order of the command
 HELD = _slot()  # flat (k), likewise: level 0 alone, when asked for
 STATE = _slot()  # flat: what one tick leaves to the next, and its parts to each other; names below
-(STARTED, START_TIME, LAST_TIME, FADE_START, TIME, STEP, WEIGHT, SIGN, FOUND_RANK, FOUND_DAMPED, LEVEL_DAMPING,
- LEVEL_CUT) = range(12)
+(
+    STARTED,
+    START_TIME,
+    LAST_TIME,
+    FADE_START,
+    TIME,
+    STEP,
+    WEIGHT,
+    SIGN,
+    FOUND_RANK,
+    FOUND_DAMPED,
+    LEVEL_DAMPING,
+    LEVEL_CUT,
+) = range(12)
 REPORT_SLOT = _slot()  # flat: names below
-(RAMPED, FADED, CLIPPED, BIAS_SATURATED, RATE_LIMITED, WORST_MARGIN, JOINTS_LIMITED, IS_DAMPED, NOT_FINITE,
- ERROR_CLIPPED, BASE_RESIDUAL) = range(11)
+(
+    RAMPED,
+    FADED,
+    CLIPPED,
+    BIAS_SATURATED,
+    RATE_LIMITED,
+    WORST_MARGIN,
+    JOINTS_LIMITED,
+    IS_DAMPED,
+    NOT_FINITE,
+    ERROR_CLIPPED,
+    BASE_RESIDUAL,
+) = range(11)
 REPORT = 11
 #   RAMPED, FADED: 0..1, how far the ramp and the fade are.  CLIPPED: joints cut to their limits at last.
 #   BIAS_SATURATED: joints whose level 0 alone is beyond the limit.  RATE_LIMITED: share of the wanted change that was

@@ -1,4 +1,5 @@
 """From the levels' torques to the command: ramp, effort limits lowest level first, rate limit, last clip."""
+
 from __future__ import annotations
 
 import math
@@ -27,7 +28,12 @@ def scale_levels(w, ramp):
 
     Level 0 is kept. A joint that level 0 alone takes beyond its limit may not be taken further; the clip sees to it.
     """
-    torque, scale, limit, k = floats(w, at.LEVEL_TORQUE), floats(w, at.SCALE), floats(w, at.LIMIT), count(w, at.JOINTS)
+    torque, scale, limit, k = (
+        floats(w, at.LEVEL_TORQUE),
+        floats(w, at.SCALE),
+        floats(w, at.LIMIT),
+        count(w, at.JOINTS),
+    )
     scale[0], last = 1.0, count(w, at.LEVELS) + 2
     for level in range(1, last + 1):
         scale[level] = ramp
@@ -58,9 +64,18 @@ def command(w, dt):
     fast as they may.
     """
     torque, scale, limit = floats(w, at.LEVEL_TORQUE), floats(w, at.SCALE), floats(w, at.LIMIT)
-    joint, tau, report, k, last = (ints(w, at.JOINT), floats(w, at.TAU), floats(w, at.REPORT_SLOT),
-                                    count(w, at.JOINTS), count(w, at.LEVELS) + 2)
-    wanted, saturated, held = floats(w, at.GENERALISED), floats(w, at.SATURATED), floats(w, at.ACTIVATION)
+    joint, tau, report, k, last = (
+        ints(w, at.JOINT),
+        floats(w, at.TAU),
+        floats(w, at.REPORT_SLOT),
+        count(w, at.JOINTS),
+        count(w, at.LEVELS) + 2,
+    )
+    wanted, saturated, held = (
+        floats(w, at.GENERALISED),
+        floats(w, at.SATURATED),
+        floats(w, at.ACTIVATION),
+    )
     share, least = 1.0, 1.0
     for j in range(k):
         found = 0.0
@@ -85,13 +100,20 @@ def command(w, dt):
         _follow(w, dt, share)
     for j in range(k):
         c, most = joint[j, at.J_COMMAND], limit[at.EFFORT, j]
-        tau[c] = min(max(tau[c] + floats(w, at.CHANGE)[j] if least < 1.0 else wanted[j], -most), most)
+        tau[c] = min(
+            max(tau[c] + floats(w, at.CHANGE)[j] if least < 1.0 else wanted[j], -most), most
+        )
 
 
 @kernel
 def _follow(w, dt, share):
     """CHANGE within the rate limits. Joints near their limits come first: see `_brake`; it may slow down the others."""
-    joint, limit, held, k = ints(w, at.JOINT), floats(w, at.LIMIT), floats(w, at.ACTIVATION), count(w, at.JOINTS)
+    joint, limit, held, k = (
+        ints(w, at.JOINT),
+        floats(w, at.LIMIT),
+        floats(w, at.ACTIVATION),
+        count(w, at.JOINTS),
+    )
     wanted, tau, change = floats(w, at.GENERALISED), floats(w, at.TAU), floats(w, at.CHANGE)
     for _ in range(SLOWER):
         for j in range(k):

@@ -1,4 +1,5 @@
 """From settings to the live numbers of the tick: the only place that writes them."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -17,7 +18,9 @@ INTERNAL = {"zero": layout.ZERO, "balanced": layout.BALANCED}
 LARGEST_MARGIN = 0.1  # of a joint's range
 
 
-def write_live(core: Core, model: Model, settings: ControllerSettings, posture: PostureTarget) -> None:
+def write_live(
+    core: Core, model: Model, settings: ControllerSettings, posture: PostureTarget
+) -> None:
     """Write every setting that is a live number; what was checked before cannot fail."""
     _write_tasks(core, settings)
     _write_contacts(core, settings)
@@ -31,7 +34,11 @@ def write_live(core: Core, model: Model, settings: ControllerSettings, posture: 
 def _write_tasks(core: Core, settings: ControllerSettings) -> None:
     for i, task in enumerate(settings.tasks):
         core.task_on[i] = task.enabled
-        core.stiffness[i], core.damping[i], core.motion[i] = task.stiffness, task.damping, task.motion
+        core.stiffness[i], core.damping[i], core.motion[i] = (
+            task.stiffness,
+            task.damping,
+            task.motion,
+        )
         core.error_limit[i] = task.error_clip
         core.force_gain[i], core.integral_gain[i] = task.force_gain, task.force_integral
         core.integral_limit[i], core.force_damping[i] = task.force_limit, task.force_damping
@@ -52,7 +59,9 @@ def _write_limits(core: Core, model: Model, settings: ControllerSettings) -> Non
     lower, upper = model.position_limits.T
     core.position_margin[:] = np.minimum(limits.margin, LARGEST_MARGIN * (upper - lower))
     finite = np.isfinite(model.velocity_limits)
-    core.velocity_margin[:] = np.where(finite, limits.speed_margin * np.where(finite, model.velocity_limits, 0.0), 0.0)
+    core.velocity_margin[:] = np.where(
+        finite, limits.speed_margin * np.where(finite, model.velocity_limits, 0.0), 0.0
+    )
     core.limit_stiffness[:], core.limit_damping[:] = limits.stiffness, limits.damping
     core.coulomb_speed[:] = settings.compensation.friction_speed
 
@@ -60,9 +69,15 @@ def _write_limits(core: Core, model: Model, settings: ControllerSettings) -> Non
 def _write_options(core: Core, settings: ControllerSettings) -> None:
     added, option = settings.compensation, core.options
     in_law = not added.bias and settings.mode == "tasks"  # F = Lambda (a - beta) instead of h
-    option[layout.MODE], option[layout.INTERNAL] = MODES[settings.mode], INTERNAL[settings.internal_forces]
+    option[layout.MODE], option[layout.INTERNAL] = (
+        MODES[settings.mode],
+        INTERNAL[settings.internal_forces],
+    )
     option[layout.RAMP], option[layout.FADE] = settings.ramp, settings.fade
-    option[layout.DAMPING], option[layout.CUT] = settings.limits.singular_damping, settings.limits.singular_cut
+    option[layout.DAMPING], option[layout.CUT] = (
+        settings.limits.singular_damping,
+        settings.limits.singular_cut,
+    )
     option[layout.BETA] = in_law
     option[layout.GRAVITY] = added.gravity and (added.bias or in_law)
     option[layout.CORIOLIS] = added.coriolis and (added.bias or in_law)
@@ -71,8 +86,11 @@ def _write_options(core: Core, settings: ControllerSettings) -> None:
 
 def _write_payload(core: Core, settings: ControllerSettings) -> None:
     added = settings.compensation
-    core.set_payload(_payload_frame(settings) if added.payload_mass > 0.0 else None, added.payload_mass,
-                     added.payload_centre)
+    core.set_payload(
+        _payload_frame(settings) if added.payload_mass > 0.0 else None,
+        added.payload_mass,
+        added.payload_centre,
+    )
 
 
 def check_payload(model: Model, settings: ControllerSettings) -> None:
@@ -83,12 +101,18 @@ def check_payload(model: Model, settings: ControllerSettings) -> None:
     """
     frame, mass = _payload_frame(settings), settings.compensation.payload_mass
     if frame and frame not in model.frame_names:
-        raise SettingsError(f"payload.frame: no frame {quoted(frame)}; valid are {listed(model.frame_names)}")
+        raise SettingsError(
+            f"payload.frame: no frame {quoted(frame)}; valid are {listed(model.frame_names)}"
+        )
     if mass > 0.0 and frame is None:
-        raise SettingsError(f"payload.mass: {mass:g} kg, but payload.frame is empty and no task has a frame")
+        raise SettingsError(
+            f"payload.mass: {mass:g} kg, but payload.frame is empty and no task has a frame"
+        )
     if mass > 0.0 and model.frame_body[model.frame_index(frame)] < 0:
         moving = [name for name, body in zip(model.frame_names, model.frame_body) if body >= 0]
-        raise SettingsError(f"payload.frame: {quoted(frame)} does not move; valid are {listed(moving)}")
+        raise SettingsError(
+            f"payload.frame: {quoted(frame)} does not move; valid are {listed(moving)}"
+        )
 
 
 def _payload_frame(settings: ControllerSettings) -> str | None:

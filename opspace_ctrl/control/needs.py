@@ -1,4 +1,5 @@
 """Which kernels a controller needs: named in advance, they are compiled together."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

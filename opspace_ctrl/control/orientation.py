@@ -1,4 +1,5 @@
 """Rotations in kernels: exponential, logarithm with a memory near pi, and the left Jacobian of SO(3)."""
+
 from __future__ import annotations
 
 import math
@@ -15,9 +16,12 @@ def coefficients(x):
     """b = (1 - cos x) / x^2, c = (x - sin x) / x^3, and their derivatives over x."""
     if x < SMALL:
         y = x * x
-        return (0.5 + y * (-1.0 / 24.0 + y * (1.0 / 720.0 - y / 40320.0)),
-                1.0 / 6.0 + y * (-1.0 / 120.0 + y * (1.0 / 5040.0 - y / 362880.0)),
-                -1.0 / 12.0 + y * (1.0 / 180.0 - y / 6720.0), -1.0 / 60.0 + y * (1.0 / 1260.0 - y / 60480.0))
+        return (
+            0.5 + y * (-1.0 / 24.0 + y * (1.0 / 720.0 - y / 40320.0)),
+            1.0 / 6.0 + y * (-1.0 / 120.0 + y * (1.0 / 5040.0 - y / 362880.0)),
+            -1.0 / 12.0 + y * (1.0 / 180.0 - y / 6720.0),
+            -1.0 / 60.0 + y * (1.0 / 1260.0 - y / 60480.0),
+        )
     b = (1.0 - math.cos(x)) / (x * x)
     c = (x - math.sin(x)) / (x * x * x)
     return b, c, (math.sin(x) / x - 2.0 * b) / (x * x), (b - 3.0 * c) / (x * x)
@@ -43,9 +47,11 @@ def exponential(r):
     x = math.sqrt(dot(r, r))
     b, c, _, _ = coefficients(x)
     s, cos = 1.0 - c * x * x, 1.0 - b * x * x
-    return ((cos + b * r[0] * r[0], b * r[0] * r[1] - s * r[2], b * r[0] * r[2] + s * r[1]),
-            (b * r[0] * r[1] + s * r[2], cos + b * r[1] * r[1], b * r[1] * r[2] - s * r[0]),
-            (b * r[0] * r[2] - s * r[1], b * r[1] * r[2] + s * r[0], cos + b * r[2] * r[2]))
+    return (
+        (cos + b * r[0] * r[0], b * r[0] * r[1] - s * r[2], b * r[0] * r[2] + s * r[1]),
+        (b * r[0] * r[1] + s * r[2], cos + b * r[1] * r[1], b * r[1] * r[2] - s * r[0]),
+        (b * r[0] * r[2] - s * r[1], b * r[1] * r[2] + s * r[0], cos + b * r[2] * r[2]),
+    )
 
 
 @kernel

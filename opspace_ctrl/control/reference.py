@@ -1,4 +1,5 @@
 """Sampling of the references: programs of quintic segments (see `segments`), at the time of the tick."""
+
 from __future__ import annotations
 
 from ..dynamics.kinematics import rotation_of
@@ -39,9 +40,11 @@ def quintic(program, k, column, s):
     """Value, first and second derivative of the polynomial whose six coefficients start at a column of row k."""
     c0, c1, c2 = program[k, column], program[k, column + 1], program[k, column + 2]
     c3, c4, c5 = program[k, column + 3], program[k, column + 4], program[k, column + 5]
-    return (c0 + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5)))),
-            c1 + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5))),
-            2.0 * c2 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5)))
+    return (
+        c0 + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5)))),
+        c1 + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5))),
+        2.0 * c2 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5)),
+    )
 
 
 @kernel
@@ -65,8 +68,12 @@ def _sample_rotation(program, k, s, moving, pose, velocity, acceleration, i):
     x, dx, ddx = quintic(program, k, ROTATION, s)
     y, dy, ddy = quintic(program, k, ROTATION + 6, s)
     z, dz, ddz = quintic(program, k, ROTATION + 12, s)
-    s0, s1, s2 = rotation_of(program[k, QUATERNION], program[k, QUATERNION + 1], program[k, QUATERNION + 2],
-                             program[k, QUATERNION + 3])
+    s0, s1, s2 = rotation_of(
+        program[k, QUATERNION],
+        program[k, QUATERNION + 1],
+        program[k, QUATERNION + 2],
+        program[k, QUATERNION + 3],
+    )
     e0, e1, e2 = exponential((x, y, z))
     pose[i, 0], pose[i, 1], pose[i, 2] = row_times(e0, s0, s1, s2)
     pose[i, 3], pose[i, 4], pose[i, 5] = row_times(e1, s0, s1, s2)

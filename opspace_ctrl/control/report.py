@@ -1,4 +1,5 @@
 """`Report`: what the last tick did, as numbers with names."""
+
 from __future__ import annotations
 
 from . import layout
@@ -7,8 +8,19 @@ from .structure import Structure
 
 __all__ = ["Report"]
 
-_NUMBERS = ("ramped", "faded", "clipped", "bias_saturated", "rate_limited", "worst_margin", "joints_limited",
-            "is_damped", "not_finite", "error_clipped", "base_residual")
+_NUMBERS = (
+    "ramped",
+    "faded",
+    "clipped",
+    "bias_saturated",
+    "rate_limited",
+    "worst_margin",
+    "joints_limited",
+    "is_damped",
+    "not_finite",
+    "error_clipped",
+    "base_residual",
+)
 
 
 class Report:

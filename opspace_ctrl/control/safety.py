@@ -13,6 +13,7 @@ was last seen, or, where recovery is manual, with `reset`. What may be sent whil
 Two clocks count: `time`, that of the messages (simulated where the robot is: a paused world is not stale), and
 `steady`, which never jumps. Nothing here allocates beyond numbers.
 """
+
 from __future__ import annotations
 
 from .settings import SafetySettings
@@ -23,11 +24,16 @@ __all__ = ["ADVISORY", "BIT", "HELD", "STATE_LESS", "Safety", "names_of"]
 BIT = {name: 1 << i for i, name in enumerate(GATES)}
 HELD = "held"
 ADVISORY = BIT["target"] | BIT["publishers"]
-STATE_LESS = sum(BIT[name] for name in ("names", "size", "quaternion", "finite", "odom", "state", "first"))
+STATE_LESS = sum(
+    BIT[name] for name in ("names", "size", "quaternion", "finite", "odom", "state", "first")
+)
 # What a message of joint states may be blamed for; the next message decides again.
-OF_MESSAGE = sum(BIT[name] for name in ("names", "size", "quaternion", "finite", "position", "clock"))
-_OVERRUN, _ODOM, _STATE, _FIRST, _STOP, _CLOCK, _FINITE = (BIT[name] for name in (
-    "overrun", "odom", "state", "first", "stop", "clock", "finite"))
+OF_MESSAGE = sum(
+    BIT[name] for name in ("names", "size", "quaternion", "finite", "position", "clock")
+)
+_OVERRUN, _ODOM, _STATE, _FIRST, _STOP, _CLOCK, _FINITE = (
+    BIT[name] for name in ("overrun", "odom", "state", "first", "stop", "clock", "finite")
+)
 UNKNOWN_PERIOD = 0.2  # [s] joint states are not stale earlier while their period is not known
 OVERRUN_RECOVERY = 1.0  # [s] at least, for a closed gate makes ticks cheap
 NEVER = float("-inf")
@@ -57,7 +63,9 @@ class Safety:
         must_restart: A gate that had stopped the control has opened: activate the controller anew, then `restarted`.
     """
 
-    def __init__(self, settings: SafetySettings, has_odom: bool = False, is_simulated: bool = False):
+    def __init__(
+        self, settings: SafetySettings, has_odom: bool = False, is_simulated: bool = False
+    ):
         self.settings, self._has_odom, self._is_simulated = settings, has_odom, is_simulated
         self.overruns = 0
         self._stopped = False
@@ -85,7 +93,9 @@ class Safety:
         if self._stamp != NEVER and not 0.0 <= step <= self.settings.clock_jump:  # NaN, too
             faults |= _CLOCK
         elif 0.0 < step < float("inf"):  # one long gap hardly counts
-            self.period += 0.05 * (min(step, 4.0 * self.period) - self.period) if self.period > 0.0 else step
+            self.period += (
+                0.05 * (min(step, 4.0 * self.period) - self.period) if self.period > 0.0 else step
+            )
         self._stamp = stamp
         self._faults = self._faults & ~OF_MESSAGE | faults
         self._arrival, self._arrival_steady = time, steady
@@ -121,7 +131,9 @@ class Safety:
         """Let the emergency stop go, and open every gate whose fault is gone."""
         self._stopped = False
         self._last_fault = [NEVER] * len(GATES)
-        self.closed &= self._faults | self._advice | (_FIRST if self._arrival_steady == NEVER else 0)
+        self.closed &= (
+            self._faults | self._advice | (_FIRST if self._arrival_steady == NEVER else 0)
+        )
 
     def restarted(self) -> None:
         """The controller was activated anew."""
@@ -131,7 +143,12 @@ class Safety:
 
     def check(self, time: float, steady: float) -> int:
         """Close and open gates; returns the bits of those that stop the control, 0 if none does."""
-        faults = self._faults | self._advice | self._by_age(time, steady) | (_STOP if self._stopped else 0)
+        faults = (
+            self._faults
+            | self._advice
+            | self._by_age(time, steady)
+            | (_STOP if self._stopped else 0)
+        )
         if faults | self.closed:
             self._open_and_close(faults, steady)
         blocking = self.closed & ~ADVISORY
@@ -146,17 +163,25 @@ class Safety:
         if self._arrival_steady == NEVER:
             return _FIRST
         s, faults = self.settings, 0
-        limit = max(s.state_timeout, s.state_periods * self.period if self.period > 0.0 else UNKNOWN_PERIOD)
+        limit = max(
+            s.state_timeout, s.state_periods * self.period if self.period > 0.0 else UNKNOWN_PERIOD
+        )
         silence = steady - self._arrival_steady
         age = time - self._arrival if self._is_simulated else silence
-        if not age <= limit or (self._is_simulated and s.liveness_timeout > 0.0 and silence > s.liveness_timeout):
+        if not age <= limit or (
+            self._is_simulated and s.liveness_timeout > 0.0 and silence > s.liveness_timeout
+        ):
             faults |= _STATE
         if self._has_odom and not self._stamp - self._odom_stamp <= s.odom_timeout:
             faults |= _ODOM
         return faults
 
     def _open_and_close(self, faults: int, steady: float) -> None:
-        manual, wait, last = self.settings.manual_recovery, self.settings.recovery_time, self._last_fault
+        manual, wait, last = (
+            self.settings.manual_recovery,
+            self.settings.recovery_time,
+            self._last_fault,
+        )
         for i, name in enumerate(GATES):
             bit = 1 << i
             if faults & bit:

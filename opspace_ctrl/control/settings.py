@@ -3,6 +3,7 @@
 Whatever needs no robot is checked here; `Controller` checks the rest. Which parameters may change while it runs is
 said by their table (`read_only`), and `fixed_changes` names those that were changed all the same.
 """
+
 from __future__ import annotations
 
 import re
@@ -15,8 +16,16 @@ from ..parameters import checked
 from .structure import ContactSpec, Structure, TaskSpec
 from .tables import AXES, controller_table
 
-__all__ = ["ContactSettings", "ControllerSettings", "MotionLimits", "PostureSettings", "SafetySettings", "TaskSettings",
-           "controller_settings", "fixed_changes"]
+__all__ = [
+    "ContactSettings",
+    "ControllerSettings",
+    "MotionLimits",
+    "PostureSettings",
+    "SafetySettings",
+    "TaskSettings",
+    "controller_settings",
+    "fixed_changes",
+]
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 RESERVED = ("compensation", "limits", "payload", "posture", "singularity")
@@ -65,6 +74,7 @@ class TaskSettings:
 @dataclass(frozen=True)
 class ContactSettings:
     """One contact; the sole is a rectangle of `half_lengths` about `centre` in the frame [m]."""
+
     spec: ContactSpec
     enabled: bool
     friction: float
@@ -170,8 +180,11 @@ class ControllerSettings:
     @property
     def structure(self) -> Structure:
         """What `Core` is built from."""
-        return Structure(tuple(task.spec for task in self.tasks), tuple(contact.spec for contact in self.contacts),
-                         self.joints or None)
+        return Structure(
+            tuple(task.spec for task in self.tasks),
+            tuple(contact.spec for contact in self.contacts),
+            self.joints or None,
+        )
 
 
 def controller_settings(values: Mapping[str, Any]) -> ControllerSettings:
@@ -181,76 +194,142 @@ def controller_settings(values: Mapping[str, Any]) -> ControllerSettings:
         ParameterError: A parameter is unknown, of the wrong type, out of range or not one of its choices.
         SettingsError: Parameters contradict each other.
     """
-    start = checked(controller_table(), {name: values[name] for name in ("tasks", "contacts") if name in values})
+    start = checked(
+        controller_table(), {name: values[name] for name in ("tasks", "contacts") if name in values}
+    )
     tasks, contacts = start["tasks"], start["contacts"]
     _check_names([*tasks, *contacts])
     p = checked(controller_table(tasks, contacts), values)
     _check_unique("joints and locked_joints", [*p["joints"], *p["locked_joints"]])
     if len(p["locked_positions"]) not in (0, len(p["locked_joints"])):
-        raise SettingsError(f"locked_positions has {len(p['locked_positions'])} numbers for {len(p['locked_joints'])} "
-                            "locked_joints")
+        raise SettingsError(
+            f"locked_positions has {len(p['locked_positions'])} numbers for {len(p['locked_joints'])} "
+            "locked_joints"
+        )
     if not p["singularity.cut"] < p["singularity.damping"]:
-        raise SettingsError(f"singularity.cut = {p['singularity.cut']:g} must be below singularity.damping = "
-                            f"{p['singularity.damping']:g}")
+        raise SettingsError(
+            f"singularity.cut = {p['singularity.cut']:g} must be below singularity.damping = "
+            f"{p['singularity.damping']:g}"
+        )
     if p["mode"] == "raw" and not tasks:
-        raise SettingsError("mode raw needs at least one task, whose rows F belongs to: give `tasks`")
+        raise SettingsError(
+            "mode raw needs at least one task, whose rows F belongs to: give `tasks`"
+        )
     names = SafetySettings.__dataclass_fields__
-    safety = SafetySettings(**{name: tuple(p[name]) if isinstance(p[name], list) else p[name] for name in names})
+    safety = SafetySettings(
+        **{name: tuple(p[name]) if isinstance(p[name], list) else p[name] for name in names}
+    )
     return ControllerSettings(
-        values=p, mode=p["mode"], method=p["method"], joints=tuple(p["joints"]),
-        tasks=tuple(_task(name, p) for name in tasks), contacts=tuple(_contact(name, p) for name in contacts),
-        posture=_posture(p), compensation=_compensation(p),
-        limits=Limits(p["torque_rate_limit"], p["effort_scale"], p["limits.margin"], p["limits.speed_margin"],
-                      p["limits.stiffness"], p["limits.damping"], p["singularity.damping"], p["singularity.cut"]),
-        safety=safety, internal_forces=p["internal_forces"], ramp=p["ramp"], fade=p["fade"])
+        values=p,
+        mode=p["mode"],
+        method=p["method"],
+        joints=tuple(p["joints"]),
+        tasks=tuple(_task(name, p) for name in tasks),
+        contacts=tuple(_contact(name, p) for name in contacts),
+        posture=_posture(p),
+        compensation=_compensation(p),
+        limits=Limits(
+            p["torque_rate_limit"],
+            p["effort_scale"],
+            p["limits.margin"],
+            p["limits.speed_margin"],
+            p["limits.stiffness"],
+            p["limits.damping"],
+            p["singularity.damping"],
+            p["singularity.cut"],
+        ),
+        safety=safety,
+        internal_forces=p["internal_forces"],
+        ramp=p["ramp"],
+        fade=p["fade"],
+    )
 
 
 def fixed_changes(old: ControllerSettings, new: ControllerSettings) -> list[str]:
     """Names of the parameters that differ and cannot change while the controller runs."""
-    fixed = {parameter.name for parameter in controller_table(old.values["tasks"], old.values["contacts"])
-             if parameter.read_only}
-    return sorted(name for name in fixed | (set(old.values) ^ set(new.values))
-                  if old.values.get(name) != new.values.get(name))
+    fixed = {
+        parameter.name
+        for parameter in controller_table(old.values["tasks"], old.values["contacts"])
+        if parameter.read_only
+    }
+    return sorted(
+        name
+        for name in fixed | (set(old.values) ^ set(new.values))
+        if old.values.get(name) != new.values.get(name)
+    )
 
 
 def _check_names(names: Sequence[str]) -> None:
     known = {parameter.name for parameter in controller_table()} | set(RESERVED)
     for name in names:
         if not NAME.match(name):
-            raise SettingsError(f"{quoted(name)} cannot name a task or contact: letters, digits and _ are valid, "
-                                "a letter first")
+            raise SettingsError(
+                f"{quoted(name)} cannot name a task or contact: letters, digits and _ are valid, "
+                "a letter first"
+            )
         if name in known:
-            raise SettingsError(f"{quoted(name)} cannot name a task or contact: it is the name of a parameter")
+            raise SettingsError(
+                f"{quoted(name)} cannot name a task or contact: it is the name of a parameter"
+            )
     _check_unique("tasks and contacts", names)
 
 
 def _check_unique(what: str, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise SettingsError(f"{what}: {quoted(name)} is given {names.count(name)} times; each name may stand once")
+            raise SettingsError(
+                f"{what}: {quoted(name)} is given {names.count(name)} times; each name may stand once"
+            )
 
 
 def _task(t: str, p: Mapping[str, Any]) -> TaskSettings:
     rows, law, valid = p[f"{t}.rows"], p[f"{t}.law"], OF_ROWS[p[f"{t}.rows"]]
     if rows == "com" and p[f"{t}.frame"]:
-        raise SettingsError(f"{t}.frame: {quoted(p[f'{t}.frame'])} is given, but rows = com is the whole robot's")
+        raise SettingsError(
+            f"{t}.frame: {quoted(p[f'{t}.frame'])} is given, but rows = com is the whole robot's"
+        )
     if rows == "com" and p[f"{t}.relative_to"]:
         raise SettingsError(f"{t}.relative_to: the centre of mass is seen from the world only")
-    stiffness = _gains(f"{t}.stiffness", p[f"{t}.stiffness"], rows) or _spread(DEFAULT_STIFFNESS[law])
-    damping = _gains(f"{t}.damping", p[f"{t}.damping"], rows) or tuple(2.0 * k**0.5 for k in stiffness)
+    stiffness = _gains(f"{t}.stiffness", p[f"{t}.stiffness"], rows) or _spread(
+        DEFAULT_STIFFNESS[law]
+    )
+    damping = _gains(f"{t}.damping", p[f"{t}.damping"], rows) or tuple(
+        2.0 * k**0.5 for k in stiffness
+    )
     for axis in p[f"{t}.force_axes"]:
         if axis not in valid:
-            raise SettingsError(f"{t}.force_axes: {axis!r} is not an axis of rows = {rows}; valid are {listed(valid)}")
-    spec = TaskSpec(t, None if rows == "com" else p[f"{t}.frame"] or t, "position" if rows == "com" else rows,
-                    p[f"{t}.relative_to"] or None, p[f"{t}.axes"] or None, p[f"{t}.level"], law)
+            raise SettingsError(
+                f"{t}.force_axes: {axis!r} is not an axis of rows = {rows}; valid are {listed(valid)}"
+            )
+    spec = TaskSpec(
+        t,
+        None if rows == "com" else p[f"{t}.frame"] or t,
+        "position" if rows == "com" else rows,
+        p[f"{t}.relative_to"] or None,
+        p[f"{t}.axes"] or None,
+        p[f"{t}.level"],
+        law,
+    )
     return TaskSettings(
-        spec=spec, enabled=p[f"{t}.enabled"], stiffness=stiffness, damping=damping,
+        spec=spec,
+        enabled=p[f"{t}.enabled"],
+        stiffness=stiffness,
+        damping=damping,
         motion=tuple(float(axis not in p[f"{t}.force_axes"]) for axis in AXES),
         error_clip=(p[f"{t}.error_clip"], p[f"{t}.error_clip_angle"]),
-        **{name: p[f"{t}.{name}"] for name in ("force_gain", "force_integral", "force_limit", "force_damping",
-                                               "wrench_limit")},
+        **{
+            name: p[f"{t}.{name}"]
+            for name in (
+                "force_gain",
+                "force_integral",
+                "force_limit",
+                "force_damping",
+                "wrench_limit",
+            )
+        },
         limits=MotionLimits(*(p[f"{t}.{name}"] for name in MotionLimits.__dataclass_fields__)),
-        jump=(p[f"{t}.jump"] or float("inf"), p[f"{t}.jump_angle"] or float("inf")))
+        jump=(p[f"{t}.jump"] or float("inf"), p[f"{t}.jump_angle"] or float("inf")),
+    )
 
 
 def _spread(pair: Sequence[float]) -> tuple[float, ...]:
@@ -273,9 +352,18 @@ def _gains(name: str, given: Sequence[float], rows: str) -> tuple[float, ...]:
 
 def _contact(c: str, p: Mapping[str, Any]) -> ContactSettings:
     front, back, left, right = (p[f"{c}.{side}"] for side in ("front", "back", "left", "right"))
-    spec = ContactSpec(c, p[f"{c}.frame"] or c, 6 if p[f"{c}.rows"] == "pose" else 3, p[f"{c}.axes"])
-    return ContactSettings(spec, p[f"{c}.enabled"], p[f"{c}.friction"], (0.5 * (front + back), 0.5 * (left + right)),
-                           (0.5 * (front - back), 0.5 * (left - right)), p[f"{c}.minimum_force"], p[f"{c}.damping"])
+    spec = ContactSpec(
+        c, p[f"{c}.frame"] or c, 6 if p[f"{c}.rows"] == "pose" else 3, p[f"{c}.axes"]
+    )
+    return ContactSettings(
+        spec,
+        p[f"{c}.enabled"],
+        p[f"{c}.friction"],
+        (0.5 * (front + back), 0.5 * (left + right)),
+        (0.5 * (front - back), 0.5 * (left - right)),
+        p[f"{c}.minimum_force"],
+        p[f"{c}.damping"],
+    )
 
 
 def _posture(p: Mapping[str, Any]) -> PostureSettings:
@@ -283,18 +371,39 @@ def _posture(p: Mapping[str, Any]) -> PostureSettings:
     _check_unique("posture.joints", joints)
     if not stiffness:
         raise SettingsError("posture.stiffness is empty; valid is one number, or one a joint")
-    for name, given in (("positions", p["posture.positions"]), ("stiffness", stiffness), ("damping", damping)):
+    for name, given in (
+        ("positions", p["posture.positions"]),
+        ("stiffness", stiffness),
+        ("damping", damping),
+    ):
         several = len(given) > 1 or (given and name == "positions")
         if joints and several and len(given) != len(joints):
-            raise SettingsError(f"posture.{name} has {len(given)} numbers for {len(joints)} posture.joints")
+            raise SettingsError(
+                f"posture.{name} has {len(given)} numbers for {len(joints)} posture.joints"
+            )
     damping = damping or [2.0 * k**0.5 for k in stiffness]
-    return PostureSettings(p["posture.enabled"], tuple(joints), tuple(p["posture.positions"]), tuple(stiffness),
-                           tuple(damping), p["posture.error_clip"], p["posture.speed"], p["null_damping"])
+    return PostureSettings(
+        p["posture.enabled"],
+        tuple(joints),
+        tuple(p["posture.positions"]),
+        tuple(stiffness),
+        tuple(damping),
+        p["posture.error_clip"],
+        p["posture.speed"],
+        p["null_damping"],
+    )
 
 
 def _compensation(p: Mapping[str, Any]) -> Compensation:
     if len(p["payload.centre"]) != 3:
         raise SettingsError(f"payload.centre has {len(p['payload.centre'])} numbers; valid are 3")
-    return Compensation(p["compensate"], p["compensation.gravity"], p["compensation.coriolis"],
-                        p["compensation.friction"], p["compensation.friction_speed"], p["payload.mass"],
-                        tuple(p["payload.centre"]), p["payload.frame"])
+    return Compensation(
+        p["compensate"],
+        p["compensation.gravity"],
+        p["compensation.coriolis"],
+        p["compensation.friction"],
+        p["compensation.friction_speed"],
+        p["payload.mass"],
+        tuple(p["payload.centre"]),
+        p["payload.frame"],
+    )

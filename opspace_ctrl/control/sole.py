@@ -1,4 +1,5 @@
 """Contact wrenches, and how far they are from lifting, sliding, tipping and turning."""
+
 from __future__ import annotations
 
 import math

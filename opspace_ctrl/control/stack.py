@@ -1,4 +1,5 @@
 """The stack of rows that the hierarchy eliminates, for one set of contacts and tasks: its order, Gram matrix and r."""
+
 from __future__ import annotations
 
 import math
@@ -36,7 +37,12 @@ def _close_level(w, start, kind, report):
     number, level = ints(w, at.NUMBERS), ints(w, at.STACK_LEVEL)
     k, end = number[at.N_LEVELS], number[at.N_ROWS]
     if end > start:
-        level[k, at.S_START], level[k, at.S_END], level[k, at.S_KIND], level[k, at.S_LEVEL] = start, end, kind, report
+        level[k, at.S_START], level[k, at.S_END], level[k, at.S_KIND], level[k, at.S_LEVEL] = (
+            start,
+            end,
+            kind,
+            report,
+        )
         number[at.N_LEVELS] = k + 1
 
 
@@ -51,7 +57,9 @@ def _gram(w):
         if row[i] < 0:
             continue
         scale[i] = typical[row[i]]
-        for j in range(i, n):  # rows of the operational space rise along the stack: the upper triangle is enough
+        for j in range(
+            i, n
+        ):  # rows of the operational space rise along the stack: the upper triangle is enough
             if row[j] >= 0:
                 A[i, j] = LI[row[i], row[j]]
                 A[j, i] = A[i, j]
@@ -66,7 +74,13 @@ def _gram(w):
 @kernel
 def _passive_row(w, i, n):
     """Row Z^T S H of the stack: base columns with tasks, the base's inertia with itself, nothing with the others."""
-    row, A, Z, JB, HB = ints(w, at.STACK_ROW), floats(w, at.GRAM), floats(w, at.Z), floats(w, at.JB), floats(w, at.HB)
+    row, A, Z, JB, HB = (
+        ints(w, at.STACK_ROW),
+        floats(w, at.GRAM),
+        floats(w, at.Z),
+        floats(w, at.JB),
+        floats(w, at.HB),
+    )
     p, contacts = -1 - row[i], ints(w, at.NUMBERS)[at.N_CONTACT_ROWS]
     for j in range(n):
         found = 0.0
@@ -85,7 +99,12 @@ def _passive_row(w, i, n):
 @kernel
 def _limit_row(w, i, n):
     """Row e_j of a joint: its responses to the others, H^-1 e_j."""
-    row, A, joint, listed = ints(w, at.STACK_ROW), floats(w, at.GRAM), ints(w, at.JOINT), ints(w, at.LIMITED_JOINT)
+    row, A, joint, listed = (
+        ints(w, at.STACK_ROW),
+        floats(w, at.GRAM),
+        ints(w, at.JOINT),
+        ints(w, at.LIMITED_JOINT),
+    )
     response, out = row_of(w, at.H_INV, LIMIT_ROW - row[i]), floats(w, at.FULL)
     times_support(w, floats(w, osim.J), response, out)
     for j in range(n):
@@ -101,7 +120,12 @@ def _limit_row(w, i, n):
 @kernel
 def _right(w):
     """RIGHT: acceleration that each row still needs when nothing but the bias acts; a force where that is given."""
-    number, row, right, option = ints(w, at.NUMBERS), ints(w, at.STACK_ROW), floats(w, at.RIGHT), floats(w, at.OPTION)
+    number, row, right, option = (
+        ints(w, at.NUMBERS),
+        ints(w, at.STACK_ROW),
+        floats(w, at.RIGHT),
+        floats(w, at.OPTION),
+    )
     wanted, drift, beta = floats(w, at.WANTED), floats(w, osim.JDOT_V), option[at.BETA]
     bias, h, Z = floats(w, at.ROW_BIAS), floats(w, at.H_SELECTED), floats(w, at.Z)
     repulse, listed = floats(w, at.REPULSE), ints(w, at.LIMITED_JOINT)
@@ -159,7 +183,9 @@ def build(w):
                 _add_block(w, task[order[k], at.T_BLOCK])
         if mode == at.TASKS_MODE:
             law = task[order[place[l, 0]], at.T_LAW]
-            _close_level(w, start, at.SOLVED_KIND if law == at.INERTIA_LAW else at.GIVEN_KIND, 2 + l)
+            _close_level(
+                w, start, at.SOLVED_KIND if law == at.INERTIA_LAW else at.GIVEN_KIND, 2 + l
+            )
     if mode == at.RAW_MODE:
         _close_level(w, start, at.GIVEN_KIND, 2)
     _gram(w)

@@ -1,4 +1,5 @@
 """`Streams`: inputs of a controller that count for a while only: wrenches, measured wrenches, F and tau0."""
+
 from __future__ import annotations
 
 from threading import Lock

@@ -1,4 +1,5 @@
 """What a controller controls: the part that cannot change while it runs. Everything else is a view of `core.Core`."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -43,7 +44,11 @@ class TaskSpec:
 
     def task(self) -> Task | CenterOfMass:
         """The same as a task of `osim`."""
-        return CenterOfMass(self.rows) if self.frame is None else Task(self.frame, self.rows, self.relative_to)
+        return (
+            CenterOfMass(self.rows)
+            if self.frame is None
+            else Task(self.frame, self.rows, self.relative_to)
+        )
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,10 @@ class Structure:
     def levels(self) -> list[list[int]]:
         """The tasks (by number) of each level in order of priority; a level of two laws counts as two."""
         keys = sorted({(task.level, LAWS.index(task.law)) for task in self.tasks})
-        return [[i for i, task in enumerate(self.tasks) if (task.level, LAWS.index(task.law)) == key] for key in keys]
+        return [
+            [i for i, task in enumerate(self.tasks) if (task.level, LAWS.index(task.law)) == key]
+            for key in keys
+        ]
 
     def check(self, model: Model) -> None:
         """Everything that `osim` does not check itself.
@@ -95,7 +103,9 @@ class Structure:
         names = [each.name for each in (*self.tasks, *self.contacts)]
         for name in names:
             if names.count(name) > 1:
-                raise ConfigurationError(f"{quoted(name)} names two tasks or contacts; every name is given once")
+                raise ConfigurationError(
+                    f"{quoted(name)} names two tasks or contacts; every name is given once"
+                )
         for task in self.tasks:
             self._check_task(model, task)
         for contact in self.contacts:
@@ -103,8 +113,10 @@ class Structure:
             _check_choice(f"contact {contact.name!r}: rows", contact.rows, tuple(CONTACT_ROWS))
             _check_choice(f"contact {contact.name!r}: axes", contact.axes, AXES)
         if self.joints is not None and sorted(self.joints) != sorted(model.joint_names):
-            raise ConfigurationError(f"joints = {quoted(self.joints)} must be all joints of {model.name}, each once: "
-                                     f"{listed(model.joint_names)}")
+            raise ConfigurationError(
+                f"joints = {quoted(self.joints)} must be all joints of {model.name}, each once: "
+                f"{listed(model.joint_names)}"
+            )
 
     @staticmethod
     def _check_task(model: Model, task: TaskSpec) -> None:
@@ -113,9 +125,13 @@ class Structure:
                 model.frame_index(frame)
         _check_choice(f"task {task.name!r}: law", task.law, LAWS)
         if not isinstance(task.level, int) or task.level < 1:
-            raise ConfigurationError(f"task {task.name!r}: level {quoted(task.level)} is not 1 or more")
+            raise ConfigurationError(
+                f"task {task.name!r}: level {quoted(task.level)} is not 1 or more"
+            )
         if task.frame is None and task.relative_to is not None:
-            raise ConfigurationError(f"task {task.name!r}: the centre of mass is seen from the world only")
+            raise ConfigurationError(
+                f"task {task.name!r}: the centre of mass is seen from the world only"
+            )
         if len(np.atleast_2d(task.task().selection())) > 6:
             raise ConfigurationError(f"task {task.name!r}: a task has at most 6 rows")
 

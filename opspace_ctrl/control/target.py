@@ -3,6 +3,7 @@
 A new target starts from where the reference is, with its velocity and acceleration, so that it never jumps. All
 quantities are in world axes, or in those of the frame the task is relative to.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -33,7 +34,9 @@ def vector(what: str, value, *shape: int, most: float = FARTHEST) -> np.ndarray:
         raise TargetError(f"{what}: {quoted(value)} is not an array of numbers") from error
     if array.ndim != len(shape) or any(n not in (-1, m) for n, m in zip(shape, array.shape)):
         wanted = " x ".join("n" if n < 0 else str(n) for n in shape)
-        raise TargetError(f"{what}: {wanted} numbers are expected, not {' x '.join(map(str, array.shape)) or 'one'}")
+        raise TargetError(
+            f"{what}: {wanted} numbers are expected, not {' x '.join(map(str, array.shape)) or 'one'}"
+        )
     if not np.isfinite(array).all():
         raise TargetError(f"{what} is not finite")
     if array.size and np.abs(array).max() > most:
@@ -50,8 +53,10 @@ def unit_quaternion(what: str, value, *shape: int) -> np.ndarray:
     array = vector(what, value, *shape, 4)
     norm = np.linalg.norm(array, axis=-1, keepdims=True)
     if norm.size and np.abs(norm - 1.0).max() > NORM:
-        raise TargetError(f"{what}: the norm {norm.ravel()[np.abs(norm - 1.0).argmax()]:.4g} is not that of an "
-                          f"orientation; valid is 1 within {NORM:g}")
+        raise TargetError(
+            f"{what}: the norm {norm.ravel()[np.abs(norm - 1.0).argmax()]:.4g} is not that of an "
+            f"orientation; valid is 1 within {NORM:g}"
+        )
     return array / norm
 
 
@@ -70,7 +75,9 @@ class Target:
         self.settings, self.timeout = settings, timeout
         self.name, rows = settings.spec.name, settings.spec.rows
         self._has_position, self._has_orientation = rows != "orientation", rows != "position"
-        self.program = segments.hold(segments.at_rest(np.zeros(3), (0.0, 0.0, 0.0, 1.0)), 0.0, settings.limits)
+        self.program = segments.hold(
+            segments.at_rest(np.zeros(3), (0.0, 0.0, 0.0, 1.0)), 0.0, settings.limits
+        )
         self.stamp: float | None = None
         self.clipped = False
 
@@ -94,14 +101,25 @@ class Target:
             TargetError: What `vector` and `unit_quaternion` refuse.
         """
         now, goal = self.reference(time), segments.state_at(self.program, np.inf)
-        position = goal.position if position is None or not self._has_position else vector(
-            f"{self.name}: target position", position, 3)
-        quaternion = goal.quaternion if quaternion is None or not self._has_orientation else unit_quaternion(
-            f"{self.name}: target orientation", quaternion)
+        position = (
+            goal.position
+            if position is None or not self._has_position
+            else vector(f"{self.name}: target position", position, 3)
+        )
+        quaternion = (
+            goal.quaternion
+            if quaternion is None or not self._has_orientation
+            else unit_quaternion(f"{self.name}: target orientation", quaternion)
+        )
         step, turn = position - now.position, _turn(now, quaternion)
-        clipped_step, clipped_turn = _shortened(step, self.settings.jump[0]), _shortened(turn, self.settings.jump[1])
+        clipped_step, clipped_turn = (
+            _shortened(step, self.settings.jump[0]),
+            _shortened(turn, self.settings.jump[1]),
+        )
         self.clipped = clipped_step is not step or clipped_turn is not turn
-        program = segments.minimum_jerk(now, now.position + clipped_step, clipped_turn, time, self.settings.limits)
+        program = segments.minimum_jerk(
+            now, now.position + clipped_step, clipped_turn, time, self.settings.limits
+        )
         self._take(self._cut(program, time), time)
 
     def twist(self, twist, time: float, duration: float) -> None:
@@ -114,7 +132,9 @@ class Target:
         velocity, rate = twist[:3] * self._has_position, twist[3:] * self._has_orientation
         slow, slow_turn = _shortened(velocity, limits.speed), _shortened(rate, limits.angular_speed)
         self.clipped = slow is not velocity or slow_turn is not rate
-        self._take(segments.twist(self.reference(time), slow, slow_turn, time, duration, limits), time)
+        self._take(
+            segments.twist(self.reference(time), slow, slow_turn, time, duration, limits), time
+        )
 
     def trajectory(self, times, positions, quaternions, time: float, twists=None) -> None:
         """Move through way points at `times` (n,) [s] after `time`; positions (n, 3), quaternions (n, 4) or None.
@@ -125,17 +145,26 @@ class Target:
             TargetError: What `vector`, `unit_quaternion` and `waypoints.through` refuse.
         """
         from . import waypoints  # here: SciPy's splines would make every start a fifth longer
+
         now = self.reference(time)
         times = vector(f"{self.name}: times of the trajectory", times, -1, most=LONGEST)
         n = len(times)
-        positions = np.tile(now.position, (n, 1)) if positions is None or not self._has_position else vector(
-            f"{self.name}: positions of the trajectory", positions, n, 3)
-        quaternions = np.tile(now.quaternion, (n, 1)) if quaternions is None or not self._has_orientation else (
-            unit_quaternion(f"{self.name}: orientations of the trajectory", quaternions, n))
+        positions = (
+            np.tile(now.position, (n, 1))
+            if positions is None or not self._has_position
+            else vector(f"{self.name}: positions of the trajectory", positions, n, 3)
+        )
+        quaternions = (
+            np.tile(now.quaternion, (n, 1))
+            if quaternions is None or not self._has_orientation
+            else (unit_quaternion(f"{self.name}: orientations of the trajectory", quaternions, n))
+        )
         if twists is not None:
             twists = vector(f"{self.name}: twists of the trajectory", twists, n, 6)
         try:
-            program, slowed = waypoints.through(now, times, positions, quaternions, time, self.settings.limits, twists)
+            program, slowed = waypoints.through(
+                now, times, positions, quaternions, time, self.settings.limits, twists
+            )
         except TargetError as error:
             raise TargetError(f"{self.name}: {error}") from error
         self._take(program, time)

@@ -1,4 +1,5 @@
 """The control tick: state and time in, torques out, in one compiled call. Nothing here allocates or raises."""
+
 from __future__ import annotations
 
 from numba.types import boolean, float64, int64
@@ -77,7 +78,12 @@ def reset_levels(w):
 @kernel
 def fade(w, time):
     """SETS and weights for this tick; how far the fade is. A change asked for during a fade begins after it."""
-    sets, state, contacts, tasks = floats(w, at.SETS), floats(w, at.STATE), count(w, at.CONTACTS), count(w, at.TASKS)
+    sets, state, contacts, tasks = (
+        floats(w, at.SETS),
+        floats(w, at.STATE),
+        count(w, at.CONTACTS),
+        count(w, at.TASKS),
+    )
     on, wanted = floats(w, at.CONTACT_ON), floats(w, at.TASK_ON)
     done = progress(time - state[at.FADE_START], floats(w, at.OPTION)[at.FADE])
     if done >= 1.0 or state[at.STARTED] == 0.0:
@@ -96,7 +102,9 @@ def fade(w, time):
     for i in range(contacts):
         floats(w, at.CONTACT_WEIGHT)[i] = done * sets[AFTER, i] + (1.0 - done) * sets[BEFORE, i]
     for i in range(tasks):
-        floats(w, at.TASK_WEIGHT)[i] = done * sets[AFTER, contacts + i] + (1.0 - done) * sets[BEFORE, contacts + i]
+        floats(w, at.TASK_WEIGHT)[i] = (
+            done * sets[AFTER, contacts + i] + (1.0 - done) * sets[BEFORE, contacts + i]
+        )
     return done
 
 
@@ -180,7 +188,9 @@ def hold(w, q, v):
     option[at.MODE], option[at.BETA] = mode, beta
     torque, held = floats(w, at.LEVEL_TORQUE), floats(w, at.HELD)
     for j in range(count(w, at.JOINTS)):
-        held[joint[j, at.J_COMMAND]] = min(max(torque[0, j], -limit[at.EFFORT, j]), limit[at.EFFORT, j])
+        held[joint[j, at.J_COMMAND]] = min(
+            max(torque[0, j], -limit[at.EFFORT, j]), limit[at.EFFORT, j]
+        )
 
 
 @entry(int64(vector, vector, float64, boolean, int64))
@@ -197,7 +207,10 @@ def tick(q, v, time, holding, w):
         state[at.START_TIME] = time
     dt = max(time - state[at.LAST_TIME], 0.0) if started else -1.0
     done = compute(w, q, v, time, dt, False)
-    report[at.FADED], report[at.RAMPED] = done, progress(time - state[at.START_TIME], floats(w, at.OPTION)[at.RAMP])
+    report[at.FADED], report[at.RAMPED] = (
+        done,
+        progress(time - state[at.START_TIME], floats(w, at.OPTION)[at.RAMP]),
+    )
     finish(w)
     state[at.STARTED], state[at.LAST_TIME] = 1.0, time
     return OK

@@ -3,6 +3,7 @@
 For each level, tau_a = U (g - J_s^T f) with G^T f = S g, see `base`; all of it is linear, so levels add up and can be
 scaled one by one.
 """
+
 from __future__ import annotations
 
 from ..dynamics import layout as dyn
@@ -23,7 +24,12 @@ NO_LEVEL = -1
 @kernel
 def _push_base(w, sign):
     """GENERALISED += sign H S^T Z y, y the forces of the passive rows."""
-    number, row, back, Z = ints(w, at.NUMBERS), ints(w, at.STACK_ROW), floats(w, at.BACK), floats(w, at.Z)
+    number, row, back, Z = (
+        ints(w, at.NUMBERS),
+        ints(w, at.STACK_ROW),
+        floats(w, at.BACK),
+        floats(w, at.Z),
+    )
     x, HB, g = floats(w, at.BASE_VECTOR), floats(w, at.HB), floats(w, at.GENERALISED)
     if number[at.N_PASSIVE] == 0:
         return
@@ -39,7 +45,12 @@ def _push_base(w, sign):
 @kernel
 def _base_wrench(w):
     """Row V_WRENCH of BASE_VECTOR = S g, g with J^T of the rows in FULL."""
-    x, g, JB, full = floats(w, at.BASE_VECTOR), floats(w, at.GENERALISED), floats(w, at.JB), floats(w, at.FULL)
+    x, g, JB, full = (
+        floats(w, at.BASE_VECTOR),
+        floats(w, at.GENERALISED),
+        floats(w, at.JB),
+        floats(w, at.FULL),
+    )
     found = load(g, 0, 0)
     for i in range(count(w, osim.M)):
         found = found + full[i] * load(JB, i, 0)
@@ -60,7 +71,9 @@ def supply(w):
         if row[i] >= 0:
             full[row[i]] = sign * back[i]
         elif row[i] <= LIMIT_ROW:
-            g[ints(w, at.JOINT)[ints(w, at.LIMITED_JOINT)[LIMIT_ROW - row[i]], at.J_V]] += sign * back[i]
+            g[ints(w, at.JOINT)[ints(w, at.LIMITED_JOINT)[LIMIT_ROW - row[i]], at.J_V]] += (
+                sign * back[i]
+            )
     if count(w, at.BASE) > 0:
         _push_base(w, sign)
         if contacts > 0:
@@ -72,7 +85,11 @@ def supply(w):
                 full[row[i]] -= f
                 supplied[level, row[i]] += weight * f
     add_transposed(w, floats(w, osim.J), full, g)
-    torque, joint, residual = floats(w, at.LEVEL_TORQUE), ints(w, at.JOINT), floats(w, at.REPORT_SLOT)
+    torque, joint, residual = (
+        floats(w, at.LEVEL_TORQUE),
+        ints(w, at.JOINT),
+        floats(w, at.REPORT_SLOT),
+    )
     for j in range(count(w, at.JOINTS)):
         torque[level, j] += weight * g[joint[j, at.J_V]]
     for c in range(count(w, at.BASE)):
@@ -115,14 +132,29 @@ def _posture_force(w, g):
 @kernel
 def _posture(w):
     """The last level: N^T H a, or N^T tau0 in raw mode."""
-    number, row, x, g = ints(w, at.NUMBERS), ints(w, at.STACK_ROW), floats(w, at.RIGHT), floats(w, at.GENERALISED)
+    number, row, x, g = (
+        ints(w, at.NUMBERS),
+        ints(w, at.STACK_ROW),
+        floats(w, at.RIGHT),
+        floats(w, at.GENERALISED),
+    )
     raw = floats(w, at.OPTION)[at.MODE] == at.RAW_MODE
     if raw:
         _raw_tau0(w, g)
     else:
         _posture_force(w, g)
-    JB, fill, Z, listed = floats(w, at.JB), floats(w, at.BASE_VECTOR), floats(w, at.Z), ints(w, at.LIMITED_JOINT)
-    moved, X, a, joint = floats(w, at.ROW_POSTURE), floats(w, osim.X), floats(w, dyn.A), ints(w, at.JOINT)
+    JB, fill, Z, listed = (
+        floats(w, at.JB),
+        floats(w, at.BASE_VECTOR),
+        floats(w, at.Z),
+        ints(w, at.LIMITED_JOINT),
+    )
+    moved, X, a, joint = (
+        floats(w, at.ROW_POSTURE),
+        floats(w, osim.X),
+        floats(w, dyn.A),
+        ints(w, at.JOINT),
+    )
     for i in range(number[at.N_ROWS]):
         found = 0.0
         if row[i] >= 0:

@@ -6,6 +6,7 @@ move than when it must not; by the response alone, a least eigenvalue of a few t
 and the lost direction of a stretched arm, about 1 while it is regular, would be damped only below that: too late.
 TYPICAL is how small the least response of each level usually is in these units.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -19,7 +20,10 @@ from .pack import OF_LIMITS
 
 __all__ = ["measure_typical"]
 
-EXACT = {at.DAMPING: 1e-7, at.CUT: 1e-8}  # what rounding leaves of a task that is there twice is below
+EXACT = {
+    at.DAMPING: 1e-7,
+    at.CUT: 1e-8,
+}  # what rounding leaves of a task that is there twice is below
 LOST = 1e-6  # of the largest response: a direction below it is one that the robot does not have
 
 
@@ -33,9 +37,11 @@ def measure_typical(core) -> None:
     work[at.TYPICAL][:] = 1.0
     for q in _configurations(core.model):
         core.tick(q, np.zeros(core.model.nv), 0.0)
-        for start, end, _, level in work[at.STACK_LEVEL][:work[at.NUMBERS][at.N_LEVELS]]:
+        for start, end, _, level in work[at.STACK_LEVEL][: work[at.NUMBERS][at.N_LEVELS]]:
             scale = work[at.ROW_SCALE][start:end]
-            largest = np.linalg.eigvalsh(work[at.INVERSE][start:end, start:end] * np.outer(scale, scale))[-1]
+            largest = np.linalg.eigvalsh(
+                work[at.INVERSE][start:end, start:end] * np.outer(scale, scale)
+            )[-1]
             if level >= 2 and largest > 0.0:
                 found.setdefault(level, []).append(1.0 / largest)
     work[at.TYPICAL][1] = OF_LIMITS
@@ -50,7 +56,9 @@ def _configurations(model) -> Iterator[np.ndarray]:
     """The sampled configurations: always the same ones."""
     rng = np.random.default_rng(0)
     for _ in range(SAMPLES):
-        step = np.clip(model.difference(model.neutral(), model.random_configuration(rng)), -REACH, REACH)
+        step = np.clip(
+            model.difference(model.neutral(), model.random_configuration(rng)), -REACH, REACH
+        )
         yield model.integrate(model.neutral(), step, 1.0)
 
 
@@ -62,7 +70,9 @@ def _response_together(space, alone: np.ndarray) -> np.ndarray:
         for block in space._blocks:
             rows = np.arange(block.row, block.row + len(block.selection))
             scale = np.sqrt(alone[rows])
-            values, vectors = np.linalg.eigh(space.inertia_inv[np.ix_(rows, rows)] / np.outer(scale, scale))
+            values, vectors = np.linalg.eigh(
+                space.inertia_inv[np.ix_(rows, rows)] / np.outer(scale, scale)
+            )
             kept = values > LOST * values[-1]
             inertia = np.square(vectors[:, kept]) @ (1.0 / values[kept])
             kinds = [(row[:3].any(), row[3:].any()) for row in block.selection]

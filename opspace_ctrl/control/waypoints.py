@@ -5,6 +5,7 @@ through them, or, where twists are given, quintics with these velocities. Orient
 the geodesic (SLERP), with rates and accelerations made continuous at the points. A trajectory that is faster than the
 limits of its task is followed slower.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -19,11 +20,21 @@ __all__ = ["through"]
 
 MOST = 10_000  # way points
 TRIES = 5  # at stretching the times
-NEAR, NEAR_ANGLE = 1e-2, 5e-2  # [m], [rad] a way point at time 0 lies this close to the present reference
+NEAR, NEAR_ANGLE = (
+    1e-2,
+    5e-2,
+)  # [m], [rad] a way point at time 0 lies this close to the present reference
 
 
-def through(now: Motion, times: np.ndarray, positions: np.ndarray, quaternions: np.ndarray, time: float, limits,
-            twists: np.ndarray | None = None) -> tuple[np.ndarray, bool]:
+def through(
+    now: Motion,
+    times: np.ndarray,
+    positions: np.ndarray,
+    quaternions: np.ndarray,
+    time: float,
+    limits,
+    twists: np.ndarray | None = None,
+) -> tuple[np.ndarray, bool]:
     """A program (n, COLUMNS) from the present reference through n way points, at rest at the last.
 
     Where it would exceed the limits of the task, it follows the same way slower: all times are stretched by one factor
@@ -56,16 +67,26 @@ def through(now: Motion, times: np.ndarray, positions: np.ndarray, quaternions: 
         return program, stretch > 1.0
     stop = segments.hold(now, time, limits)
     rest, end = segments.state_at(stop, np.inf), float(stop[-1, segments.END])
-    return np.vstack([stop, _stretched(rest, times, positions, quaternions, end, limits, twists)[0]]), True
+    return np.vstack(
+        [stop, _stretched(rest, times, positions, quaternions, end, limits, twists)[0]]
+    ), True
 
 
 def _stretched(now: Motion, times, positions, quaternions, time: float, limits, twists):
     """The program, by what its times were stretched to keep the limits, and whether it keeps them."""
-    is_moving = any(part.any() for part in (now.velocity, now.rate, now.acceleration, now.rate_change))
+    is_moving = any(
+        part.any() for part in (now.velocity, now.rate, now.acceleration, now.rate_change)
+    )
     best, stretch = (np.inf, np.empty(0), 1.0), 1.0
     for _ in range(TRIES):  # from rest, the first try says what the second needs
-        program = _rows(now, stretch * times, positions, quaternions, time,
-                        None if twists is None else twists / stretch)
+        program = _rows(
+            now,
+            stretch * times,
+            positions,
+            quaternions,
+            time,
+            None if twists is None else twists / stretch,
+        )
         speed, acceleration = segments.excess(program, limits)
         if max(speed, acceleration) < best[0]:
             best = max(speed, acceleration), program, stretch
@@ -78,7 +99,9 @@ def _stretched(now: Motion, times, positions, quaternions, time: float, limits, 
 def _rows(now: Motion, times, positions, quaternions, time: float, twists) -> np.ndarray:
     """The program through way points at these times."""
     knots = np.concatenate([[0.0], times])
-    linear = _positions(now, knots, np.vstack([now.position, positions]), None if twists is None else twists[:, :3])
+    linear = _positions(
+        now, knots, np.vstack([now.position, positions]), None if twists is None else twists[:, :3]
+    )
     starts, angular = _rotations(now, knots, quaternions, None if twists is None else twists[:, 3:])
     return segments.rows(time + knots, linear, starts, angular)
 
@@ -91,33 +114,52 @@ def _check_times(times: np.ndarray) -> None:
     steps = np.diff(times, prepend=-1.0)
     if not (steps >= segments.SHORTEST).all():
         k = int(np.argmin(steps))
-        raise TargetError(f"times must rise by {segments.SHORTEST:g} s or more: way point {k} comes at {times[k]:g} s "
-                          f"after one at {times[k - 1]:g} s")
+        raise TargetError(
+            f"times must rise by {segments.SHORTEST:g} s or more: way point {k} comes at {times[k]:g} s "
+            f"after one at {times[k - 1]:g} s"
+        )
     if 0.0 < times[0] < segments.SHORTEST:
-        raise TargetError(f"the first way point comes at {times[0]:g} s; valid is 0, or {segments.SHORTEST:g} and more")
+        raise TargetError(
+            f"the first way point comes at {times[0]:g} s; valid is 0, or {segments.SHORTEST:g} and more"
+        )
 
 
 def _check_start(now: Motion, position: np.ndarray, quaternion: np.ndarray) -> None:
     distance = np.linalg.norm(position - now.position)
     angle = (Rotation.from_quat(quaternion) * Rotation.from_quat(now.quaternion).inv()).magnitude()
     if distance > NEAR or angle > NEAR_ANGLE:
-        raise TargetError(f"the way point at time 0 is {distance:.3g} m, {angle:.3g} rad from the present reference; "
-                          f"it may be {NEAR:g} m and {NEAR_ANGLE:g} rad from it, or else needs a time to get there")
+        raise TargetError(
+            f"the way point at time 0 is {distance:.3g} m, {angle:.3g} rad from the present reference; "
+            f"it may be {NEAR:g} m and {NEAR_ANGLE:g} rad from it, or else needs a time to get there"
+        )
 
 
-def _positions(now: Motion, knots: np.ndarray, points: np.ndarray, velocities: np.ndarray | None) -> np.ndarray:
+def _positions(
+    now: Motion, knots: np.ndarray, points: np.ndarray, velocities: np.ndarray | None
+) -> np.ndarray:
     """Coefficients (n, 3, 6) of every segment."""
     zero = np.zeros(3)
     if velocities is None:
-        spline = make_interp_spline(knots, points, k=5, bc_type=([(1, now.velocity), (2, now.acceleration)],
-                                                                 [(1, zero), (2, zero)]))
+        spline = make_interp_spline(
+            knots,
+            points,
+            k=5,
+            bc_type=([(1, now.velocity), (2, now.acceleration)], [(1, zero), (2, zero)]),
+        )
         rates, changes = spline(knots, nu=1), spline(knots, nu=2)
         rates[0], changes[0], rates[-1], changes[-1] = now.velocity, now.acceleration, zero, zero
     else:
         rates = np.vstack([now.velocity, velocities[:-1], zero])
         changes = _accelerations(knots, points, rates, now.acceleration)
-    return segments.quintic(points[:-1], rates[:-1], changes[:-1], points[1:], rates[1:], changes[1:],
-                            np.diff(knots)[:, None])
+    return segments.quintic(
+        points[:-1],
+        rates[:-1],
+        changes[:-1],
+        points[1:],
+        rates[1:],
+        changes[1:],
+        np.diff(knots)[:, None],
+    )
 
 
 def _rotations(now: Motion, knots: np.ndarray, quaternions: np.ndarray, rates: np.ndarray | None):
@@ -128,9 +170,17 @@ def _rotations(now: Motion, knots: np.ndarray, quaternions: np.ndarray, rates: n
     slopes = steps / gaps[:, None]
     inner = _mean(gaps, slopes) if rates is None else rates[:-1]
     rates = np.vstack([now.rate, inner, np.zeros(3)])
-    changes = _accelerations(knots, np.vstack([np.zeros(3), np.cumsum(steps, axis=0)]), rates, now.rate_change)
-    angular = segments.quintic(np.zeros_like(steps), rates[:-1], changes[:-1], steps,
-                               *segments.rotation_end(steps, rates[1:], changes[1:]), gaps[:, None])
+    changes = _accelerations(
+        knots, np.vstack([np.zeros(3), np.cumsum(steps, axis=0)]), rates, now.rate_change
+    )
+    angular = segments.quintic(
+        np.zeros_like(steps),
+        rates[:-1],
+        changes[:-1],
+        steps,
+        *segments.rotation_end(steps, rates[1:], changes[1:]),
+        gaps[:, None],
+    )
     return turns.as_quat()[:-1], angular
 
 
@@ -140,7 +190,9 @@ def _mean(gaps: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     return (after * slopes[:-1] + before * slopes[1:]) / (before + after)
 
 
-def _accelerations(knots: np.ndarray, points: np.ndarray, rates: np.ndarray, first: np.ndarray) -> np.ndarray:
+def _accelerations(
+    knots: np.ndarray, points: np.ndarray, rates: np.ndarray, first: np.ndarray
+) -> np.ndarray:
     """Acceleration (n + 1, 3) in the points: the mean of what cubics on both sides would have; the last one rests."""
     cubic = CubicHermiteSpline(knots, points, rates)
     second = cubic.derivative(2)

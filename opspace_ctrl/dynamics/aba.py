@@ -5,6 +5,7 @@
     qdd = D^-1 (eps - U^T a_parent),  a = a_parent + S qdd                                        base to tips
 Node by node, so that a joint of several nodes needs no small inverse: its D is eliminated one pivot at a time.
 """
+
 from __future__ import annotations
 
 from ..jit import kernel
@@ -63,15 +64,27 @@ def articulated_inertias(w):
 @kernel
 def along(S, b, rows):
     """S^T x for node b, x in the lanes of row b of `rows`."""
-    return (S[0, b] * rows[b, 0] + S[1, b] * rows[b, 1] + S[2, b] * rows[b, 2]
-            + S[3, b] * rows[b, 3] + S[4, b] * rows[b, 4] + S[5, b] * rows[b, 5])
+    return (
+        S[0, b] * rows[b, 0]
+        + S[1, b] * rows[b, 1]
+        + S[2, b] * rows[b, 2]
+        + S[3, b] * rows[b, 3]
+        + S[4, b] * rows[b, 4]
+        + S[5, b] * rows[b, 5]
+    )
 
 
 @kernel
 def innovations(w, tau):
     """eps = (1 - H Psi G)(tau - S^T p): what of each joint force is left for its own joint, tips to base."""
     n, parent, coordinate = count(w, at.NODES), ints(w, at.PARENT), ints(w, at.COORDINATE)
-    S, U, dinv, PA, eps = floats(w, at.S), floats(w, at.U), floats(w, at.DA), floats(w, at.PA), floats(w, at.EPS)
+    S, U, dinv, PA, eps = (
+        floats(w, at.S),
+        floats(w, at.U),
+        floats(w, at.DA),
+        floats(w, at.PA),
+        floats(w, at.EPS),
+    )
     for b in range(n - 1, -1, -1):
         eps[b] = tau[coordinate[b]] - along(S, b, PA)
         p = parent[b]
@@ -82,11 +95,23 @@ def innovations(w, tau):
 def accelerations(w, qdd):
     """Joint and body accelerations from the innovations, base to tips."""
     n, parent, coordinate = count(w, at.NODES), ints(w, at.PARENT), ints(w, at.COORDINATE)
-    U, dinv, FA, SL, eps = floats(w, at.U), floats(w, at.DA), floats(w, at.FA), floats(w, at.SL), floats(w, at.EPS)
+    U, dinv, FA, SL, eps = (
+        floats(w, at.U),
+        floats(w, at.DA),
+        floats(w, at.FA),
+        floats(w, at.SL),
+        floats(w, at.EPS),
+    )
     for b in range(n):
         p = parent[b]
-        found = eps[b] - (U[b, 0] * FA[p, 0] + U[b, 1] * FA[p, 1] + U[b, 2] * FA[p, 2]
-                          + U[b, 3] * FA[p, 3] + U[b, 4] * FA[p, 4] + U[b, 5] * FA[p, 5])
+        found = eps[b] - (
+            U[b, 0] * FA[p, 0]
+            + U[b, 1] * FA[p, 1]
+            + U[b, 2] * FA[p, 2]
+            + U[b, 3] * FA[p, 3]
+            + U[b, 4] * FA[p, 4]
+            + U[b, 5] * FA[p, 5]
+        )
         found *= dinv[b]
         qdd[coordinate[b]] = found
         store(FA, b, 0, load(FA, p, 0) + found * load(SL, b, 0))

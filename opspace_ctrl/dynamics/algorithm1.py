@@ -4,6 +4,7 @@
     qdd = (1 - H Psi G)* D^-1 (1 - H Psi G) T'                  inward filter, outward smoother
 Algorithm FD of [Rodriguez1991] (14), (15) is the same two lines, written with K = phi G.
 """
+
 from __future__ import annotations
 
 from ..jit import kernel

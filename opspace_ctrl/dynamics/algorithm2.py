@@ -3,6 +3,7 @@
     alpha(k) = lambda(k) + zeta(k),  zeta(k) = phi* zeta(k+1) + a(k)
 with lambda of algorithm 1; zeta is the motion with qdd = 0, which the bias forces needed anyway.
 """
+
 from __future__ import annotations
 
 from ..jit import kernel

@@ -5,6 +5,7 @@
 The sweeps are those of the filter and smoother of [Rodriguez1986]; gravity enters as an upward acceleration of the
 base, lambda(N+1) = -g, and not as a force on every body.
 """
+
 from __future__ import annotations
 
 from ..jit import kernel

@@ -1,4 +1,5 @@
 """The public functions of rigid-body dynamics: a model and plain arrays in, a new array out."""
+
 from __future__ import annotations
 
 import threading
@@ -18,9 +19,24 @@ from .layout import Workspace
 from .pack import pack
 from .state import OK, TOO_LARGE
 
-__all__ = ["bias_forces", "center_of_mass", "center_of_mass_bias", "center_of_mass_jacobian", "coriolis_matrix",
-           "frame_acceleration", "frame_jacobian", "frame_pose", "frame_velocity", "gravity_forces",
-           "inverse_dynamics", "joint_losses", "kinetic_energy", "mass_matrix", "potential_energy", "workspace"]
+__all__ = [
+    "bias_forces",
+    "center_of_mass",
+    "center_of_mass_bias",
+    "center_of_mass_jacobian",
+    "coriolis_matrix",
+    "frame_acceleration",
+    "frame_jacobian",
+    "frame_pose",
+    "frame_velocity",
+    "gravity_forces",
+    "inverse_dynamics",
+    "joint_losses",
+    "kinetic_energy",
+    "mass_matrix",
+    "potential_energy",
+    "workspace",
+]
 
 Wrenches = Mapping[str, np.ndarray]
 _RNEA = entries.inverse_dynamics
@@ -30,7 +46,10 @@ class _Workspaces(threading.local):
     """One workspace a model and thread: kernels write into it, so it is never shared."""
 
     def __init__(self):
-        self.latest = None, None  # a model and its workspace, read at once: every look in here costs 40 ns
+        self.latest = (
+            None,
+            None,
+        )  # a model and its workspace, read at once: every look in here costs 40 ns
         self.all = WeakKeyDictionary()
 
 
@@ -88,8 +107,12 @@ def external_wrenches(model: Model, work: Workspace, q, wrenches: Wrenches):
     """The wrenches at their frames, in a workspace of the model while the context lasts."""
     if not isinstance(wrenches, Mapping):
         raise ConfigurationError(f"external = {quoted(wrenches)} is not {{frame: wrench}}")
-    checked = {model.frame_index(frame): check_vector(wrench, 6, f"external wrench (force, torque) at {frame!r}")
-               for frame, wrench in wrenches.items()}
+    checked = {
+        model.frame_index(frame): check_vector(
+            wrench, 6, f"external wrench (force, torque) at {frame!r}"
+        )
+        for frame, wrench in wrenches.items()
+    }
     if entries.at_configuration.call(model.check_configuration(q), work.address) != OK:
         raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
     for frame, wrench in checked.items():
@@ -102,7 +125,9 @@ def external_wrenches(model: Model, work: Workspace, q, wrenches: Wrenches):
         work.set_count(at.HAS_EXTERNAL, 0)
 
 
-def dynamics_of(model: Model, work: Workspace, entry, q, v, x, name: str, external: Wrenches | None) -> np.ndarray:
+def dynamics_of(
+    model: Model, work: Workspace, entry, q, v, x, name: str, external: Wrenches | None
+) -> np.ndarray:
     """Inverse or forward dynamics of x, by all means: with wrenches, or with arguments to be converted or refused."""
     with external_wrenches(model, work, q, external or {}):
         return result_of(model, work, entry, (q, v, x), f"v {name}")
@@ -110,7 +135,7 @@ def dynamics_of(model: Model, work: Workspace, entry, q, v, x, name: str, extern
 
 def mass_matrix(model: Model, q) -> np.ndarray:
     """Joint-space inertia H (nv, nv), armature included, by the composite-rigid-body algorithm."""
-    return run(model, entries.mass_matrix, (q,), "")[at.DENSE][:model.nv].copy()
+    return run(model, entries.mass_matrix, (q,), "")[at.DENSE][: model.nv].copy()
 
 
 def bias_forces(model: Model, q, v) -> np.ndarray:
@@ -123,8 +148,15 @@ def gravity_forces(model: Model, q) -> np.ndarray:
     return bias_forces(model, q, np.zeros(model.nv))
 
 
-def inverse_dynamics(model: Model, q, v, a, external: Wrenches | None = None, damping: bool = False,
-                     friction: bool = False) -> np.ndarray:
+def inverse_dynamics(
+    model: Model,
+    q,
+    v,
+    a,
+    external: Wrenches | None = None,
+    damping: bool = False,
+    friction: bool = False,
+) -> np.ndarray:
     """tau (nv,) = H a + h - sum J^T f, for wrenches f on the robot at named frames (force, torque; world axes).
 
     Args:
@@ -144,7 +176,9 @@ def inverse_dynamics(model: Model, q, v, a, external: Wrenches | None = None, da
     return tau
 
 
-def joint_losses(model: Model, v: np.ndarray, damping: bool = True, friction: bool = True) -> np.ndarray:
+def joint_losses(
+    model: Model, v: np.ndarray, damping: bool = True, friction: bool = True
+) -> np.ndarray:
     """Forces (nv,) that the joints' own damping and Coulomb friction hold against the motion."""
     loss = np.zeros(model.nv)
     if damping:
@@ -156,7 +190,7 @@ def joint_losses(model: Model, v: np.ndarray, damping: bool = True, friction: bo
 
 def coriolis_matrix(model: Model, q, v) -> np.ndarray:
     """C (nv, nv) with C v = h - gravity and dH/dt = C + C^T along the motion."""
-    return run(model, entries.coriolis_matrix, (q, v), "v")[at.DENSE][:model.nv].copy()
+    return run(model, entries.coriolis_matrix, (q, v), "v")[at.DENSE][: model.nv].copy()
 
 
 def _energies(model: Model, q, v) -> np.ndarray:

@@ -3,6 +3,7 @@
 No accelerations are summed along the tree and no D'Alembert forces M phi* a are formed: what the three-sweep
 algorithms start from.
 """
+
 from __future__ import annotations
 
 from ..jit import kernel
@@ -15,7 +16,12 @@ from .spatial import add, cross, get3, load3, load_inertia, momentum, scale, set
 @kernel
 def velocity(w, b):
     """V(k) = V(parent) + S rate of node b."""
-    p, S, rate, vel = ints(w, at.PARENT)[b], floats(w, at.S), floats(w, at.RATE), floats(w, at.VELOCITY)
+    p, S, rate, vel = (
+        ints(w, at.PARENT)[b],
+        floats(w, at.S),
+        floats(w, at.RATE),
+        floats(w, at.VELOCITY),
+    )
     set3(vel, 0, b, add(get3(vel, 0, p), scale(rate[b], get3(S, 0, b))))
     set3(vel, 3, b, add(get3(vel, 3, p), scale(rate[b], get3(S, 3, b))))
 

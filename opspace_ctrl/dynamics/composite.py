@@ -3,6 +3,7 @@
 A spatial inertia is mass, mass times centre and rotational inertia: 1 + 3 + 6 numbers instead of a 6 x 6 matrix. In
 axes that all links share (31) is then ten additions a link, which makes (30)-(33) the composite-rigid-body algorithm.
 """
+
 from __future__ import annotations
 
 import numpy as np

@@ -4,6 +4,7 @@ For a body with velocity v and inertia I:  B = 1/2 (v x* I - I v x + (I v) xbar*
 B v = v x* I v. With I_c and B_c summed over the subtree of j:
     C_ij = S_i^T (I_c dS_j/dt + B_c S_j),   C_ji = (dS_i/dt)^T I_c S_j + S_i^T B_c^T S_j,   i on the support of j.
 """
+
 from __future__ import annotations
 
 from ..jit import kernel
@@ -56,8 +57,13 @@ def times_b(B, b, x, y, transposed):
     angular, linear = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for c in range(3):
         if transposed:
-            angular = add(angular, add(scale(x[c], get3(B, 6 * c, b)), scale(y[c], get3(B, 6 * (3 + c), b))))
-            linear = add(linear, add(scale(x[c], get3(B, 6 * c + 3, b)), scale(y[c], get3(B, 6 * (3 + c) + 3, b))))
+            angular = add(
+                angular, add(scale(x[c], get3(B, 6 * c, b)), scale(y[c], get3(B, 6 * (3 + c), b)))
+            )
+            linear = add(
+                linear,
+                add(scale(x[c], get3(B, 6 * c + 3, b)), scale(y[c], get3(B, 6 * (3 + c) + 3, b))),
+            )
         else:
             angular = add(angular, scale(x[c], (B[c, b], B[6 + c, b], B[12 + c, b])))
             angular = add(angular, scale(y[c], (B[3 + c, b], B[9 + c, b], B[15 + c, b])))
@@ -69,7 +75,12 @@ def times_b(B, b, x, y, transposed):
 @kernel
 def coriolis_matrix(w):
     """C into DENSE; needs kinematics, velocities and composite inertias."""
-    n, nv, parent, coordinate = count(w, at.NODES), count(w, at.NV), ints(w, at.PARENT), ints(w, at.COORDINATE)
+    n, nv, parent, coordinate = (
+        count(w, at.NODES),
+        count(w, at.NV),
+        ints(w, at.PARENT),
+        ints(w, at.COORDINATE),
+    )
     S, IC, B, C = floats(w, at.S), floats(w, at.IC), floats(w, at.BC), floats(w, at.DENSE)
     multiplier = floats(w, at.MULTIPLIER)
     clear(C, nv, nv)
@@ -90,9 +101,15 @@ def coriolis_matrix(w):
         i = j
         while i < n:
             scaled = multiplier[i] * multiplier[j]
-            C[coordinate[i], coordinate[j]] += scaled * (dot(get3(S, 0, i), f1_n) + dot(get3(S, 3, i), f1_f))
+            C[coordinate[i], coordinate[j]] += scaled * (
+                dot(get3(S, 0, i), f1_n) + dot(get3(S, 3, i), f1_f)
+            )
             if i != j:
                 rate_s, rate_t = subspace_rate(w, i)
                 C[coordinate[j], coordinate[i]] += scaled * (
-                    dot(rate_s, f2_n) + dot(rate_t, f2_f) + dot(get3(S, 0, i), f3_n) + dot(get3(S, 3, i), f3_f))
+                    dot(rate_s, f2_n)
+                    + dot(rate_t, f2_f)
+                    + dot(get3(S, 0, i), f3_n)
+                    + dot(get3(S, 3, i), f3_f)
+                )
             i = parent[i]

@@ -1,4 +1,5 @@
 """Composite-rigid-body algorithm: H_ij = S_i^T I_c S_j along the support of i only ([Featherstone2010] (2))."""
+
 from __future__ import annotations
 
 from ..jit import kernel
@@ -11,7 +12,13 @@ from .spatial import add, get3, load3, load_inertia, momentum, set3, store3
 @kernel
 def composite_inertias(w):
     """I_c of every subtree, tip to base, and F = I_c S of every node."""
-    n, IW, IC, S, FC = count(w, at.NODES), floats(w, at.IW), floats(w, at.IC), floats(w, at.S), floats(w, at.FC)
+    n, IW, IC, S, FC = (
+        count(w, at.NODES),
+        floats(w, at.IW),
+        floats(w, at.IC),
+        floats(w, at.S),
+        floats(w, at.FC),
+    )
     for b in range(0, n + 1, WIDTH):
         store(IC, 0, b, load(IW, 0, b))
         store3(IC, 1, b, load3(IW, 1, b))
@@ -32,10 +39,22 @@ def _sum_inwards(n, parent, IC):
     m, mc, x, y = 0.0, none, none, none
     for b in range(n - 1, -1, -1):
         p = parent[b]
-        m, mc, x, y = m + IC[0, b], add(mc, get3(IC, 1, b)), add(x, get3(IC, 4, b)), add(y, get3(IC, 7, b))
+        m, mc, x, y = (
+            m + IC[0, b],
+            add(mc, get3(IC, 1, b)),
+            add(x, get3(IC, 4, b)),
+            add(y, get3(IC, 7, b)),
+        )
         _set_inertia(IC, b, m, mc, x, y)
         if p != b - 1:
-            _set_inertia(IC, p, m + IC[0, p], add(mc, get3(IC, 1, p)), add(x, get3(IC, 4, p)), add(y, get3(IC, 7, p)))
+            _set_inertia(
+                IC,
+                p,
+                m + IC[0, p],
+                add(mc, get3(IC, 1, p)),
+                add(x, get3(IC, 4, p)),
+                add(y, get3(IC, 7, p)),
+            )
             m, mc, x, y = 0.0, none, none, none
 
 
@@ -64,10 +83,17 @@ def subspaces_by_depth(w):
 @kernel
 def merge_mimic(w):
     """H = G^T H_free G, entry by entry."""
-    HN, H, merge, factor = floats(w, at.HN), floats(w, at.H), ints(w, at.MERGE), floats(w, at.MERGE_FACTOR)
+    HN, H, merge, factor = (
+        floats(w, at.HN),
+        floats(w, at.H),
+        ints(w, at.MERGE),
+        floats(w, at.MERGE_FACTOR),
+    )
     depth_e = ints(w, at.DEPTH_E)
     for i in range(count(w, at.NV)):
-        for d in range(0, depth_e[i] + 1, WIDTH):  # the scratch as well, or factorising again and again inflates it
+        for d in range(
+            0, depth_e[i] + 1, WIDTH
+        ):  # the scratch as well, or factorising again and again inflates it
             store(H, i, d, splat(0.0))
     for k in range(count(w, at.MERGES)):
         H[merge[k, 2], merge[k, 3]] += factor[k] * HN[merge[k, 0], merge[k, 1]]
@@ -107,7 +133,12 @@ def mass_matrix(w):
 @kernel
 def dense_mass_matrix(w):
     """H as a full symmetric matrix, into DENSE."""
-    H, dense, path, depth = floats(w, at.H), floats(w, at.DENSE), ints(w, at.PATH_E), ints(w, at.DEPTH_E)
+    H, dense, path, depth = (
+        floats(w, at.H),
+        floats(w, at.DENSE),
+        ints(w, at.PATH_E),
+        ints(w, at.DEPTH_E),
+    )
     nv = count(w, at.NV)
     clear(dense, nv, nv)
     for i in range(nv):

@@ -5,6 +5,7 @@ Two recursions of opposite directions give (P, z) and (S, z_s); then every link 
     qdd(k) = D_s^-1 (eps_s + u^T alpha(k))                                                                      (3.13)
 z here is z_p - P a_p of the paper: the residual force that belongs to the link's own acceleration.
 """
+
 from __future__ import annotations
 
 from ..jit import kernel
@@ -41,8 +42,18 @@ def _base_accelerations(w, last, qdd):
 @kernel
 def link_by_link(w, qdd):
     """Joint accelerations from every link's own, in any order."""
-    n, before, kind, coordinate = count(w, at.NODES), ints(w, at.BEFORE), ints(w, at.KIND), ints(w, at.COORDINATE)
-    FA, U, dinv, eps = floats(w, at.FA), floats(w, at.DUAL_U), floats(w, at.DUAL_DINV), floats(w, at.DUAL_EPS)
+    n, before, kind, coordinate = (
+        count(w, at.NODES),
+        ints(w, at.BEFORE),
+        ints(w, at.KIND),
+        ints(w, at.COORDINATE),
+    )
+    FA, U, dinv, eps = (
+        floats(w, at.FA),
+        floats(w, at.DUAL_U),
+        floats(w, at.DUAL_DINV),
+        floats(w, at.DUAL_EPS),
+    )
     for i in range(n):
         if before[i] < n:
             link_acceleration(w, i)

@@ -1,4 +1,5 @@
 """`TwoSweep`: forward dynamics that remembers the velocities of the step before ([Rodriguez1992] VII.D)."""
+
 from __future__ import annotations
 
 import numpy as np

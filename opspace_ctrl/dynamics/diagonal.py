@@ -5,6 +5,7 @@
 With L = (1 + H phi K) D^1/2, H = L L^T: nu = L^T v and mu = L^-1 h - (dL/dt)^T v, gravity included in h. By node,
 nu_k = D^-1/2 (D rate + U^T V_parent), so its rate of change needs only those of the articulated inertias.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -45,7 +46,9 @@ def residual_bias(model: Model, q, v) -> np.ndarray:
     """mu (nv,) = L^-1 h - (dL/dt)^T v."""
     s = FilterSmoother(model, q, v)
     v, V, acc = model.check_velocity(v), _with_world(s.velocity), np.zeros((len(s.D) + 1, 6))
-    dH = np.array([_cross(V[last], h) for last, h in zip(s.nodes.last[s.nodes.body], s.H)]).reshape(-1, 6)
+    dH = np.array([_cross(V[last], h) for last, h in zip(s.nodes.last[s.nodes.body], s.H)]).reshape(
+        -1, 6
+    )
     dU, dD = _inertia_rates(s, dH)
     out = _whitened_forces(s, bias_forces(model, q, v))
     white = _whitened_rates(s, v)
@@ -92,6 +95,10 @@ def _inertia_rates(s: FilterSmoother, dH: np.ndarray) -> tuple[np.ndarray, np.nd
         U = s.D[k] * s.G[k]
         dU[k] = dP[k] @ s.H[k] + s.P[k] @ dH[k]
         dD[k] = 2.0 * dH[k] @ U + s.H[k] @ dP[k] @ s.H[k]
-        dP[s.parent[k]] += (dP[k] - np.outer(dU[k], s.G[k]) - np.outer(s.G[k], dU[k])
-                            + dD[k] * np.outer(s.G[k], s.G[k]))
+        dP[s.parent[k]] += (
+            dP[k]
+            - np.outer(dU[k], s.G[k])
+            - np.outer(s.G[k], dU[k])
+            + dD[k] * np.outer(s.G[k], s.G[k])
+        )
     return dU, dD

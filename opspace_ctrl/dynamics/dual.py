@@ -7,6 +7,7 @@ On a tree, with p the parent and j the brothers of k (gathered from both sides, 
     z_s+ = xi(p) + z_s(p) + sum z+(j) - S+ a(k),  eps_s = T + S_k^T z_s+,  z_s = z_s+ - u D_s^-1 eps_s
 from S(base) = 0, z_s(base) = -T(base), so that a force on the base is no special case.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -43,8 +44,18 @@ def updated_inertia(w, j):
 @kernel
 def dual_inertias(w):
     """S of every node, base to tips; the younger brothers are summed up before, on the way from the tips."""
-    n, parent, before, IW = count(w, at.NODES), ints(w, at.PARENT), ints(w, at.BEFORE), floats(w, at.IW)
-    dual, gathered, U, dinv = floats(w, at.DUAL), floats(w, at.SUM), floats(w, at.DUAL_U), floats(w, at.DUAL_DINV)
+    n, parent, before, IW = (
+        count(w, at.NODES),
+        ints(w, at.PARENT),
+        ints(w, at.BEFORE),
+        floats(w, at.IW),
+    )
+    dual, gathered, U, dinv = (
+        floats(w, at.DUAL),
+        floats(w, at.SUM),
+        floats(w, at.DUAL_U),
+        floats(w, at.DUAL_DINV),
+    )
     for r in range(6 * (n + 1)):
         store(gathered, r, 0, splat(0.0))
     for i in range(n - 1, -1, -1):
@@ -65,10 +76,17 @@ def dual_inertias(w):
 @kernel
 def hinge_residual(w, i, tau):
     """z_s of node i from z_s+ + S+ a in its row, with S+ a = S a + u D_s^-1 u^T a."""
-    z, U, dinv, S, a = (floats(w, at.DUAL_FORCE), floats(w, at.DUAL_U), floats(w, at.DUAL_DINV), floats(w, at.S),
-                        floats(w, at.HINGE))
+    z, U, dinv, S, a = (
+        floats(w, at.DUAL_FORCE),
+        floats(w, at.DUAL_U),
+        floats(w, at.DUAL_DINV),
+        floats(w, at.S),
+        floats(w, at.HINGE),
+    )
     u = load(U, i, 0)
-    coriolis = row_sum(load_rows(floats(w, at.DUAL), i), a, i) + (dinv[i] * kalman.gain_times(U, i, a)) * u
+    coriolis = (
+        row_sum(load_rows(floats(w, at.DUAL), i), a, i) + (dinv[i] * kalman.gain_times(U, i, a)) * u
+    )
     store(z, i, 0, load(z, i, 0) - coriolis)
     eps = tau[ints(w, at.COORDINATE)[i]] + aba.along(S, i, z)
     floats(w, at.DUAL_EPS)[i] = eps
@@ -78,7 +96,12 @@ def hinge_residual(w, i, tau):
 @kernel
 def dual_residuals(w, tau):
     """z_s of every node, base to tips, after the filter's z and the dual inertias."""
-    n, parent, before, kind = count(w, at.NODES), ints(w, at.PARENT), ints(w, at.BEFORE), ints(w, at.KIND)
+    n, parent, before, kind = (
+        count(w, at.NODES),
+        ints(w, at.PARENT),
+        ints(w, at.BEFORE),
+        ints(w, at.KIND),
+    )
     z, gathered, force = floats(w, at.DUAL_FORCE), floats(w, at.SUM_FORCE), floats(w, at.FORCE)
     for i in range(n + 1):
         store(gathered, i, 0, splat(0.0))
@@ -110,7 +133,13 @@ def base_residual(w, last, tau):
 def lay_out(work: Workspace) -> None:
     """Make room for the dual recursions."""
     nodes = len(work[at.PARENT])
-    for slot, blocks in ((at.DUAL, 6), (at.SUM, 6), (at.DUAL_FORCE, 1), (at.SUM_FORCE, 1), (at.DUAL_U, 1)):
+    for slot, blocks in (
+        (at.DUAL, 6),
+        (at.SUM, 6),
+        (at.DUAL_FORCE, 1),
+        (at.SUM_FORCE, 1),
+        (at.DUAL_U, 1),
+    ):
         work.zeros(slot, blocks * (nodes + 1), 8)
     work.zeros(at.DUAL_DINV, nodes)
     work.zeros(at.DUAL_EPS, nodes)
@@ -123,5 +152,5 @@ def held_bases(model: Model) -> list[str]:
     roots = np.flatnonzero(model.parent < 0)
     if (model.joint_type[roots] != JointType.FLOATING).any():
         return ["a fixed base"]
-    held = any(model.armature[v:v + 6].any() for v in model.v_index[roots])
+    held = any(model.armature[v : v + 6].any() for v in model.v_index[roots])
     return ["a floating base with armature"] if held else []

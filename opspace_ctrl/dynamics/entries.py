@@ -1,4 +1,5 @@
 """The compiled calls behind the public functions: check, take, compute, copy out. Nothing here allocates."""
+
 from __future__ import annotations
 
 from numba.types import int64, void

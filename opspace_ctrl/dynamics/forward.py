@@ -1,4 +1,5 @@
 """Forward dynamics by name: every published recursion behind one function, and what else each of them gives."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -71,7 +72,9 @@ _METHODS = {
 
 def forward_methods(model: Model | None = None) -> tuple[str, ...]:
     """Names for `forward_dynamics(method=...)`; given a model, those that can carry it."""
-    return tuple(name for name, method in _METHODS.items() if model is None or not method.missing(model))
+    return tuple(
+        name for name, method in _METHODS.items() if model is None or not method.missing(model)
+    )
 
 
 def _method(model: Model, name: str) -> _Method:
@@ -79,15 +82,21 @@ def _method(model: Model, name: str) -> _Method:
     method = _METHODS.get(name) if isinstance(name, str) else None
     if method is None or (not method.carries_mimic and model.is_mimic.any()):
         why = "is not a forward-dynamics method" if method is None else "cannot carry mimic joints"
-        raise MethodError(f"{name!r} {why}; {model.name} can use {', '.join(forward_methods(model))}")
+        raise MethodError(
+            f"{name!r} {why}; {model.name} can use {', '.join(forward_methods(model))}"
+        )
     lacking = method.missing(model)
     if lacking:
-        raise MethodError(f"{name!r} cannot carry {' or '.join(lacking)}; {model.name} can use "
-                          f"{', '.join(forward_methods(model))}")
+        raise MethodError(
+            f"{name!r} cannot carry {' or '.join(lacking)}; {model.name} can use "
+            f"{', '.join(forward_methods(model))}"
+        )
     return method
 
 
-def _by_all_means(model: Model, method: _Method, q, v, tau, external: Wrenches | None) -> np.ndarray:
+def _by_all_means(
+    model: Model, method: _Method, q, v, tau, external: Wrenches | None
+) -> np.ndarray:
     """Forward dynamics in this thread's own workspace."""
     work = workspace(model)
     if method.floating_only and at.DUAL not in work:
@@ -103,8 +112,16 @@ def _bound(model: Model, method: _Method) -> Callable:
     return function
 
 
-def forward_dynamics(model: Model, q, v, tau, external: Wrenches | None = None, method: str = "aba",
-                     damping: bool = False, friction: bool = False) -> np.ndarray:
+def forward_dynamics(
+    model: Model,
+    q,
+    v,
+    tau,
+    external: Wrenches | None = None,
+    method: str = "aba",
+    damping: bool = False,
+    friction: bool = False,
+) -> np.ndarray:
     """Acceleration dv/dt (nv,) for the joint forces tau and wrenches on the robot.
 
     Args:
@@ -129,8 +146,15 @@ def forward_dynamics(model: Model, q, v, tau, external: Wrenches | None = None, 
     return _by_all_means(model, _METHODS[method], q, v, tau, external)
 
 
-def link_accelerations(model: Model, q, v, tau, external: Wrenches | None = None, method: str = "algorithm2",
-                       frames: Sequence[str] | None = None) -> np.ndarray:
+def link_accelerations(
+    model: Model,
+    q,
+    v,
+    tau,
+    external: Wrenches | None = None,
+    method: str = "algorithm2",
+    frames: Sequence[str] | None = None,
+) -> np.ndarray:
     """Classical accelerations (k, 6) of links (default: every body) or tips, as the algorithm itself finds them.
 
     Linear first, world axes, at the frames' origins: alpha(k) and alpha(0) of [Rodriguez1992] (56), (57), or those of
@@ -143,8 +167,12 @@ def link_accelerations(model: Model, q, v, tau, external: Wrenches | None = None
     chosen = _method(model, method)
     if chosen.links is None:
         able = [name for name in forward_methods(model) if _METHODS[name].links]
-        raise MethodError(f"{method!r} finds no link accelerations; {model.name} can use {', '.join(able) or 'none'}")
-    indices = [model.frame_index(frame) for frame in (model.body_names if frames is None else frames)]
+        raise MethodError(
+            f"{method!r} finds no link accelerations; {model.name} can use {', '.join(able) or 'none'}"
+        )
+    indices = [
+        model.frame_index(frame) for frame in (model.body_names if frames is None else frames)
+    ]
     work, motion, out = workspace(model), np.empty(12), np.empty((len(indices), 6))
     _by_all_means(model, chosen, q, v, tau, external)
     chosen.links(work)

@@ -1,4 +1,5 @@
 """The compiled calls behind `forward_dynamics` and `link_accelerations`: check, take, compute. Nothing allocates."""
+
 from __future__ import annotations
 
 from numba.types import float64, int64, void

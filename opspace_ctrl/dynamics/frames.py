@@ -2,6 +2,7 @@
 
 What leaves this file is public: linear first, world axes, at the frame's origin.
 """
+
 from __future__ import annotations
 
 from ..jit import kernel
@@ -13,7 +14,12 @@ from .spatial import add, cross, get3, rotate, sub
 @kernel
 def frame_point(w, f):
     """Position of frame f from the origin of its tree."""
-    node, X, R, P = ints(w, at.FRAME_NODE)[f], floats(w, at.FRAME_PLACEMENT), floats(w, at.R), floats(w, at.P)
+    node, X, R, P = (
+        ints(w, at.FRAME_NODE)[f],
+        floats(w, at.FRAME_PLACEMENT),
+        floats(w, at.R),
+        floats(w, at.P),
+    )
     t = (X[f, 9], X[f, 10], X[f, 11])
     return add(get3(P, 0, node), rotate(get3(R, 0, node), get3(R, 3, node), get3(R, 6, node), t))
 
@@ -27,7 +33,11 @@ def frame_pose(w, f, out):
         for c in range(3):
             out[3 * r + c] = row[0] * X[f, c] + row[1] * X[f, 3 + c] + row[2] * X[f, 6 + c]
     p, origin, tree = frame_point(w, f), floats(w, at.ORIGIN), ints(w, at.TREE)[node]
-    out[9], out[10], out[11] = p[0] + origin[tree, 0], p[1] + origin[tree, 1], p[2] + origin[tree, 2]
+    out[9], out[10], out[11] = (
+        p[0] + origin[tree, 0],
+        p[1] + origin[tree, 1],
+        p[2] + origin[tree, 2],
+    )
 
 
 @kernel
@@ -92,7 +102,10 @@ def center_of_mass(w, out):
     for b in range(count(w, at.NODES)):
         m, t = IW[0, b], tree[b]
         mass += m
-        c = add(c, (IW[1, b] + m * origin[t, 0], IW[2, b] + m * origin[t, 1], IW[3, b] + m * origin[t, 2]))
+        c = add(
+            c,
+            (IW[1, b] + m * origin[t, 0], IW[2, b] + m * origin[t, 1], IW[3, b] + m * origin[t, 2]),
+        )
     out[0], out[1], out[2], out[3] = c[0] / mass, c[1] / mass, c[2] / mass, mass
 
 
@@ -110,11 +123,21 @@ def center_of_mass_jacobian(w, mass):
 @kernel
 def center_of_mass_motion(w, mass, out):
     """Velocity (3) and acceleration (3) of the centre of mass: momentum and force of all bodies over M."""
-    IW, vel, force, g = floats(w, at.IW), floats(w, at.VELOCITY), floats(w, at.FORCE), floats(w, at.GRAVITY)
+    IW, vel, force, g = (
+        floats(w, at.IW),
+        floats(w, at.VELOCITY),
+        floats(w, at.FORCE),
+        floats(w, at.GRAVITY),
+    )
     v, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for b in range(count(w, at.NODES)):
         omega, mv = get3(vel, 0, b), get3(vel, 3, b)
-        v = add(v, sub((IW[0, b] * mv[0], IW[0, b] * mv[1], IW[0, b] * mv[2]), cross(get3(IW, 1, b), omega)))
+        v = add(
+            v,
+            sub(
+                (IW[0, b] * mv[0], IW[0, b] * mv[1], IW[0, b] * mv[2]), cross(get3(IW, 1, b), omega)
+            ),
+        )
         f = add(f, get3(force, 3, b))
     for k in range(3):
         out[k] = v[k] / mass

@@ -6,6 +6,7 @@ With c = D^-1 + G^T Lambda+ G and d = G^T Lambda+ - c H, and s_i what node i sen
     on another branch, meeting at g  G_k^T psi^T(g-, k+) Lambda-_g psi(g-, i+) s_i
 (10.2) for chains; the last line is what trees add. Lines with i below k are the transposed ones.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -86,9 +87,11 @@ def acceleration_terms(smoother: FilterSmoother) -> AccelerationTerms:
     for i in range(n):
         L, rest = s.transition[i], np.eye(6) - kernels.plus[i] @ s.P_plus[i]
         tau, xi, eta = s.tau[s.coordinate[i]], s.xi[i], s.eta[i]
-        causes = ((s.G[i] * tau, kernels.c[i] * tau, kernels.d[i] * tau),
-                  (L @ xi, kernels.d[i] @ xi, kernels.minus[i] @ xi),
-                  (s.P_plus[i] @ eta, -s.G[i] @ rest @ eta, -L.T @ rest @ eta))
+        causes = (
+            (s.G[i] * tau, kernels.c[i] * tau, kernels.d[i] * tau),
+            (L @ xi, kernels.d[i] @ xi, kernels.minus[i] @ xi),
+            (s.P_plus[i] @ eta, -s.G[i] @ rest @ eta, -L.T @ rest @ eta),
+        )
         for term, (sent, own, outward) in zip(found, causes):
             term[s.coordinate] += kernels.answer(i, sent, own, outward)
     return AccelerationTerms(*found)

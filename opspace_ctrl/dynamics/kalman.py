@@ -9,6 +9,7 @@ With bias forces xi (gyroscopic, weight, external) and bias accelerations eta at
     lambda- = lambda+ + eta + H^T qdd                                     co-state update     (8.13)
 One inward and one outward sweep, no inverse dynamics before. z- stays in PA, e- in EPS, lambda- in FA.
 """
+
 from __future__ import annotations
 
 from ..jit import kernel
@@ -22,14 +23,26 @@ from .rows import load_rows, row_sum
 @kernel
 def gain_times(U, b, eta):
     """U^T eta of node b, D G^T eta."""
-    return (U[b, 0] * eta[0, b] + U[b, 1] * eta[1, b] + U[b, 2] * eta[2, b]
-            + U[b, 3] * eta[3, b] + U[b, 4] * eta[4, b] + U[b, 5] * eta[5, b])
+    return (
+        U[b, 0] * eta[0, b]
+        + U[b, 1] * eta[1, b]
+        + U[b, 2] * eta[2, b]
+        + U[b, 3] * eta[3, b]
+        + U[b, 4] * eta[4, b]
+        + U[b, 5] * eta[5, b]
+    )
 
 
 @kernel
 def updated_state(w, b):
     """z+ = z- + G e- + P+ eta of node b, with P+ eta = P- eta - G U^T eta."""
-    U, dinv, PA, eps, eta = floats(w, at.U), floats(w, at.DA), floats(w, at.PA), floats(w, at.EPS), floats(w, at.HINGE)
+    U, dinv, PA, eps, eta = (
+        floats(w, at.U),
+        floats(w, at.DA),
+        floats(w, at.PA),
+        floats(w, at.EPS),
+        floats(w, at.HINGE),
+    )
     spent = dinv[b] * (eps[b] - gain_times(U, b, eta))
     return load(PA, b, 0) + row_sum(load_rows(floats(w, at.IA), b), eta, b) + spent * load(U, b, 0)
 

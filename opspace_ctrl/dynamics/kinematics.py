@@ -1,10 +1,21 @@
 """Forward kinematics in world axes: body poses, motion subspaces S and spatial inertias at the trees' origins."""
+
 from __future__ import annotations
 
 import math
 
 from ..jit import kernel
-from ..lanes import WIDTH, columns, first_half, halves_swapped, last_half, last_half_alone, load, pair, store
+from ..lanes import (
+    WIDTH,
+    columns,
+    first_half,
+    halves_swapped,
+    last_half,
+    last_half_alone,
+    load,
+    pair,
+    store,
+)
 from ..trigonometry import cos8, sin8
 from . import layout as at
 from .layout import FIRST, MEMBER, SINGLE, count, floats, ints, stage
@@ -20,7 +31,11 @@ def joint_rotations(w):
     n, Q = count(w, at.NODES), floats(w, at.Q)
     kind, position = ints(w, at.KIND), ints(w, at.POSITION)
     multiplier, offset = floats(w, at.MULTIPLIER), floats(w, at.OFFSET)
-    revolute, angle, displacement = floats(w, at.REVOLUTE), floats(w, at.ANGLE), floats(w, at.DISPLACEMENT)
+    revolute, angle, displacement = (
+        floats(w, at.REVOLUTE),
+        floats(w, at.ANGLE),
+        floats(w, at.DISPLACEMENT),
+    )
     for b in range(n):
         if kind[b] == SINGLE:
             x = multiplier[b] * Q[position[b]] + offset[b]
@@ -51,9 +66,18 @@ def body_poses(w):
             if p != held:
                 xy, zp = load(pose, p, 0), load(pose, p, 8)
             x, y, z, held = first_half(xy), last_half(xy), first_half(zp), b
-            c, s = cosine[b], pair(sine[b], -sine[b])  # the placement is turned first: that waits for no parent
-            xy = x * _turned(X, b, 0, c, s) + y * _turned(X, b, 1, c, s) + z * _turned(X, b, 2, c, s)
-            moved = x * pair(X[b, 6], X[b, 9]) + y * pair(X[b, 7], X[b, 10]) + z * pair(X[b, 8], X[b, 11])
+            c, s = (
+                cosine[b],
+                pair(sine[b], -sine[b]),
+            )  # the placement is turned first: that waits for no parent
+            xy = (
+                x * _turned(X, b, 0, c, s) + y * _turned(X, b, 1, c, s) + z * _turned(X, b, 2, c, s)
+            )
+            moved = (
+                x * pair(X[b, 6], X[b, 9])
+                + y * pair(X[b, 7], X[b, 10])
+                + z * pair(X[b, 8], X[b, 11])
+            )
             if revolute[b] == 0.0:
                 moved = moved + pair(0.0, displacement[b]) * first_half(moved)
             zp = moved + last_half_alone(zp)
@@ -76,7 +100,12 @@ def _turned(X, b, r, c, s):
 @kernel
 def _put_at_origin(w, first):
     """The root body is where its tree's origin is: all nodes of its joint."""
-    pose, kind, origin, tree = floats(w, at.POSE), ints(w, at.KIND), floats(w, at.ORIGIN), ints(w, at.TREE)[first]
+    pose, kind, origin, tree = (
+        floats(w, at.POSE),
+        ints(w, at.KIND),
+        floats(w, at.ORIGIN),
+        ints(w, at.TREE)[first],
+    )
     b = first
     origin[tree, 0], origin[tree, 1], origin[tree, 2] = pose[b, 12], pose[b, 13], pose[b, 14]
     pose[b, 12], pose[b, 13], pose[b, 14] = 0.0, 0.0, 0.0
@@ -102,8 +131,11 @@ def _group_pose(w, first):
     last = first + size - 1
     for r in range(3):
         p = (pose[parent, r], pose[parent, 4 + r], pose[parent, 8 + r])
-        x = (dot(p, (X[first, 0], X[first, 1], X[first, 2])), dot(p, (X[first, 3], X[first, 4], X[first, 5])),
-             dot(p, (X[first, 6], X[first, 7], X[first, 8])))
+        x = (
+            dot(p, (X[first, 0], X[first, 1], X[first, 2])),
+            dot(p, (X[first, 3], X[first, 4], X[first, 5])),
+            dot(p, (X[first, 6], X[first, 7], X[first, 8])),
+        )
         moved = pose[parent, 12 + r] + dot(p, (X[first, 9], X[first, 10], X[first, 11])) + dot(x, t)
         x = row_times(x, r0, r1, r2)
         pose[last, r], pose[last, 4 + r] = x[0], x[1]
@@ -127,9 +159,11 @@ def poses_by_node(w):
 @kernel
 def rotation_of(x, y, z, w):
     """Rows of the rotation matrix of the unit quaternion x, y, z, w."""
-    return ((1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
-            (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
-            (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)))
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+    )
 
 
 @kernel

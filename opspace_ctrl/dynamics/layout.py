@@ -13,6 +13,7 @@ Four storage orders are used, and nothing else:
 Spatial vectors are angular first, in world axes, at the origin of their tree: the point where the root body is now (a
 world origin would cost six digits to a robot 1 km away).
 """
+
 from __future__ import annotations
 
 from itertools import count as count_from
@@ -25,7 +26,17 @@ from ..compile_ahead import together
 from ..jit import address_of, kernel
 from ..lanes import WIDTH, call, floats_at, ints_at
 
-__all__ = ["Workspace", "clear", "count", "floats", "ints", "padded", "set_count", "stage", "stages"]
+__all__ = [
+    "Workspace",
+    "clear",
+    "count",
+    "floats",
+    "ints",
+    "padded",
+    "set_count",
+    "stage",
+    "stages",
+]
 
 _slot = count_from(0).__next__
 
@@ -62,17 +73,27 @@ TREE = _slot()  # flat (n+1): which tree the node belongs to
 DEPTH = _slot()  # flat: nodes above it
 LEAF = _slot()  # flat: a leaf below or at the node
 RUN = _slot()  # (runs, 4): leaf, first depth, first node, length of each stretch of neighbours on a path to a leaf
-GROUP = _slot()  # (groups, 4): joint type, first node, first entry of q, number of nodes of each multi-node joint
+GROUP = (
+    _slot()
+)  # (groups, 4): joint type, first node, first entry of q, number of nodes of each multi-node joint
 LAMBDA_E = _slot()  # flat (nv): the parent coordinate; elimination tree when there are mimic joints
 DEPTH_E = _slot()  # flat (nv): coordinates above it
 PATH_E = _slot()  # (nv, D): the coordinates from the root to each, by depth
-STEP = _slot()  # flat (steps): the order in which coordinates are eliminated, alone or with their parent k - 1
-MERGE = _slot()  # (k, 4): node i, depth of its ancestor j, row and column of H that H_ij is added to (mimic only)
+STEP = (
+    _slot()
+)  # flat (steps): the order in which coordinates are eliminated, alone or with their parent k - 1
+MERGE = (
+    _slot()
+)  # (k, 4): node i, depth of its ancestor j, row and column of H that H_ij is added to (mimic only)
 FRAME_NODE = _slot()  # flat: the node a frame is fixed to, n for the world
 
 # ---- the robot: numbers ----
-PLACEMENT = _slot()  # (n, 12): axes x, y, z and position of the joint frame in the parent; z is the joint's axis
-INERTIA = _slot()  # by node (10): mass, centre (3), xx xy xz yy yz zz about the centre, in body axes
+PLACEMENT = (
+    _slot()
+)  # (n, 12): axes x, y, z and position of the joint frame in the parent; z is the joint's axis
+INERTIA = (
+    _slot()
+)  # by node (10): mass, centre (3), xx xy xz yy yz zz about the centre, in body axes
 REVOLUTE = _slot()  # by node (1): 1 for a rotation about z, 0 for a translation along z
 MULTIPLIER = _slot()
 OFFSET = _slot()  # by node (1): joint position = multiplier q + offset
@@ -89,7 +110,9 @@ DISPLACEMENT = _slot()  # by node (1): translation along z
 ANGLE = _slot()  # by node (1): rotation about z
 SINE = _slot()
 COSINE = _slot()  # by node (1): of the angle
-POSE = _slot()  # (n + 8, 16): axes x, y, z and position from the tree's origin of the body, in four lanes each
+POSE = (
+    _slot()
+)  # (n + 8, 16): axes x, y, z and position from the tree's origin of the body, in four lanes each
 R = _slot()  # by node (9): orientation of the body, row major
 P = _slot()  # by node (3): position from the tree's origin
 ORIGIN = _slot()  # (trees + 1, 3): the trees' origins in the world; the last is the world's own
@@ -105,7 +128,9 @@ EXTERNAL = _slot()  # by node (6): external wrench on the body
 JOINT_FORCE = _slot()  # by node (1): S^T FORCE
 FC = _slot()  # by node (6): IC S
 SP = _slot()  # (6 leaves, D): S along the path to each leaf, component by depth
-HN = _slot()  # by depth (n, D): H of the nodes (the same memory as H when there are no mimic joints)
+HN = (
+    _slot()
+)  # by depth (n, D): H of the nodes (the same memory as H when there are no mimic joints)
 H = _slot()  # by depth (nv, D): H, then L and D of its factorisation
 DINV = _slot()  # flat (nv): 1 / D
 BIAS = _slot()  # flat (nv): h
@@ -120,7 +145,9 @@ FA = _slot()  # by lane (n + 1, 8): spatial acceleration
 SL = _slot()  # by lane (n, 8): S
 BC = _slot()  # by node (36): B of the Coriolis factorisation, summed over the subtree
 DENSE = _slot()  # (max(nv, 6), nv): a dense result
-HINGE = _slot()  # by node (6): a(k), the acceleration that the velocities alone cause across a joint
+HINGE = (
+    _slot()
+)  # by node (6): a(k), the acceleration that the velocities alone cause across a joint
 
 # ---- the dual recursions of a free flyer, laid out when first asked for ([Jain1995]) ----
 DUAL = _slot()  # by lane (6 (n + 1), 8): S(k), the rest of the robot felt through the hinge of k
@@ -171,9 +198,11 @@ def stage(slot: int):
     What a kernel calls is otherwise compiled into it, and the large stages that every entry shares would be compiled
     again for each: minutes instead of seconds. The call through the header costs two nanoseconds.
     """
+
     def decorate(func):
         _stages[slot] = kernel(func), types.void(types.int64)
         return _through_header(slot, func)
+
     return decorate
 
 
@@ -185,8 +214,11 @@ def stages() -> list[tuple]:
 def _through_header(slot: int, func):
     def call_stage(w):
         call(count(w, slot), w)
+
     call_stage.__doc__ = func.__doc__
-    call_stage.__qualname__ = f"{func.__qualname__}.stage"  # a symbol in the machine code, so unique
+    call_stage.__qualname__ = (
+        f"{func.__qualname__}.stage"  # a symbol in the machine code, so unique
+    )
     return kernel(call_stage)
 
 
@@ -218,7 +250,11 @@ class Workspace:
         self._pending: dict[int, np.ndarray] = {}
         self._arrays: dict[int, np.ndarray] = {}
         self.address = int(self._header.ctypes.data)
-        for slot, value in ((NDARRAY, vector.NDARRAY), (FLOAT64, vector.FLOAT64), (NEW_ARRAY, vector.NEW_ARRAY)):
+        for slot, value in (
+            (NDARRAY, vector.NDARRAY),
+            (FLOAT64, vector.FLOAT64),
+            (NEW_ARRAY, vector.NEW_ARRAY),
+        ):
             self.set_count(slot, value)
         together(stages())
         for slot, of_stage in _stages.items():
@@ -257,9 +293,9 @@ class Workspace:
         self.head.kept.append(block)
         start = 0
         for slot, array in self._pending.items():
-            part = block[start:start + sizes[slot]].view(array.dtype)
-            rows = part[:array.shape[0] * strides[slot]].reshape(array.shape[0], strides[slot])
-            view = rows[:, :array.shape[-1]] if array.ndim > 1 else rows[:, 0]
+            part = block[start : start + sizes[slot]].view(array.dtype)
+            rows = part[: array.shape[0] * strides[slot]].reshape(array.shape[0], strides[slot])
+            view = rows[:, : array.shape[-1]] if array.ndim > 1 else rows[:, 0]
             view[...] = array
             self._arrays[slot] = view
             self._header[slot] = part.ctypes.data, strides[slot]
@@ -272,14 +308,16 @@ class Workspace:
 
     def set_header(self, start: int, entries: np.ndarray) -> None:
         """Point the slots from `start` on to what a copied header says, all at once."""
-        self._header[start:start + len(entries)] = entries
+        self._header[start : start + len(entries)] = entries
 
     def __contains__(self, slot: int) -> bool:
         """Whether `slot` holds an array."""
         return slot in self._arrays
 
     def __reduce__(self):
-        raise TypeError("a Workspace is memory that kernels hold addresses of: it cannot be copied or pickled")
+        raise TypeError(
+            "a Workspace is memory that kernels hold addresses of: it cannot be copied or pickled"
+        )
 
     def __getitem__(self, slot: int) -> np.ndarray:
         """The array in `slot`, a live view."""
@@ -296,4 +334,4 @@ def _aligned(size: int, dtype) -> np.ndarray:
     """Zeros that start on a cache line."""
     block = np.zeros(8 * size + 64, np.uint8)
     start = -block.ctypes.data % 64
-    return block[start:start + 8 * size].view(dtype)
+    return block[start : start + 8 * size].view(dtype)

@@ -3,6 +3,7 @@
 L and L_d keep the pattern of H (L(lambda) is a group, [Featherstone2010] appendix A), so they replace H in place. The
 inner loops of the paper chase parents; stored by depth, the ancestors of k are columns 0 .. depth(k) - 1 of its row.
 """
+
 from __future__ import annotations
 
 import math
@@ -22,15 +23,25 @@ def ltdl(w):
     goes on.
     """
     H, dinv, x = floats(w, at.H), floats(w, at.DINV), floats(w, at.W)
-    path, depth, lam, step = ints(w, at.PATH_E), ints(w, at.DEPTH_E), ints(w, at.LAMBDA_E), ints(w, at.STEP)
+    path, depth, lam, step = (
+        ints(w, at.PATH_E),
+        ints(w, at.DEPTH_E),
+        ints(w, at.LAMBDA_E),
+        ints(w, at.STEP),
+    )
     for s in range(count(w, at.STEPS)):
         k = step[s]
         d, p = depth[k], k - 1
         pivot = H[k, d]
         scale = 1.0 / pivot
         dinv[k] = scale
-        if d > 0 and lam[k] == p:  # the second pivot is det / pivot, which need not wait for the division by the first
-            scale_1, factor = pivot / (pivot * H[p, d - 1] - H[k, d - 1] * H[k, d - 1]), scale * H[k, d - 1]
+        if (
+            d > 0 and lam[k] == p
+        ):  # the second pivot is det / pivot, which need not wait for the division by the first
+            scale_1, factor = (
+                pivot / (pivot * H[p, d - 1] - H[k, d - 1] * H[k, d - 1]),
+                scale * H[k, d - 1],
+            )
             dinv[p] = scale_1
             for e in range(0, d, WIDTH):
                 store(H, p, e, load(H, p, e) - factor * load(H, k, e))
@@ -57,7 +68,12 @@ def _update_ancestors_of_two(H, x, path, k, end, scale, scale_1):
         for c in range(last, e - 1, -1):
             i = path[k, c]
             store(H, i, e, load(H, i, e) - H[k, c] * row - H[p, c] * row_1)
-    row, row_1, x_k, x_p = scale * load(H, k, 0), scale_1 * load(H, p, 0), scale * x[k], scale_1 * x[p]
+    row, row_1, x_k, x_p = (
+        scale * load(H, k, 0),
+        scale_1 * load(H, p, 0),
+        scale * x[k],
+        scale_1 * x[p],
+    )
     for c in range(last, -1, -1):
         i = path[k, c]
         store(H, i, 0, load(H, i, 0) - H[k, c] * row - H[p, c] * row_1)

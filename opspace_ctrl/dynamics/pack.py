@@ -1,4 +1,5 @@
 """From an immutable `Model` to a workspace: the expanded connectivity graph, and constants in the order of `layout`."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -39,7 +40,9 @@ class Nodes:
         self.depth = np.zeros(self.n, int)
         for i, p in enumerate(self.parent):
             self.depth[i] = 0 if p < 0 else self.depth[p] + 1
-        self.axes = np.array([_node_axes(t, a) for t, a in zip(model.joint_type, model.axis)]).reshape(-1, 3, 3)
+        self.axes = np.array(
+            [_node_axes(t, a) for t, a in zip(model.joint_type, model.axis)]
+        ).reshape(-1, 3, 3)
 
     def path(self, node: int) -> list[int]:
         """The nodes from the root to `node` (empty for the world, -1)."""
@@ -59,8 +62,12 @@ def _node_axes(joint_type: int, axis: np.ndarray) -> np.ndarray:
 def pack(model: Model) -> Workspace:
     """A workspace for every kernel of `dynamics/` on `model`."""
     nodes, work = Nodes(model), Workspace()
-    for slot, value in ((at.NODES, nodes.n), (at.NV, model.nv), (at.NQ, model.nq),
-                        (at.MIMIC, int(model.is_mimic.any()))):
+    for slot, value in (
+        (at.NODES, nodes.n),
+        (at.NV, model.nv),
+        (at.NQ, model.nq),
+        (at.MIMIC, int(model.is_mimic.any())),
+    ):
         work.set_count(slot, value)
     _connectivity(work, model, nodes)
     _constants(work, model, nodes)
@@ -72,8 +79,12 @@ def pack(model: Model) -> Workspace:
     if not model.is_mimic.any():  # nodes are coordinates
         for slot, other in ((at.H, at.HN), (at.RATE, at.V), (at.RATE_DERIVATIVE, at.A)):
             work.same(slot, other)
-    work[at.R][[0, 4, 8], nodes.n] = work[at.POSE][nodes.n, [0, 5, 10]] = 1.0  # the world's orientation
-    work[at.ACCELERATION][3:, nodes.n] = -model.gravity  # gravity as an upward acceleration of the world
+    work[at.R][[0, 4, 8], nodes.n] = work[at.POSE][nodes.n, [0, 5, 10]] = (
+        1.0  # the world's orientation
+    )
+    work[at.ACCELERATION][
+        3:, nodes.n
+    ] = -model.gravity  # gravity as an upward acceleration of the world
     return work
 
 
@@ -87,7 +98,7 @@ def _connectivity(work: Workspace, model: Model, nodes: Nodes) -> None:
     for i, joint_type in enumerate(model.joint_type):
         first, last = nodes.first[i], nodes.last[i]
         if joint_type in _NODE_IS_ROTATION:
-            kind[first:last + 1] = FIRST, *[MEMBER] * (last - first - 1), LAST
+            kind[first : last + 1] = FIRST, *[MEMBER] * (last - first - 1), LAST
             position[first] = len(groups)
             groups.append((joint_type, first, model.q_index[i], last - first + 1))
     work.put(at.KIND, kind, int)
@@ -152,9 +163,9 @@ def _constants(work: Workspace, model: Model, nodes: Nodes) -> None:
         inertia[1:4, last] = Q.T @ model.com[i]
         inertia[4:, last] = (Q.T @ model.inertia[i] @ Q)[np.triu_indices(3)]
         rotation = _NODE_IS_ROTATION.get(joint_type, (int(joint_type) == JointType.REVOLUTE,))
-        by_node[at.REVOLUTE][0, first:last + 1] = rotation
-        by_node[at.MULTIPLIER][0, first:last + 1] = model.multiplier[i]
-        by_node[at.OFFSET][0, first:last + 1] = model.offset[i]
+        by_node[at.REVOLUTE][0, first : last + 1] = rotation
+        by_node[at.MULTIPLIER][0, first : last + 1] = model.multiplier[i]
+        by_node[at.OFFSET][0, first : last + 1] = model.offset[i]
     work.put(at.PLACEMENT, placement)
     work.put(at.INERTIA, inertia)
     for slot, values in by_node.items():
@@ -166,19 +177,41 @@ def _constants(work: Workspace, model: Model, nodes: Nodes) -> None:
 def _frames(work: Workspace, model: Model, nodes: Nodes) -> None:
     body = model.frame_body
     fixed = body < 0
-    Q = np.where(fixed[:, None, None], np.eye(3), nodes.axes[body] if len(nodes.axes) else np.eye(3))
+    Q = np.where(
+        fixed[:, None, None], np.eye(3), nodes.axes[body] if len(nodes.axes) else np.eye(3)
+    )
     Qt = np.swapaxes(Q, 1, 2)
     rotation = Qt @ model.frame_rotation
     translation = np.einsum("fij,fj->fi", Qt, model.frame_translation)
-    work.put(at.FRAME_NODE, np.where(fixed, nodes.n, nodes.last[body] if len(nodes.last) else 0), int)
+    work.put(
+        at.FRAME_NODE, np.where(fixed, nodes.n, nodes.last[body] if len(nodes.last) else 0), int
+    )
     work.put(at.FRAME_PLACEMENT, np.hstack([rotation.reshape(-1, 9), translation]))
 
 
 def _state(work: Workspace, model: Model, nodes: Nodes) -> None:
     n, depth = nodes.n, int(max(nodes.depth, default=0)) + 1
-    rows = {at.DISPLACEMENT: 1, at.ANGLE: 1, at.RATE: 1, at.RATE_DERIVATIVE: 1, at.JOINT_FORCE: 1, at.P: 3,
-            at.SINE: 1, at.COSINE: 1, at.S: 6, at.VELOCITY: 6, at.ACCELERATION: 6, at.HINGE: 6, at.FORCE: 6,
-            at.EXTERNAL: 6, at.FC: 6, at.R: 9, at.IW: 10, at.IC: 10, at.BC: 36}
+    rows = {
+        at.DISPLACEMENT: 1,
+        at.ANGLE: 1,
+        at.RATE: 1,
+        at.RATE_DERIVATIVE: 1,
+        at.JOINT_FORCE: 1,
+        at.P: 3,
+        at.SINE: 1,
+        at.COSINE: 1,
+        at.S: 6,
+        at.VELOCITY: 6,
+        at.ACCELERATION: 6,
+        at.HINGE: 6,
+        at.FORCE: 6,
+        at.EXTERNAL: 6,
+        at.FC: 6,
+        at.R: 9,
+        at.IW: 10,
+        at.IC: 10,
+        at.BC: 36,
+    }
     for slot, k in rows.items():
         work.zeros(slot, k, n + 1)
     trees = sum(1 for p in nodes.parent if p < 0)
@@ -222,5 +255,5 @@ def _ragged(paths: list[list[int]]) -> np.ndarray:
     """Lists of different lengths as a rectangle."""
     table = np.zeros((max(len(paths), 1), max((len(p) for p in paths), default=1)), int)
     for row, path in zip(table, paths):
-        row[:len(path)] = path
+        row[: len(path)] = path
     return table

@@ -1,4 +1,5 @@
 """Vectors that compiled functions return: the caller's own, though seldom new."""
+
 from __future__ import annotations
 
 from ..fastcall import Result
@@ -21,7 +22,9 @@ def _new_vector(w):
     for slot in range(at.SPARE, at.SPARE_TOO + 1):
         if is_forgotten(count(w, slot), nv, ndarray, count(w, at.FLOAT64)):
             return reused(count(w, slot))
-    return new_array(count(w, at.NEW_ARRAY), ndarray, w + 16 * at.NV)  # a slot of the header is two words
+    return new_array(
+        count(w, at.NEW_ARRAY), ndarray, w + 16 * at.NV
+    )  # a slot of the header is two words
 
 
 result = Result(vector, _new_vector)

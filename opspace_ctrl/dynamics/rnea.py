@@ -1,4 +1,5 @@
 """Recursive Newton-Euler: tau = H a + h - sum J^T f_ext ([Featherstone2008], table 5.1; [Rodriguez1992] (6)-(12))."""
+
 from __future__ import annotations
 
 from ..jit import kernel
@@ -56,7 +57,12 @@ def _joint_accelerations(w, given):
     S is fixed in the moved body. For a joint of several nodes the product is due once, at the last, and for the joint's
     whole velocity.
     """
-    S, rate, vel, acc = floats(w, at.S), floats(w, at.RATE), floats(w, at.VELOCITY), floats(w, at.ACCELERATION)
+    S, rate, vel, acc = (
+        floats(w, at.S),
+        floats(w, at.RATE),
+        floats(w, at.VELOCITY),
+        floats(w, at.ACCELERATION),
+    )
     derivative = floats(w, at.RATE_DERIVATIVE)
     for b in range(0, count(w, at.NODES), WIDTH):
         x, omega, v = load(rate, 0, b), load3(vel, 0, b), load3(vel, 3, b)
@@ -100,7 +106,12 @@ def _sum_outwards(w, a):
 @kernel
 def body_forces(w):
     """f = I a + v x* I v of every body by itself, eight at a time."""
-    vel, acc, IW, force = floats(w, at.VELOCITY), floats(w, at.ACCELERATION), floats(w, at.IW), floats(w, at.FORCE)
+    vel, acc, IW, force = (
+        floats(w, at.VELOCITY),
+        floats(w, at.ACCELERATION),
+        floats(w, at.IW),
+        floats(w, at.FORCE),
+    )
     for b in range(0, count(w, at.NODES) + 1, WIDTH):
         m, mc, i = load_inertia(IW, b)
         omega, v = load3(vel, 0, b), load3(vel, 3, b)
@@ -149,7 +160,12 @@ def joint_forces(w, out):
     S, force, own = floats(w, at.S), floats(w, at.FORCE), floats(w, at.JOINT_FORCE)
     _sum_inwards(w, force)
     for b in range(0, count(w, at.NODES), WIDTH):
-        store(own, 0, b, dot(load3(S, 0, b), load3(force, 0, b)) + dot(load3(S, 3, b), load3(force, 3, b)))
+        store(
+            own,
+            0,
+            b,
+            dot(load3(S, 0, b), load3(force, 0, b)) + dot(load3(S, 3, b), load3(force, 3, b)),
+        )
     if count(w, at.MIMIC) == 0:
         for i in range(count(w, at.NV)):
             out[i] = own[i]

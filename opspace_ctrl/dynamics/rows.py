@@ -1,4 +1,5 @@
 """6 x 6 matrices in registers: row (or column) r of the k-th matrix of an array is the lanes of its row 6 k + r."""
+
 from __future__ import annotations
 
 from ..jit import kernel
@@ -8,8 +9,14 @@ from ..lanes import load, store
 @kernel
 def load_rows(K, k):
     """The six columns of the k-th row matrix."""
-    return (load(K, 6 * k, 0), load(K, 6 * k + 1, 0), load(K, 6 * k + 2, 0), load(K, 6 * k + 3, 0),
-            load(K, 6 * k + 4, 0), load(K, 6 * k + 5, 0))
+    return (
+        load(K, 6 * k, 0),
+        load(K, 6 * k + 1, 0),
+        load(K, 6 * k + 2, 0),
+        load(K, 6 * k + 3, 0),
+        load(K, 6 * k + 4, 0),
+        load(K, 6 * k + 5, 0),
+    )
 
 
 @kernel
@@ -26,22 +33,37 @@ def store_rows(K, k, x):
 @kernel
 def row_sum(x, s, i):
     """X S_i: six columns times the motion subspace of node i."""
-    return x[0] * s[0, i] + x[1] * s[1, i] + x[2] * s[2, i] + x[3] * s[3, i] + x[4] * s[4, i] + x[5] * s[5, i]
+    return (
+        x[0] * s[0, i]
+        + x[1] * s[1, i]
+        + x[2] * s[2, i]
+        + x[3] * s[3, i]
+        + x[4] * s[4, i]
+        + x[5] * s[5, i]
+    )
 
 
 @kernel
 def add_rows(out, k, x):
     """Add to the k-th 6 x 6 block of `out`."""
     z = load_rows(out, k)
-    store_rows(out, k, (z[0] + x[0], z[1] + x[1], z[2] + x[2], z[3] + x[3], z[4] + x[4], z[5] + x[5]))
+    store_rows(
+        out, k, (z[0] + x[0], z[1] + x[1], z[2] + x[2], z[3] + x[3], z[4] + x[4], z[5] + x[5])
+    )
 
 
 @kernel
 def subtract_square(x, u, U, i, scale):
     """X - scale u u^T, with u also as row i of U."""
     s = scale * u
-    return (x[0] - U[i, 0] * s, x[1] - U[i, 1] * s, x[2] - U[i, 2] * s, x[3] - U[i, 3] * s, x[4] - U[i, 4] * s,
-            x[5] - U[i, 5] * s)
+    return (
+        x[0] - U[i, 0] * s,
+        x[1] - U[i, 1] * s,
+        x[2] - U[i, 2] * s,
+        x[3] - U[i, 3] * s,
+        x[4] - U[i, 4] * s,
+        x[5] - U[i, 5] * s,
+    )
 
 
 @kernel

@@ -3,6 +3,7 @@
 Where the papers count links from tip to base, everything here is by node, base to tips (`Nodes`: one node a degree of
 freedom); spatial vectors are angular first, in world axes at the tree's origin, so that phi = 1. H(k) is the row S^T.
 """
+
 from __future__ import annotations
 
 from functools import cached_property
@@ -59,8 +60,13 @@ class FilterSmoother:
 
     def _read(self, work) -> None:
         n = self.nodes.n
-        self.parent, self.coordinate = self.nodes.parent.astype(int), self.nodes.coordinate.astype(int)
-        self.H, self.xi, self.eta = (work[slot][:, :n].T.copy() for slot in (at.S, at.FORCE, at.HINGE))
+        self.parent, self.coordinate = (
+            self.nodes.parent.astype(int),
+            self.nodes.coordinate.astype(int),
+        )
+        self.H, self.xi, self.eta = (
+            work[slot][:, :n].T.copy() for slot in (at.S, at.FORCE, at.HINGE)
+        )
         self.velocity = work[at.VELOCITY][:, :n].T.copy()
         self.M = spatial_inertias(work[at.IW][:, :n].T)
         self.P = work[at.IA].reshape(-1, 6, 8)[:n, :, :6].copy()
@@ -71,7 +77,11 @@ class FilterSmoother:
         self.z = work[at.PA][:n, :6].copy()
         self.innovations = work[at.EPS].copy()
         self.residuals = self.innovations / self.D
-        self.z_plus = self.z + self.G * self.innovations[:, None] + np.einsum("nij,nj->ni", self.P_plus, self.eta)
+        self.z_plus = (
+            self.z
+            + self.G * self.innovations[:, None]
+            + np.einsum("nij,nj->ni", self.P_plus, self.eta)
+        )
         self.costate = work[at.FA][:n, :6].copy()
         world = np.vstack([self.costate, np.zeros(6)])
         self.costate_plus = world[self.parent]

@@ -3,6 +3,7 @@
 A spatial vector is a pair (angular, linear) of triples; a spatial inertia about the origin is (m, m c, I) with the
 symmetric I as (xx, xy, xz, yy, yz, zz).
 """
+
 from __future__ import annotations
 
 from ..jit import kernel
@@ -76,15 +77,21 @@ def rotate(r0, r1, r2, x):
 @kernel
 def row_times(x, r0, r1, r2):
     """x^T R for the rows r0, r1, r2 of R."""
-    return (x[0] * r0[0] + x[1] * r1[0] + x[2] * r2[0], x[0] * r0[1] + x[1] * r1[1] + x[2] * r2[1],
-            x[0] * r0[2] + x[1] * r1[2] + x[2] * r2[2])
+    return (
+        x[0] * r0[0] + x[1] * r1[0] + x[2] * r2[0],
+        x[0] * r0[1] + x[1] * r1[1] + x[2] * r2[1],
+        x[0] * r0[2] + x[1] * r1[2] + x[2] * r2[2],
+    )
 
 
 @kernel
 def symmetric_times(i, x):
     """I x for I = (xx, xy, xz, yy, yz, zz)."""
-    return (i[0] * x[0] + i[1] * x[1] + i[2] * x[2], i[1] * x[0] + i[3] * x[1] + i[4] * x[2],
-            i[2] * x[0] + i[4] * x[1] + i[5] * x[2])
+    return (
+        i[0] * x[0] + i[1] * x[1] + i[2] * x[2],
+        i[1] * x[0] + i[3] * x[1] + i[4] * x[2],
+        i[2] * x[0] + i[4] * x[1] + i[5] * x[2],
+    )
 
 
 @kernel

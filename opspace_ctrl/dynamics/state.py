@@ -1,4 +1,5 @@
 """Numbers from outside: looked at before they are taken, so that a bad one leaves the workspace as it was."""
+
 from __future__ import annotations
 
 import math
@@ -37,7 +38,10 @@ def is_configuration(w, x):
     q, group = floats_of(x), ints(w, at.GROUP)
     for g in range(count(w, at.GROUPS)):
         k = group[g, 2] + 3
-        if group[g, 0] == FLOATING and not q[k]**2 + q[k + 1]**2 + q[k + 2]**2 + q[k + 3]**2 > 1e-12:
+        if (
+            group[g, 0] == FLOATING
+            and not q[k] ** 2 + q[k + 1] ** 2 + q[k + 2] ** 2 + q[k + 3] ** 2 > 1e-12
+        ):
             return False
     return True
 
@@ -67,6 +71,6 @@ def take_configuration(w, x):
     for g in range(count(w, at.GROUPS)):
         if group[g, 0] == FLOATING:
             k = group[g, 2] + 3
-            scale = 1.0 / math.sqrt(Q[k]**2 + Q[k + 1]**2 + Q[k + 2]**2 + Q[k + 3]**2)
+            scale = 1.0 / math.sqrt(Q[k] ** 2 + Q[k + 1] ** 2 + Q[k + 2] ** 2 + Q[k + 3] ** 2)
             for i in range(4):
                 Q[k + i] *= scale

@@ -3,6 +3,7 @@
     qdd = qdd_f + delta,   delta = -(1 - H psi K)* D^-1 H psi B f(0)
 f(0) is what the tip exerts on its surroundings; a wrench ON the robot, as everywhere in this package, is -f(0).
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -39,4 +40,4 @@ def _at_nodes(model: Model, q, external: Wrenches) -> np.ndarray:
     """B f (n, 6): the wrenches on their nodes, angular first, at the tree's origin."""
     work = pack(model)
     with external_wrenches(model, work, q, external):
-        return work[at.EXTERNAL][:, :model.nv].T.copy()
+        return work[at.EXTERNAL][:, : model.nv].T.copy()

@@ -5,6 +5,7 @@ two-sweep algorithm computes (66) and (68) in one sweep from base to tips, and t
 this "slightly delayed" V. (The first, exact one, "at the expense of greater algorithmic complexity", is named there
 but not described.)
 """
+
 from __future__ import annotations
 
 from ..jit import kernel

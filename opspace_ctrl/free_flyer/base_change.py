@@ -1,4 +1,5 @@
 """Any link as base ([Jain1995], appendix A): new velocity coordinates, the same robot."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -53,8 +54,17 @@ def reroot(tree: LinkTree, link: int) -> LinkTree:
     T[link], armature[link], where[link] = np.zeros(6), np.zeros((6, 6)), tree.coordinates[base]
     b = tree.b.copy()
     b[base] -= tree.T[base]  # a force on the old base is now an external one
-    return replace(tree, order=_outward(parent), parent=parent, H=H, a=a, b=b, T=T, armature=armature,
-                   coordinates=where)
+    return replace(
+        tree,
+        order=_outward(parent),
+        parent=parent,
+        H=H,
+        a=a,
+        b=b,
+        T=T,
+        armature=armature,
+        coordinates=where,
+    )
 
 
 def composite_mass_matrix(tree: LinkTree) -> np.ndarray:

@@ -1,4 +1,5 @@
 """Links with their own poses and velocities, and the hinges between them: non-minimal coordinates, 6 a link."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -61,8 +62,11 @@ def link_state(model: Model, q, v) -> LinkState:
     """The links' poses and velocities (6 N numbers each) of a configuration and velocity."""
     poses = [frame_pose(model, q, name) for name in model.body_names]
     velocity = np.array([frame_velocity(model, q, v, name) for name in model.body_names])
-    return LinkState(np.array([from_quaternion(quaternion) for _, quaternion in poses]),
-                     np.array([position for position, _ in poses]), np.roll(velocity, 3, axis=1))
+    return LinkState(
+        np.array([from_quaternion(quaternion) for _, quaternion in poses]),
+        np.array([position for position, _ in poses]),
+        np.roll(velocity, 3, axis=1),
+    )
 
 
 def link_tree(model: Model, state: LinkState, tau) -> LinkTree:
@@ -86,12 +90,20 @@ def link_tree(model: Model, state: LinkState, tau) -> LinkTree:
     V = np.array([moved(x, r) for x, r in zip(state.velocity, offset)])
     before = np.vstack([V, np.zeros(6)])[model.parent]
     return LinkTree(
-        order=list(range(N)), parent=model.parent.copy(), M=M, V=V, at=offset, coordinates=where,
+        order=list(range(N)),
+        parent=model.parent.copy(),
+        M=M,
+        V=V,
+        at=offset,
+        coordinates=where,
         H=[np.eye(6) if p < 0 else h for p, h in zip(model.parent, hinges)],
         a=np.array([cross(x) @ y for x, y in zip(before, V)]),
-        b=np.array([-cross(x).T @ m @ x - m @ np.append(np.zeros(3), model.gravity) for x, m in zip(V, M)]),
+        b=np.array(
+            [-cross(x).T @ m @ x - m @ np.append(np.zeros(3), model.gravity) for x, m in zip(V, M)]
+        ),
         armature=[np.diag(model.armature[s]) for s in where],
-        T=[h @ tau[s] if p < 0 else tau[s] for p, h, s in zip(model.parent, hinges, where)])
+        T=[h @ tau[s] if p < 0 else tau[s] for p, h, s in zip(model.parent, hinges, where)],
+    )
 
 
 def cross(V: np.ndarray) -> np.ndarray:
@@ -105,9 +117,12 @@ def moved(motion: np.ndarray, r: np.ndarray) -> np.ndarray:
 
 
 # (angular, axis) of each freedom of a hinge, in node axes; order of v.
-_AXES = {JointType.REVOLUTE: ((True, 2),), JointType.PRISMATIC: ((False, 2),),
-         JointType.PLANAR: ((False, 0), (False, 1), (True, 2)),
-         JointType.FLOATING: tuple((angular, k) for angular in (False, True) for k in range(3))}
+_AXES = {
+    JointType.REVOLUTE: ((True, 2),),
+    JointType.PRISMATIC: ((False, 2),),
+    JointType.PLANAR: ((False, 0), (False, 1), (True, 2)),
+    JointType.FLOATING: tuple((angular, k) for angular in (False, True) for k in range(3)),
+}
 
 
 def _hinges(model: Model, state: LinkState) -> list[np.ndarray]:
@@ -116,7 +131,7 @@ def _hinges(model: Model, state: LinkState) -> list[np.ndarray]:
     for kind, axes, R in zip(model.joint_type, Nodes(model).axes, state.rotation):
         h = np.zeros((6, len(_AXES[kind])))
         for column, (angular, k) in enumerate(_AXES[kind]):
-            h[0 if angular else 3:3 if angular else 6, column] = (R @ axes)[:, k]
+            h[0 if angular else 3 : 3 if angular else 6, column] = (R @ axes)[:, k]
         found.append(h)
     return found
 

@@ -3,6 +3,7 @@
 The links' accelerations come from lemma 3.2, so that no link waits for another to be integrated. Nothing holds the
 hinges together but the accuracy of the integration: 6 N numbers for fewer freedoms, a differential-algebraic system.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -31,10 +32,18 @@ def drift(model: Model, state: LinkState) -> tuple[float, float]:
         if p < 0 or model.joint_type[k] == JointType.FLOATING:
             continue
         R = state.rotation[p] @ model.placement_rotation[k]
-        gap = R.T @ (state.position[k] - state.position[p] - state.rotation[p] @ model.placement_translation[k])
+        gap = R.T @ (
+            state.position[k]
+            - state.position[p]
+            - state.rotation[p] @ model.placement_translation[k]
+        )
         axis, kind = model.axis[k], model.joint_type[k]
         along = np.outer(axis, axis)
-        held = {JointType.REVOLUTE: np.eye(3), JointType.PRISMATIC: np.eye(3) - along, JointType.PLANAR: along}[kind]
+        held = {
+            JointType.REVOLUTE: np.eye(3),
+            JointType.PRISMATIC: np.eye(3) - along,
+            JointType.PLANAR: along,
+        }[kind]
         apart = max(apart, float(np.linalg.norm(held @ gap)))
         turn = R.T @ state.rotation[k]
         off = turn - np.eye(3) if kind == JointType.PRISMATIC else (turn @ axis - axis)[:, None]

@@ -6,6 +6,7 @@
     alpha = -(P + S)^-1 (z + z_s - P a),  alpha+ = -(P+ + S+)^-1 (z+ + z_s+ - S+ a_s)              lemma 3.2
 As two estimates of the same state from the two ends, combined by their covariances: the Fraser-Potter smoother.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -38,8 +39,10 @@ class TwoFilters:
 
     def hinge_accelerations(self, tree: LinkTree) -> list[np.ndarray]:
         """beta-dot (d,) of every hinge from its outer link: nu_s - G_s* alpha ((3.13)); of a base its alpha."""
-        return [self.alpha[k] if tree.parent[k] < 0 else self.nu_s[k] - self.G_s[k].T @ self.alpha[k]
-                for k in range(len(self.alpha))]
+        return [
+            self.alpha[k] if tree.parent[k] < 0 else self.nu_s[k] - self.G_s[k].T @ self.alpha[k]
+            for k in range(len(self.alpha))
+        ]
 
 
 def two_filters(tree: LinkTree) -> TwoFilters:
@@ -52,7 +55,9 @@ def two_filters(tree: LinkTree) -> TwoFilters:
     for k, p in enumerate(tree.parent):
         alpha[k] = -np.linalg.solve(P[k] + S[k], z[k] + z_s[k] - P[k] @ tree.a[k])
         if p >= 0:
-            alpha_plus[k] = -np.linalg.solve(P_plus[k] + S_plus[k], z_plus[k] + z_s_plus[k] + S_plus[k] @ tree.a[k])
+            alpha_plus[k] = -np.linalg.solve(
+                P_plus[k] + S_plus[k], z_plus[k] + z_s_plus[k] + S_plus[k] @ tree.a[k]
+            )
     return TwoFilters(*inward, *outward, alpha, alpha_plus)
 
 

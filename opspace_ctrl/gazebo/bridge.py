@@ -1,4 +1,5 @@
 """What ros_gz_bridge and our own bridge node are told: their YAML files."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -17,7 +18,9 @@ __all__ = ["bridge_node_parameters", "bridged_topics", "parameter_file", "topic_
 CLOCK = ("/clock", "/clock", "rosgraph_msgs/msg/Clock", "Clock", "GZ_TO_ROS")
 
 
-def bridged_topics(robot: RobotSdf, settings: WorldSettings, floating: bool) -> list[dict[str, str]]:
+def bridged_topics(
+    robot: RobotSdf, settings: WorldSettings, floating: bool
+) -> list[dict[str, str]]:
     """The entries of ros_gz_bridge's YAML: clock, joint states, odometry, and one force a joint.
 
     With ros2_control the controllers talk ROS themselves; only the clock and the odometry are left.
@@ -26,21 +29,47 @@ def bridged_topics(robot: RobotSdf, settings: WorldSettings, floating: bool) -> 
     rows = [CLOCK]
     if floating:
         ros_name = "odom" if settings.ros2_control else ODOMETRY
-        rows.append((ros_name, f"{model}/odometry", "nav_msgs/msg/Odometry", "Odometry", "GZ_TO_ROS"))
+        rows.append(
+            (ros_name, f"{model}/odometry", "nav_msgs/msg/Odometry", "Odometry", "GZ_TO_ROS")
+        )
     if not settings.ros2_control:
-        rows.append((STATES, f"/world/{settings.world}{model}/joint_state", "sensor_msgs/msg/JointState", "Model",
-                     "GZ_TO_ROS"))
-        rows += [(force_topic(robot.name, joint), f"{model}/joint/{joint}/cmd_force", "std_msgs/msg/Float64", "Double",
-                  "ROS_TO_GZ") for joint in robot.joints.values()]
+        rows.append(
+            (
+                STATES,
+                f"/world/{settings.world}{model}/joint_state",
+                "sensor_msgs/msg/JointState",
+                "Model",
+                "GZ_TO_ROS",
+            )
+        )
+        rows += [
+            (
+                force_topic(robot.name, joint),
+                f"{model}/joint/{joint}/cmd_force",
+                "std_msgs/msg/Float64",
+                "Double",
+                "ROS_TO_GZ",
+            )
+            for joint in robot.joints.values()
+        ]
     return [_entry(settings.generation, *row) for row in rows]
 
 
-def _entry(generation: Generation, ros: str, gazebo: str, ros_type: str, gazebo_type: str, way: str) -> dict[str, str]:
-    return {"ros_topic_name": ros, "gz_topic_name": gazebo, "ros_type_name": ros_type,
-            "gz_type_name": f"{generation.messages}.{gazebo_type}", "direction": way}
+def _entry(
+    generation: Generation, ros: str, gazebo: str, ros_type: str, gazebo_type: str, way: str
+) -> dict[str, str]:
+    return {
+        "ros_topic_name": ros,
+        "gz_topic_name": gazebo,
+        "ros_type_name": ros_type,
+        "gz_type_name": f"{generation.messages}.{gazebo_type}",
+        "direction": way,
+    }
 
 
-def bridge_node_parameters(model: Model, robot: RobotSdf, settings: WorldSettings, floating: bool) -> dict[str, Any]:
+def bridge_node_parameters(
+    model: Model, robot: RobotSdf, settings: WorldSettings, floating: bool
+) -> dict[str, Any]:
     """The parameters of opspace_gazebo_bridge that depend on the robot and the world."""
     joints = settings.commanded(model)
     rows = [model.joint_names.index(joint) for joint in joints]

@@ -1,4 +1,5 @@
 """All the files of a robot in Gazebo."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -15,7 +16,15 @@ from opspace_ctrl.gazebo.world import add_force_systems, add_odometry, world_sdf
 from opspace_ctrl.gazebo.xml import SDF_VERSION, add, document, xml_text
 from opspace_ctrl.model import Model
 
-__all__ = ["BRIDGE_FILE", "CONTROLLERS_FILE", "MARK", "TOPICS_FILE", "URDF_FILE", "WORLD_FILE", "gazebo_files"]
+__all__ = [
+    "BRIDGE_FILE",
+    "CONTROLLERS_FILE",
+    "MARK",
+    "TOPICS_FILE",
+    "URDF_FILE",
+    "WORLD_FILE",
+    "gazebo_files",
+]
 
 WORLD_FILE, URDF_FILE, TOPICS_FILE = "world.sdf", "robot.urdf", "ros_gz_bridge.yaml"
 # One of these, by whether ros2_control is asked for.
@@ -23,7 +32,9 @@ BRIDGE_FILE, CONTROLLERS_FILE = "bridge_node.yaml", "controllers.yaml"
 MARK = "# written by `opspace gazebo`; the next run into this folder replaces it\n"  # first line of YAML files
 
 
-def gazebo_files(model: Model, settings: WorldSettings, folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
+def gazebo_files(
+    model: Model, settings: WorldSettings, folder: Path
+) -> tuple[dict[str, str], tuple[str, ...]]:
     """The files that Gazebo and the bridges read, to be written into `folder`.
 
     world.sdf: all that the server needs. model.sdf, model.config: the robot alone, for a world of your own. robot.urdf:
@@ -64,20 +75,30 @@ def gazebo_files(model: Model, settings: WorldSettings, folder: Path) -> tuple[d
     return files, robot.notes
 
 
-def _with_ros2_control(model: Model, robot: RobotSdf, settings: WorldSettings, positions: np.ndarray,
-                       folder: Path) -> dict[str, str]:
+def _with_ros2_control(
+    model: Model, robot: RobotSdf, settings: WorldSettings, positions: np.ndarray, folder: Path
+) -> dict[str, str]:
     """The system inside Gazebo, the controllers, and the URDF that names the hardware."""
     renamed = [joint for joint, name in robot.joints.items() if joint != name]
     if renamed:
-        raise GazeboError(f"gz_ros2_control wants Gazebo's own joint names; SDF cannot name {listed(renamed)}")
+        raise GazeboError(
+            f"gz_ros2_control wants Gazebo's own joint names; SDF cannot name {listed(renamed)}"
+        )
     generation = settings.generation
     parameters = (folder / CONTROLLERS_FILE).resolve()
-    ros2_control.add_system(robot.element, generation.control_library, generation.control_system, str(parameters),
-                            settings.namespace)
+    ros2_control.add_system(
+        robot.element,
+        generation.control_library,
+        generation.control_system,
+        str(parameters),
+        settings.namespace,
+    )
     start = {joint: float(position) for joint, position in zip(robot.joints, positions)}
     written = ros2_control.controllers(settings.commanded(model), round(1.0 / settings.step))
-    return {CONTROLLERS_FILE: MARK + yaml.safe_dump(written, sort_keys=False, width=120),
-            URDF_FILE: ros2_control.urdf_with_hardware(str(model.source), generation.hardware, start)}
+    return {
+        CONTROLLERS_FILE: MARK + yaml.safe_dump(written, sort_keys=False, width=120),
+        URDF_FILE: ros2_control.urdf_with_hardware(str(model.source), generation.hardware, start),
+    }
 
 
 def _model_config(name: str) -> str:

@@ -1,4 +1,5 @@
 """The names that differ between the generations of Gazebo."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -30,15 +31,34 @@ class Generation:
 
     def plugin(self, system: str) -> tuple[str, str]:
         """(file name, class name) of a system such as "JointStatePublisher"."""
-        words = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in system).lstrip("-")
+        words = "".join(
+            f"-{letter.lower()}" if letter.isupper() else letter for letter in system
+        ).lstrip("-")
         return self.library.format(words), f"{self.systems}::{system}"
 
 
-GENERATIONS = {generation.name: generation for generation in (
-    Generation("fortress", "ignition-gazebo-{}-system", "ignition::gazebo::systems", "ignition.msgs",
-               "IGN_GAZEBO_SYSTEM_PLUGIN_PATH", "ign_ros2_control-system",
-               "ign_ros2_control::IgnitionROS2ControlPlugin", "ign_ros2_control/IgnitionSystem"),
-    Generation("harmonic", "gz-sim-{}-system", "gz::sim::systems", "gz.msgs", "GZ_SIM_SYSTEM_PLUGIN_PATH",
-               "gz_ros2_control-system", "gz_ros2_control::GazeboSimROS2ControlPlugin",
-               "gz_ros2_control/GazeboSimSystem"),
-)}
+GENERATIONS = {
+    generation.name: generation
+    for generation in (
+        Generation(
+            "fortress",
+            "ignition-gazebo-{}-system",
+            "ignition::gazebo::systems",
+            "ignition.msgs",
+            "IGN_GAZEBO_SYSTEM_PLUGIN_PATH",
+            "ign_ros2_control-system",
+            "ign_ros2_control::IgnitionROS2ControlPlugin",
+            "ign_ros2_control/IgnitionSystem",
+        ),
+        Generation(
+            "harmonic",
+            "gz-sim-{}-system",
+            "gz::sim::systems",
+            "gz.msgs",
+            "GZ_SIM_SYSTEM_PLUGIN_PATH",
+            "gz_ros2_control-system",
+            "gz_ros2_control::GazeboSimROS2ControlPlugin",
+            "gz_ros2_control/GazeboSimSystem",
+        ),
+    )
+}

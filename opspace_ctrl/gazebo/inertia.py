@@ -1,4 +1,5 @@
 """Inertias that Gazebo takes: it refuses a world with a massless link or with impossible moments of inertia."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -7,7 +8,9 @@ __all__ = ["MIN_MASS", "physical"]
 
 MIN_MASS = 1e-6  # [kg]; what a massless link gets
 MIN_RADIUS = 1e-3  # [m]; the least radius of gyration
-MARGIN = 1e-9  # relative, by which every second moment stays above zero; above the parser's rounding
+MARGIN = (
+    1e-9  # relative, by which every second moment stays above zero; above the parser's rounding
+)
 
 
 def physical(mass: float, inertia: np.ndarray) -> tuple[float, np.ndarray, bool]:

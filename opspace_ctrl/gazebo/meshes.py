@@ -1,4 +1,5 @@
 """Where a mesh lies that a URDF names: file://, package:// or a path relative to the URDF."""
+
 from __future__ import annotations
 
 import os
@@ -37,6 +38,7 @@ def _packages(package: str, folder: Path | None):
     """Folders that the package may be."""
     try:
         from ament_index_python import get_package_share_path
+
         yield get_package_share_path(package)
     except (ImportError, LookupError, OSError, ValueError):
         pass  # no ROS here, or no such package
@@ -46,4 +48,8 @@ def _packages(package: str, folder: Path | None):
                 yield from (Path(path, package), Path(path, "share", package))
     if folder is not None:
         yield from (parent / package for parent in (folder.resolve(), *folder.resolve().parents))
-        yield from (parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.name == package)
+        yield from (
+            parent
+            for parent in (folder.resolve(), *folder.resolve().parents)
+            if parent.name == package
+        )

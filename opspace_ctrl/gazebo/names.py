@@ -1,4 +1,5 @@
 """Names that SDF accepts: unique among the links, joints and frames of a model, and none of its reserved words."""
+
 from __future__ import annotations
 
 import re
@@ -13,7 +14,9 @@ def sdf_name(name: str) -> str:
     return f"{name}_" if name == "world" or re.fullmatch(r"__.*__", name) else name
 
 
-def unique_names(joints: Iterable[str], links: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+def unique_names(
+    joints: Iterable[str], links: Iterable[str]
+) -> tuple[dict[str, str], dict[str, str]]:
     """SDF names of joints and of links, {name in the URDF: name in the SDF}.
 
     A URDF may call a link and a joint alike, SDF may not. Joints keep their names: topics and ros2_control use them.

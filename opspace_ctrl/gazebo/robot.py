@@ -7,6 +7,7 @@ axis is the same before and after a motion about it, so nothing else changes.
 Links on fixed joints are lumped as in our own model; they stay as frames, and their shapes stay where they are. A
 mimic follower stands still at its start, for Gazebo's default engine couples no joints.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -68,11 +69,15 @@ def robot_sdf(model: Model, start: np.ndarray, folder=None) -> RobotSdf:
 
 def _refuse(model: Model) -> None:
     if not isinstance(model.source, str):
-        raise GazeboError("Gazebo takes one robot a model; write each robot of the forest by itself")
+        raise GazeboError(
+            "Gazebo takes one robot a model; write each robot of the forest by itself"
+        )
     for name, kind, body in zip(model.body_joint_names, model.joint_type, range(len(model.parent))):
         if kind not in TYPES and not _is_base(model, body):
-            raise GazeboError(f"joint {quoted(name)} is {JointType(kind).name.lower()}; of a URDF's joints Gazebo has "
-                              "revolute, continuous, prismatic and fixed ones")
+            raise GazeboError(
+                f"joint {quoted(name)} is {JointType(kind).name.lower()}; of a URDF's joints Gazebo has "
+                "revolute, continuous, prismatic and fixed ones"
+            )
     if model.armature.any():
         raise GazeboError("the model has armature, which SDF cannot express; load it without")
 
@@ -93,8 +98,12 @@ class _Builder:
         children = {joint.child for joint in self.spec.joints}
         self.root = next(link.name for link in self.spec.links if link.name not in children)
         self.is_floating = bool(len(model.parent)) and _is_base(model, 0)
-        moving = [name for body, name in enumerate(model.body_joint_names) if not _is_base(model, body)]
-        self.joint_names, self.link_names = unique_names(["fixed_to_world", *moving], model.frame_names)
+        moving = [
+            name for body, name in enumerate(model.body_joint_names) if not _is_base(model, body)
+        ]
+        self.joint_names, self.link_names = unique_names(
+            ["fixed_to_world", *moving], model.frame_names
+        )
         self.notes: list[str] = []
 
     def build(self) -> RobotSdf:
@@ -111,11 +120,18 @@ class _Builder:
         for body in range(len(model.parent)):
             if not _is_base(model, body):
                 self._add_joint(element, body)
-        self.notes += [f"mesh {mesh} was not found: its shape is left out" for mesh in self.shapes.missing]
-        rows = [self._position(body) for body in range(len(model.parent))
-                if not model.is_mimic[body] and not _is_base(model, body)]
+        self.notes += [
+            f"mesh {mesh} was not found: its shape is left out" for mesh in self.shapes.missing
+        ]
+        rows = [
+            self._position(body)
+            for body in range(len(model.parent))
+            if not model.is_mimic[body] and not _is_base(model, body)
+        ]
         joints = {joint: self.joint_names[joint] for joint in model.joint_names}
-        return RobotSdf(element, name, self.root, joints, np.array(rows, dtype=float), tuple(self.notes))
+        return RobotSdf(
+            element, name, self.root, joints, np.array(rows, dtype=float), tuple(self.notes)
+        )
 
     def _position(self, body: int) -> float:
         model = self.model
@@ -124,13 +140,19 @@ class _Builder:
     def _frames(self):
         """(link, body that carries it, rotation, translation) of every link."""
         model = self.model
-        return zip(model.frame_names, model.frame_body, model.frame_rotation, model.frame_translation)
+        return zip(
+            model.frame_names, model.frame_body, model.frame_rotation, model.frame_translation
+        )
 
     def _add_world(self, element: Element) -> None:
         """The root link and all that is fixed to it, fastened to the world."""
         frames = {name: Frame(name, body, R, p) for name, body, R, p in self._frames() if body < 0}
         link = add(element, "link", name=self.link_names[self.root])
-        self._add_inertial(link, self.root, *lump([part for part in self.spec.links if part.name in frames], frames))
+        self._add_inertial(
+            link,
+            self.root,
+            *lump([part for part in self.spec.links if part.name in frames], frames),
+        )
         self._add_shapes(link, -1)
         joint = add(element, "joint", name=self.joint_names["fixed_to_world"], type="fixed")
         add(joint, "parent", "world")
@@ -153,14 +175,16 @@ class _Builder:
     def _place_base(self, element: Element, body: int) -> None:
         """The model's pose is that of the base: OdometryPublisher reports the model's."""
         at = int(self.model.q_index[body])
-        R, p = joint_placement(JointType.FLOATING, self.model.axis[body], self.start[at:at + 7])
+        R, p = joint_placement(JointType.FLOATING, self.model.axis[body], self.start[at : at + 7])
         add_pose(element, R, p)
 
     def _parent_link(self, body: int) -> str:
         parent = self.model.parent[body]
         return self.link_names[self.root if parent < 0 else self.model.body_names[parent]]
 
-    def _add_inertial(self, link: Element, name: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
+    def _add_inertial(
+        self, link: Element, name: str, mass: float, com: np.ndarray, inertia: np.ndarray
+    ) -> None:
         real_mass, real, changed = physical(mass, inertia)
         if changed:
             what = "has an impossible inertia, made possible"
@@ -184,7 +208,12 @@ class _Builder:
         for name, body, R, p in self._frames():
             carrier = self.root if body < 0 else self.model.body_names[body]
             if name != carrier:
-                frame = add(element, "frame", name=self.link_names[name], attached_to=self.link_names[carrier])
+                frame = add(
+                    element,
+                    "frame",
+                    name=self.link_names[name],
+                    attached_to=self.link_names[carrier],
+                )
                 add_pose(frame, R, p)
 
     def _add_joint(self, element: Element, body: int) -> None:
@@ -195,7 +224,9 @@ class _Builder:
         add(joint, "parent", self._parent_link(body))
         add(joint, "child", self.link_names[model.body_names[body]])
         if follows:
-            self.notes.append(f"joint {name} mimics another: it stands still at {self._position(body):g} in Gazebo")
+            self.notes.append(
+                f"joint {name} mimics another: it stands still at {self._position(body):g} in Gazebo"
+            )
             return
         axis = add(joint, "axis")
         add(axis, "xyz", model.axis[body])
@@ -203,8 +234,12 @@ class _Builder:
         row = at - int(model.is_base_coordinate[:at].sum())
         limit, position = add(axis, "limit"), self._position(body)
         lower, upper = model.position_limits[row]
-        for tag, value in (("lower", lower - position), ("upper", upper - position),
-                           ("effort", model.effort_limits[row]), ("velocity", model.velocity_limits[row])):
+        for tag, value in (
+            ("lower", lower - position),
+            ("upper", upper - position),
+            ("effort", model.effort_limits[row]),
+            ("velocity", model.velocity_limits[row]),
+        ):
             if np.isfinite(value):
                 add(limit, tag, numbers(value))
         dynamics = add(axis, "dynamics")

@@ -1,4 +1,5 @@
 """Robots under ros2_control: the controllers' parameters, and the part of the URDF that names the hardware."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -11,8 +12,10 @@ from opspace_ctrl.model.xml_safety import parse_xml
 __all__ = ["CONTROLLERS", "add_system", "controllers", "urdf_with_hardware"]
 
 # The controllers that stand for the simulator's topics, in the order in which they are started.
-CONTROLLERS = {"joint_state_broadcaster": "joint_state_broadcaster/JointStateBroadcaster",
-               "effort_controller": "forward_command_controller/ForwardCommandController"}
+CONTROLLERS = {
+    "joint_state_broadcaster": "joint_state_broadcaster/JointStateBroadcaster",
+    "effort_controller": "forward_command_controller/ForwardCommandController",
+}
 
 
 def controllers(joints: Sequence[str], update_rate: int) -> dict[str, Any]:
@@ -25,7 +28,9 @@ def controllers(joints: Sequence[str], update_rate: int) -> dict[str, Any]:
     types = {name: {"type": kind} for name, kind in CONTROLLERS.items()}
     return {
         "/**/controller_manager": {"ros__parameters": {"update_rate": update_rate, **types}},
-        "/**/effort_controller": {"ros__parameters": {"joints": list(joints), "interface_name": "effort"}},
+        "/**/effort_controller": {
+            "ros__parameters": {"joints": list(joints), "interface_name": "effort"}
+        },
     }
 
 
@@ -45,13 +50,20 @@ def urdf_with_hardware(source: str, hardware: str, start: Mapping[str, float]) -
     for name, position in start.items():
         joint = add(control, "joint", name=name)
         add(joint, "command_interface", name="effort")
-        add(add(joint, "state_interface", name="position"), "param", numbers(position), name="initial_value")
+        add(
+            add(joint, "state_interface", name="position"),
+            "param",
+            numbers(position),
+            name="initial_value",
+        )
         for interface in ("velocity", "effort"):
             add(joint, "state_interface", name=interface)
     return xml_text(robot)
 
 
-def add_system(model: Element, library: str, system: str, parameters: str, namespace: str = "") -> None:
+def add_system(
+    model: Element, library: str, system: str, parameters: str, namespace: str = ""
+) -> None:
     """The system that runs the controller manager inside Gazebo; `parameters` is the path of their file."""
     plugin = add(model, "plugin", filename=library, name=system)
     add(plugin, "parameters", parameters)

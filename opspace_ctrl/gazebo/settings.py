@@ -1,4 +1,5 @@
 """What a Gazebo world is made with, besides the robot."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -49,9 +50,13 @@ class WorldSettings:
 
     def __post_init__(self) -> None:
         if self.gazebo not in GENERATIONS:
-            raise GazeboError(f"no Gazebo generation {quoted(self.gazebo)}; known: {listed(GENERATIONS)}")
+            raise GazeboError(
+                f"no Gazebo generation {quoted(self.gazebo)}; known: {listed(GENERATIONS)}"
+            )
         if sdf_name(self.world) != self.world or not self.world:
-            raise GazeboError(f"the world's name {quoted(self.world)} is not made of letters, digits and _")
+            raise GazeboError(
+                f"the world's name {quoted(self.world)} is not made of letters, digits and _"
+            )
         for name in ("step", "real_time_factor"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):
@@ -79,8 +84,10 @@ class WorldSettings:
         joints = list(self.joints or model.joint_names)
         unknown = [name for name in joints if name not in model.joint_names]
         if unknown:
-            raise GazeboError(f"joints: no joint {quoted(unknown[0])} in {model.name}; there are "
-                              f"{listed(model.joint_names)}")
+            raise GazeboError(
+                f"joints: no joint {quoted(unknown[0])} in {model.name}; there are "
+                f"{listed(model.joint_names)}"
+            )
         if len(set(joints)) < len(joints):
             raise GazeboError(f"joints: {listed(joints)} has a joint twice")
         return joints

@@ -1,4 +1,5 @@
 """The visuals and collisions of a URDF as SDF, on the bodies that carry their links."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -23,12 +24,17 @@ class Shapes:
 
     def __init__(self, robot: Element, folder: Path | None) -> None:
         self._links = {link.get("name", "").strip(): link for link in robot.findall("link")}
-        self._colours = {material.get("name"): colour for material in robot.iter("material")
-                         if (colour := _colour(material)) is not None}
+        self._colours = {
+            material.get("name"): colour
+            for material in robot.iter("material")
+            if (colour := _colour(material)) is not None
+        }
         self._folder = folder
         self.missing: list[str] = []
 
-    def add_to(self, body: Element, link: str, rotation: np.ndarray, translation: np.ndarray) -> None:
+    def add_to(
+        self, body: Element, link: str, rotation: np.ndarray, translation: np.ndarray
+    ) -> None:
         """Add the visuals and collisions of a link that sits at this pose in the body's axes."""
         for tag in ("visual", "collision"):
             for count, shape in enumerate(self._links[link].findall(tag)):
@@ -37,8 +43,14 @@ class Shapes:
                 except ValueError as error:
                     raise GazeboError(f"link {quoted(link)}, <{tag}>: {error}") from None
 
-    def _add_shape(self, body: Element, shape: Element, name: str, rotation: np.ndarray,
-                   translation: np.ndarray) -> None:
+    def _add_shape(
+        self,
+        body: Element,
+        shape: Element,
+        name: str,
+        rotation: np.ndarray,
+        translation: np.ndarray,
+    ) -> None:
         geometry = self._geometry(shape.find("geometry"))
         if geometry is None:
             return
@@ -92,7 +104,9 @@ def _origin(shape: Element) -> tuple[np.ndarray, np.ndarray]:
     origin = shape.find("origin")
     if origin is None:
         return np.eye(3), np.zeros(3)
-    return from_rpy(_numbers(origin.get("rpy", "0 0 0"), 3)), _numbers(origin.get("xyz", "0 0 0"), 3)
+    return from_rpy(_numbers(origin.get("rpy", "0 0 0"), 3)), _numbers(
+        origin.get("xyz", "0 0 0"), 3
+    )
 
 
 def _colour(material: Element) -> np.ndarray | None:

@@ -1,4 +1,5 @@
 """A world that begins as our simulator does: the settings of a world from the simulator's parameters."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -28,12 +29,19 @@ def world_settings(model: Model, parameters: Mapping[str, Any], **options: Any) 
         ConfigurationError: the start is none of the robot's.
     """
     simulator = simulator_settings(parameters)
-    same = {"step": simulator.step, "friction": simulator.ground_friction, "height": simulator.ground_height,
-            "normal": simulator.ground_normal, "start": start_configuration(model, simulator)}
+    same = {
+        "step": simulator.step,
+        "friction": simulator.ground_friction,
+        "height": simulator.ground_height,
+        "normal": simulator.ground_normal,
+        "start": start_configuration(model, simulator),
+    }
     return WorldSettings(**{**same, **options})
 
 
-def write_files(model: Model, settings: WorldSettings, folder: Path) -> tuple[list[Path], tuple[str, ...]]:
+def write_files(
+    model: Model, settings: WorldSettings, folder: Path
+) -> tuple[list[Path], tuple[str, ...]]:
     """Write what `gazebo_files` makes into a folder, which is made if need be; no older file of ours stays beside it.
 
     Returns:
@@ -52,7 +60,9 @@ def write_files(model: Model, settings: WorldSettings, folder: Path) -> tuple[li
         for name in {BRIDGE_FILE, CONTROLLERS_FILE} - set(files):
             _remove_ours(folder / name)
     except OSError as error:
-        raise GazeboError(f"cannot write into {quoted(folder)}: {error.strerror or error}") from None
+        raise GazeboError(
+            f"cannot write into {quoted(folder)}: {error.strerror or error}"
+        ) from None
     return [folder / name for name in files], notes
 
 

@@ -1,4 +1,5 @@
 """The SDF world: physics, systems, light, ground and the robot."""
+
 from __future__ import annotations
 
 from copy import deepcopy

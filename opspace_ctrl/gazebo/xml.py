@@ -1,4 +1,5 @@
 """Small helpers to write SDF: elements, numbers that survive the text, poses by quaternion."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -29,10 +30,18 @@ def add(parent: Element, tag: str, text: object = None, **attributes: str) -> El
     return element
 
 
-def add_pose(parent: Element, rotation: np.ndarray, translation: np.ndarray, **attributes: str) -> None:
+def add_pose(
+    parent: Element, rotation: np.ndarray, translation: np.ndarray, **attributes: str
+) -> None:
     """A <pose>; as quaternion, for roll, pitch and yaw lose half the digits near a pitch of 90 degrees."""
     quaternion = Rotation.from_matrix(rotation).as_quat()
-    add(parent, "pose", np.concatenate([translation, quaternion]), rotation_format="quat_xyzw", **attributes)
+    add(
+        parent,
+        "pose",
+        np.concatenate([translation, quaternion]),
+        rotation_format="quat_xyzw",
+        **attributes,
+    )
 
 
 def document(*children: Element) -> str:

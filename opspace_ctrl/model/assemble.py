@@ -6,15 +6,28 @@ import numpy as np
 
 from opspace_ctrl.errors import InertiaError, quoted
 from opspace_ctrl.model.connectivity import depths
-from opspace_ctrl.model.coordinates import expanded_parent, limits, number_coordinates, passive_forces
+from opspace_ctrl.model.coordinates import (
+    expanded_parent,
+    limits,
+    number_coordinates,
+    passive_forces,
+)
 from opspace_ctrl.model.model import Model
 from opspace_ctrl.model.specs import MimicSpec
 from opspace_ctrl.model.tree import Body, Frame
 
 
-def assemble(bodies: list[Body], frames: list[Frame], followers: dict[str, MimicSpec],
-             armature: dict[str, float], *, name: str, gravity: np.ndarray, total_mass: float,
-             source: str | tuple[str, ...]) -> Model:
+def assemble(
+    bodies: list[Body],
+    frames: list[Frame],
+    followers: dict[str, MimicSpec],
+    armature: dict[str, float],
+    *,
+    name: str,
+    gravity: np.ndarray,
+    total_mass: float,
+    source: str | tuple[str, ...],
+) -> Model:
     """Give the joints their coordinates and stack everything into a Model.
 
     Args:
@@ -33,23 +46,33 @@ def assemble(bodies: list[Body], frames: list[Frame], followers: dict[str, Mimic
     is_base = np.zeros(coordinates.nv, dtype=bool)
     for body, at in zip(bodies, coordinates.v_index):
         if body.is_base:
-            is_base[at:at + 6] = True
-    own = [body.joint.name for body, follows in zip(bodies, coordinates.is_mimic)
-           if not follows and not body.is_base]
+            is_base[at : at + 6] = True
+    own = [
+        body.joint.name
+        for body, follows in zip(bodies, coordinates.is_mimic)
+        if not follows and not body.is_base
+    ]
     model = Model(
-        name=name, gravity=gravity, joint_names=tuple(own),
+        name=name,
+        gravity=gravity,
+        joint_names=tuple(own),
         body_names=tuple(body.joint.child for body in bodies),
         body_joint_names=tuple(body.joint.name for body in bodies),
-        parent=_integers([body.place.body for body in bodies]), parent_expanded=parent_expanded,
+        parent=_integers([body.place.body for body in bodies]),
+        parent_expanded=parent_expanded,
         depth=int(max(depths(parent_expanded), default=0)),
         joint_type=_integers([body.joint.joint_type for body in bodies]),
         axis=_stack([body.joint.axis for body in bodies], 3),
         placement_rotation=_stack([body.place.rotation for body in bodies], 3, 3),
         placement_translation=_stack([body.place.translation for body in bodies], 3),
-        mass=_stack([body.mass for body in bodies]), com=_stack([body.com for body in bodies], 3),
-        inertia=_stack([body.inertia for body in bodies], 3, 3), total_mass=total_mass,
-        is_base_coordinate=is_base, **vars(coordinates),
-        **passive_forces(bodies, coordinates, armature), **limits(bodies, followers),
+        mass=_stack([body.mass for body in bodies]),
+        com=_stack([body.com for body in bodies], 3),
+        inertia=_stack([body.inertia for body in bodies], 3, 3),
+        total_mass=total_mass,
+        is_base_coordinate=is_base,
+        **vars(coordinates),
+        **passive_forces(bodies, coordinates, armature),
+        **limits(bodies, followers),
         frame_names=tuple(frame.name for frame in frames),
         frame_body=_integers([frame.body for frame in frames]),
         frame_rotation=_stack([frame.rotation for frame in frames], 3, 3),
@@ -79,4 +102,6 @@ def _refuse_overflow(model: Model) -> None:
         for key in keys:
             for name, row in zip(names, np.atleast_1d(getattr(model, key))):
                 if not np.isfinite(row).all():
-                    raise InertiaError(f"{key} of {quoted(name)} overflows: its numbers are too large")
+                    raise InertiaError(
+                        f"{key} of {quoted(name)} overflows: its numbers are too large"
+                    )

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 # A quaternion shorter than this has no direction to speak of.
 _ZERO_QUATERNION = 1e-8
-_FLOATING = int(JointType.FLOATING)  # NumPy asks a member of an enumeration so much that a Ctrl-C can get lost in it
+_FLOATING = int(
+    JointType.FLOATING
+)  # NumPy asks a member of an enumeration so much that a Ctrl-C can get lost in it
 # Where there is no limit, random coordinates stay within these of zero: [rad] and [m].
 _RANDOM_ANGLE, _RANDOM_LENGTH = np.pi, 1.0
 
@@ -43,9 +45,13 @@ def check_vector(value, length: int, name: str) -> np.ndarray:
     try:
         given = np.asarray(value)
     except ValueError:
-        raise ConfigurationError(f"{name} is not a vector of {length} numbers: {quoted(value)}") from None
+        raise ConfigurationError(
+            f"{name} is not a vector of {length} numbers: {quoted(value)}"
+        ) from None
     if given.dtype.kind not in "biuf":  # text, complex numbers and objects are no coordinates
-        raise ConfigurationError(f"{name} is not a vector of {length} real numbers: {quoted(value)}")
+        raise ConfigurationError(
+            f"{name} is not a vector of {length} real numbers: {quoted(value)}"
+        )
     vector = given.astype(np.float64)
     if vector.shape != (length,):
         raise ConfigurationError(f"{name} has the shape {vector.shape}, not ({length},)")
@@ -98,11 +104,11 @@ def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
         at = model.q_index[i]
         kind = model.joint_type[i]
         if kind == JointType.FLOATING:
-            q[at:at + 3] = rng.uniform(-_RANDOM_LENGTH, _RANDOM_LENGTH, 3)
+            q[at : at + 3] = rng.uniform(-_RANDOM_LENGTH, _RANDOM_LENGTH, 3)
             quaternion = rng.normal(size=4)
-            q[at + 3:at + 7] = quaternion / np.linalg.norm(quaternion)
+            q[at + 3 : at + 7] = quaternion / np.linalg.norm(quaternion)
         elif kind == JointType.PLANAR:
-            q[at:at + 2] = rng.uniform(-_RANDOM_LENGTH, _RANDOM_LENGTH, 2)
+            q[at : at + 2] = rng.uniform(-_RANDOM_LENGTH, _RANDOM_LENGTH, 2)
             q[at + 2] = rng.uniform(-_RANDOM_ANGLE, _RANDOM_ANGLE)
         else:
             reach = _RANDOM_ANGLE if kind == JointType.REVOLUTE else _RANDOM_LENGTH
@@ -147,14 +153,16 @@ def integrate(model: Model, q, v, dt: float = 1.0) -> np.ndarray:
         at, w = model.q_index[i], model.v_index[i]
         kind = model.joint_type[i]
         if kind == JointType.FLOATING:
-            rho, phi = step[w:w + 3], step[w + 3:w + 6]
-            quaternion = q[at + 3:at + 7]
-            q[at:at + 3] += from_quaternion(quaternion) @ left_jacobian(phi) @ rho
+            rho, phi = step[w : w + 3], step[w + 3 : w + 6]
+            quaternion = q[at + 3 : at + 7]
+            q[at : at + 3] += from_quaternion(quaternion) @ left_jacobian(phi) @ rho
             turned = quaternion_product(quaternion, quaternion_exp(phi))
-            q[at + 3:at + 7] = turned / np.linalg.norm(turned)
+            q[at + 3 : at + 7] = turned / np.linalg.norm(turned)
         elif kind == JointType.PLANAR:
-            rho, theta = step[w:w + 2], step[w + 2]
-            q[at:at + 2] += _turn(q[at + 2]) @ left_jacobian(np.array([0.0, 0.0, theta]))[:2, :2] @ rho
+            rho, theta = step[w : w + 2], step[w + 2]
+            q[at : at + 2] += (
+                _turn(q[at + 2]) @ left_jacobian(np.array([0.0, 0.0, theta]))[:2, :2] @ rho
+            )
             q[at + 2] += theta
         else:
             q[at] += step[w]
@@ -173,14 +181,18 @@ def difference(model: Model, q0, q1) -> np.ndarray:
         at, w = model.q_index[i], model.v_index[i]
         kind = model.joint_type[i]
         if kind == JointType.FLOATING:
-            a, b = q0[at + 3:at + 7], q1[at + 3:at + 7]
+            a, b = q0[at + 3 : at + 7], q1[at + 3 : at + 7]
             phi = quaternion_log(quaternion_product(quaternion_conjugate(a), b))
-            v[w:w + 3] = left_jacobian_inverse(phi) @ from_quaternion(a).T @ (q1[at:at + 3] - q0[at:at + 3])
-            v[w + 3:w + 6] = phi
+            v[w : w + 3] = (
+                left_jacobian_inverse(phi)
+                @ from_quaternion(a).T
+                @ (q1[at : at + 3] - q0[at : at + 3])
+            )
+            v[w + 3 : w + 6] = phi
         elif kind == JointType.PLANAR:
             theta = math.remainder(q1[at + 2] - q0[at + 2], 2.0 * math.pi)
             V_inverse = left_jacobian_inverse(np.array([0.0, 0.0, theta]))[:2, :2]
-            v[w:w + 2] = V_inverse @ _turn(q0[at + 2]).T @ (q1[at:at + 2] - q0[at:at + 2])
+            v[w : w + 2] = V_inverse @ _turn(q0[at + 2]).T @ (q1[at : at + 2] - q0[at : at + 2])
             v[w + 2] = theta
         else:
             v[w] = q1[at] - q0[at]

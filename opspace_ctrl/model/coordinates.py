@@ -38,7 +38,9 @@ def number_coordinates(bodies: list[Body], followers: dict[str, MimicSpec]) -> C
     Raises:
         TreeError: more than MAX_COORDINATES coordinates.
     """
-    is_mimic = np.array([not body.is_base and body.joint.name in followers for body in bodies], dtype=bool)
+    is_mimic = np.array(
+        [not body.is_base and body.joint.name in followers for body in bodies], dtype=bool
+    )
     nq = np.array([NQ[body.joint.joint_type] for body in bodies], dtype=np.int64) * ~is_mimic
     nv = np.array([NV[body.joint.joint_type] for body in bodies], dtype=np.int64) * ~is_mimic
     q_index, v_index = np.cumsum(nq) - nq, np.cumsum(nv) - nv
@@ -66,11 +68,15 @@ def expanded_parent(bodies: list[Body], coordinates: Coordinates) -> np.ndarray:
     return connectivity.elimination_tree(connectivity.merged_pattern(supports, coordinates.nv))
 
 
-def passive_forces(bodies: list[Body], coordinates: Coordinates,
-                   armature: dict[str, float]) -> dict[str, Any]:
+def passive_forces(
+    bodies: list[Body], coordinates: Coordinates, armature: dict[str, float]
+) -> dict[str, Any]:
     """Armature, damping and friction (nv,); a follower's seen at its leader's rate: m^2 a, m^2 d, |m| f."""
-    forces = {"armature": np.zeros(coordinates.nv), "damping": np.zeros(coordinates.nv),
-              "friction": np.zeros(coordinates.nv)}
+    forces = {
+        "armature": np.zeros(coordinates.nv),
+        "damping": np.zeros(coordinates.nv),
+        "friction": np.zeros(coordinates.nv),
+    }
     for body, at, m in zip(bodies, coordinates.v_index, coordinates.multiplier):
         if body.is_base:
             continue
@@ -89,25 +95,32 @@ def limits(bodies: list[Body], followers: dict[str, MimicSpec]) -> dict[str, Any
         LimitError: a follower's limits and its leader's exclude each other.
     """
     joints = {body.joint.name: body.joint for body in bodies if not body.is_base}
-    ranges = {name: (joint.lower, joint.upper) for name, joint in joints.items() if name not in followers}
+    ranges = {
+        name: (joint.lower, joint.upper) for name, joint in joints.items() if name not in followers
+    }
     for name, mimic in followers.items():
         joint = joints[name]
         ends = sorted((end - mimic.offset) / mimic.multiplier for end in (joint.lower, joint.upper))
         lower, upper = max(ranges[mimic.leader][0], ends[0]), min(ranges[mimic.leader][1], ends[1])
         if lower > upper:
-            raise LimitError(f"joint {quoted(name)}: no position of its leader {quoted(mimic.leader)} "
-                             "satisfies the limits of both")
+            raise LimitError(
+                f"joint {quoted(name)}: no position of its leader {quoted(mimic.leader)} "
+                "satisfies the limits of both"
+            )
         ranges[mimic.leader] = lower, upper
     repeats = [NV[joints[name].joint_type] for name in ranges]
     return {
-        "position_limits": np.repeat(np.array(list(ranges.values())).reshape(-1, 2), repeats, axis=0),
+        "position_limits": np.repeat(
+            np.array(list(ranges.values())).reshape(-1, 2), repeats, axis=0
+        ),
         "velocity_limits": np.repeat([joints[name].velocity for name in ranges], repeats),
         "effort_limits": np.repeat([joints[name].effort for name in ranges], repeats),
     }
 
 
-def armature_by_joint(armature: float | Mapping[str, float] | None,
-                      joints: dict[str, JointSpec]) -> dict[str, float]:
+def armature_by_joint(
+    armature: float | Mapping[str, float] | None, joints: dict[str, JointSpec]
+) -> dict[str, float]:
     """The armature of each joint, from what the user gave: None, one number, or {joint: value}.
 
     One number is for every moving joint except floating ones, mimic followers included.
@@ -119,8 +132,11 @@ def armature_by_joint(armature: float | Mapping[str, float] | None,
     if armature is None:
         return {}
     if not isinstance(armature, Mapping):
-        armature = {name: armature for name, joint in joints.items()
-                    if joint.moves and joint.joint_type != JointType.FLOATING}
+        armature = {
+            name: armature
+            for name, joint in joints.items()
+            if joint.moves and joint.joint_type != JointType.FLOATING
+        }
     values = {}
     for name, value in armature.items():
         moving_joint(joints, name, "armature")
@@ -129,6 +145,8 @@ def armature_by_joint(armature: float | Mapping[str, float] | None,
         except (TypeError, ValueError, OverflowError):
             values[name] = np.nan
         if not 0.0 <= values[name] < np.inf:
-            raise InertiaError(f"armature of joint {quoted(name)} is {quoted(value)}: "
-                               "a finite number >= 0 is valid")
+            raise InertiaError(
+                f"armature of joint {quoted(name)} is {quoted(value)}: "
+                "a finite number >= 0 is valid"
+            )
     return values

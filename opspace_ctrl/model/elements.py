@@ -30,11 +30,14 @@ Children = dict[str, tuple[Attributes, "Children"]]
 
 _ORIGIN: Attributes = {"xyz": (3, False), "rpy": (3, False)}
 LINK_PARTS: Children = {
-    "inertial": ({}, {
-        "origin": (_ORIGIN, {}),
-        "mass": ({"value": (1, True)}, {}),
-        "inertia": (dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), (1, True)), {}),
-    }),
+    "inertial": (
+        {},
+        {
+            "origin": (_ORIGIN, {}),
+            "mass": ({"value": (1, True)}, {}),
+            "inertia": (dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), (1, True)), {}),
+        },
+    ),
 }
 _FIXED_JOINT: Children = {
     "origin": (_ORIGIN, {}),
@@ -43,7 +46,10 @@ _FIXED_JOINT: Children = {
 }
 _MOVING_PARTS: Children = {
     "axis": ({"xyz": (3, True)}, {}),
-    "limit": ({"lower": (1, False), "upper": (1, False), "effort": (1, True), "velocity": (1, True)}, {}),
+    "limit": (
+        {"lower": (1, False), "upper": (1, False), "effort": (1, True), "velocity": (1, True)},
+        {},
+    ),
     "dynamics": ({"damping": (1, False), "friction": (1, False)}, {}),
     "mimic": ({"joint": (0, True), "multiplier": (1, False), "offset": (1, False)}, {}),
 }
@@ -53,9 +59,27 @@ _ERRORS = {"inertial": InertiaError, "limit": LimitError, "mimic": MimicError}
 
 # Numbers of elements the model does not use: only their finiteness matters.
 _OTHER_NUMBERS = {
-    "xyz", "rpy", "size", "radius", "length", "scale", "rgba", "rising", "falling", "k_velocity",
-    "k_position", "soft_lower_limit", "soft_upper_limit", "lower", "upper", "effort", "velocity", "damping",
-    "friction", "multiplier", "offset",
+    "xyz",
+    "rpy",
+    "size",
+    "radius",
+    "length",
+    "scale",
+    "rgba",
+    "rising",
+    "falling",
+    "k_velocity",
+    "k_position",
+    "soft_lower_limit",
+    "soft_upper_limit",
+    "lower",
+    "upper",
+    "effort",
+    "velocity",
+    "damping",
+    "friction",
+    "multiplier",
+    "offset",
 }
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -89,7 +113,9 @@ def _parts_of_joint(joint: Element, where: str) -> Children:
     """The children of a joint that matter; exporters leave any axis, limit and mimic in a fixed one."""
     kind = joint.get("type", "").strip()
     if kind not in URDF_TYPES:
-        raise JointError(f"{where} has the unknown type {quoted(kind)}; valid: {listed(URDF_TYPES)}")
+        raise JointError(
+            f"{where} has the unknown type {quoted(kind)}; valid: {listed(URDF_TYPES)}"
+        )
     return _FIXED_JOINT if kind == "fixed" else JOINT_PARTS
 
 
@@ -100,8 +126,14 @@ def _name(element: Element, what: str) -> str:
     return name
 
 
-def _reduce(element: Element, into: Element, attributes: Attributes, children: Children, where: str,
-            error: type[OpspaceError]) -> None:
+def _reduce(
+    element: Element,
+    into: Element,
+    attributes: Attributes,
+    children: Children,
+    where: str,
+    error: type[OpspaceError],
+) -> None:
     """Copy `element` below `into`: the listed attributes, and the first child of each listed kind."""
     copy = SubElement(into, element.tag, _checked(element, attributes, where, error))
     for tag, (child_attributes, grandchildren) in children.items():
@@ -114,8 +146,9 @@ def _reduce(element: Element, into: Element, attributes: Attributes, children: C
             raise error(f"{where} has no <{tag}>; it has {listed(there)}")
 
 
-def _checked(element: Element, attributes: Attributes, where: str,
-             error: type[OpspaceError]) -> dict[str, str]:
+def _checked(
+    element: Element, attributes: Attributes, where: str, error: type[OpspaceError]
+) -> dict[str, str]:
     values = {}
     for key, (count, required) in attributes.items():
         value = element.get(key)
@@ -144,7 +177,9 @@ def _check_finite(element: Element, where: str) -> None:
         for key in _OTHER_NUMBERS.intersection(part.attrib):
             for token in part.attrib[key].split():
                 if not _is_finite(token):
-                    raise UrdfSyntaxError(f"{where}, <{part.tag[:40]}> {key}: {quoted(token)} is not finite")
+                    raise UrdfSyntaxError(
+                        f"{where}, <{part.tag[:40]}> {key}: {quoted(token)} is not finite"
+                    )
 
 
 def _is_finite(token: str) -> bool:

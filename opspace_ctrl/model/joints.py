@@ -55,14 +55,18 @@ def planar_axes(normal: np.ndarray) -> np.ndarray:
         return np.diag([1.0, 1.0, 1.0]) if nz > 0.0 else np.diag([1.0, -1.0, -1.0])
     # 1 / (1 + nz), written for nz near -1 without cancellation.
     k = 1.0 / (1.0 + nz) if nz > 0.0 else (1.0 - nz) / sine2
-    return np.array([
-        [1.0 - k * nx * nx, -k * nx * ny, nx],
-        [-k * nx * ny, 1.0 - k * ny * ny, ny],
-        [-nx, -ny, nz],
-    ])
+    return np.array(
+        [
+            [1.0 - k * nx * nx, -k * nx * ny, nx],
+            [-k * nx * ny, 1.0 - k * ny * ny, ny],
+            [-nx, -ny, nz],
+        ]
+    )
 
 
-def joint_placement(joint_type: int, axis: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def joint_placement(
+    joint_type: int, axis: np.ndarray, q: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Pose of a joint's body in the joint frame.
 
     revolute: R = exp(q [a]); prismatic: p = q a; planar: R = Q Rz(theta) Q^T, p = Q [x, y, 0] with

@@ -55,7 +55,10 @@ def load_urdf(
     """
     is_forest = isinstance(path_or_xml, (list, tuple))
     sources: list = list(path_or_xml) if is_forest else [path_or_xml]  # type: ignore[arg-type]
-    bases, prefixes = _bases(base, len(sources)), _one_each(prefixes or "", len(sources), "prefixes")
+    bases, prefixes = (
+        _bases(base, len(sources)),
+        _one_each(prefixes or "", len(sources), "prefixes"),
+    )
     g = check_vector(gravity, 3, "gravity")
     if np.abs(g).max() > MAX_GRAVITY:
         raise ConfigurationError(f"gravity = {g.tolist()} is beyond {MAX_GRAVITY:g} m/s^2")
@@ -78,8 +81,12 @@ def load_urdf(
             bodies += more_bodies
             frames += more_frames
         model = assemble(
-            bodies, frames, couplings.followers, armature_by_joint(armature, joints),
-            name="+".join(robot.name for robot in robots), gravity=g,
+            bodies,
+            frames,
+            couplings.followers,
+            armature_by_joint(armature, joints),
+            name="+".join(robot.name for robot in robots),
+            gravity=g,
             total_mass=float(sum(link.mass for robot in robots for link in robot.links)),
             source=tuple(texts) if is_forest else texts[0],
         )
@@ -113,6 +120,8 @@ def _one_each(value, count: int, what: str) -> list[str]:
     values = [value] * count if isinstance(value, str) else value
     is_list = isinstance(values, (list, tuple)) and all(isinstance(item, str) for item in values)
     if not is_list or len(values) != count or count == 0:
-        raise ConfigurationError(f"{what} = {quoted(value)} for {count} robots: one string, or a list with "
-                                 "one for each, is valid")
+        raise ConfigurationError(
+            f"{what} = {quoted(value)} for {count} robots: one string, or a list with "
+            "one for each, is valid"
+        )
     return list(values)

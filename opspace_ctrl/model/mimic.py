@@ -52,8 +52,10 @@ def couple(joints: dict[str, JointSpec], locked: Mapping[str, float] | None) -> 
             mimic = followers[name]
             name, held = mimic.leader, (held - mimic.offset) / mimic.multiplier
         if name in frozen and not np.allclose(frozen[name], held, rtol=0.0, atol=SAME):
-            raise MimicError(f"locked: joint {quoted(name)} and its followers are locked at positions that exclude "
-                             f"each other, {frozen[name][0]:g} and {held[0]:g} of {quoted(name)}")
+            raise MimicError(
+                f"locked: joint {quoted(name)} and its followers are locked at positions that exclude "
+                f"each other, {frozen[name][0]:g} and {held[0]:g} of {quoted(name)}"
+            )
         frozen[name] = held
     for name, mimic in list(followers.items()):
         if mimic.leader in frozen or not joints[mimic.leader].moves or mimic.multiplier == 0.0:
@@ -71,7 +73,9 @@ def moving_joint(joints: dict[str, JointSpec], name: str, what: str) -> JointSpe
     """
     if name not in joints or not joints[name].moves:
         movable = [other for other, joint in joints.items() if joint.moves]
-        raise UnknownJointError(f"{what}: no moving joint {quoted(name)}; moving joints: {listed(movable)}")
+        raise UnknownJointError(
+            f"{what}: no moving joint {quoted(name)}; moving joints: {listed(movable)}"
+        )
     return joints[name]
 
 
@@ -90,8 +94,10 @@ def _resolve_all(joints: dict[str, JointSpec]) -> dict[str, MimicSpec]:
         while mimic is not None and name not in resolved:
             chain[name] = mimic
             if mimic.leader not in joints:
-                raise MimicError(f"joint {quoted(name)} mimics the missing joint {quoted(mimic.leader)}; "
-                                 f"joints: {listed(joints)}")
+                raise MimicError(
+                    f"joint {quoted(name)} mimics the missing joint {quoted(mimic.leader)}; "
+                    f"joints: {listed(joints)}"
+                )
             if mimic.leader in chain:
                 raise MimicError(f"mimic loop: {listed([*chain, mimic.leader])}")
             _refuse_several_coordinates(name, joints[name], joints[mimic.leader])
@@ -99,18 +105,25 @@ def _resolve_all(joints: dict[str, JointSpec]) -> dict[str, MimicSpec]:
             mimic = joints[name].mimic
         for follower, step in reversed(chain.items()):
             beyond = resolved.get(step.leader, MimicSpec(step.leader, 1.0, 0.0))
-            resolved[follower] = MimicSpec(beyond.leader, step.multiplier * beyond.multiplier,
-                                           step.multiplier * beyond.offset + step.offset)
+            resolved[follower] = MimicSpec(
+                beyond.leader,
+                step.multiplier * beyond.multiplier,
+                step.multiplier * beyond.offset + step.offset,
+            )
             if not math.isfinite(resolved[follower].multiplier + resolved[follower].offset):
-                raise MimicError(f"joint {quoted(follower)}: multiplier or offset overflows along its chain")
+                raise MimicError(
+                    f"joint {quoted(follower)}: multiplier or offset overflows along its chain"
+                )
     return {name: resolved[name] for name in joints if name in resolved}
 
 
 def _refuse_several_coordinates(name: str, *joints: JointSpec) -> None:
     for joint in joints:
         if NV[joint.joint_type] > 1:
-            raise MimicError(f"joint {quoted(name)}: {quoted(joint.name)} has several coordinates; only "
-                             "revolute, continuous and prismatic joints can mimic or be mimicked")
+            raise MimicError(
+                f"joint {quoted(name)}: {quoted(joint.name)} has several coordinates; only "
+                "revolute, continuous and prismatic joints can mimic or be mimicked"
+            )
 
 
 def _position(joint: JointSpec, position) -> np.ndarray:

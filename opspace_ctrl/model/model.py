@@ -78,7 +78,9 @@ class Model:
     frame_translation: np.ndarray
     source: str | tuple[str, ...]
     _frame_numbers: dict[str, int] = field(init=False)
-    _compiled: dict = field(init=False)  # for `dynamics`: compiled functions with this robot's memory
+    _compiled: dict = field(
+        init=False
+    )  # for `dynamics`: compiled functions with this robot's memory
 
     def __post_init__(self) -> None:
         numbers = {name: number for number, name in enumerate(self.frame_names)}
@@ -114,7 +116,8 @@ class Model:
             close = difflib.get_close_matches(str(name)[:200], self.frame_names)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
             raise UnknownFrameError(
-                f"no frame {quoted(name)}.{hint} Frames: {listed(self.frame_names)}") from None
+                f"no frame {quoted(name)}.{hint} Frames: {listed(self.frame_names)}"
+            ) from None
 
     def children(self, i: int) -> list[int]:
         """mu(i): the bodies on body i (-1: on the world), ascending."""

@@ -21,7 +21,7 @@ def body_placements(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray
     R, p = np.zeros((N, 3, 3)), np.zeros((N, 3))
     for i in range(N):
         kind, at = model.joint_type[i], model.q_index[i]
-        position = q[at:at + NQ[kind]]
+        position = q[at : at + NQ[kind]]
         if model.is_mimic[i]:
             position = model.multiplier[i] * position + model.offset[i]
         R_q, p_q = joint_placement(kind, model.axis[i], position)

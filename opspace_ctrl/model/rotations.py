@@ -16,11 +16,13 @@ def skew(a: np.ndarray) -> np.ndarray:
 def from_rpy(rpy) -> np.ndarray:
     """R = Rz(yaw) Ry(pitch) Rx(roll) (3, 3), the URDF convention; angles in [rad]."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
-    return np.array([
-        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-        [-sp, cp * sr, cp * cr],
-    ])
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
 
 
 def from_axis_angle(axis: np.ndarray, angle: float) -> np.ndarray:
@@ -33,11 +35,13 @@ def from_axis_angle(axis: np.ndarray, angle: float) -> np.ndarray:
 def from_quaternion(quaternion: np.ndarray) -> np.ndarray:
     """R (3, 3) of a unit quaternion [x, y, z, w]."""
     x, y, z, w = quaternion
-    return np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ])
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
 
 
 def to_quaternion(R: np.ndarray) -> np.ndarray:

@@ -37,12 +37,17 @@ def check_regular(model: Model) -> None:
         k = _vanishing_pivot(H, scale)
     if k is None:
         return
-    i = next(i for i in range(len(model.parent)) if not model.is_mimic[i]
-             and model.v_index[i] <= k < model.v_index[i] + NV[model.joint_type[i]])
+    i = next(
+        i
+        for i in range(len(model.parent))
+        if not model.is_mimic[i]
+        and model.v_index[i] <= k < model.v_index[i] + NV[model.joint_type[i]]
+    )
     raise SingularInertiaError(
         f"joint {quoted(model.body_joint_names[i])} moves no inertia of its own: what it carries, from link "
         f"{quoted(model.body_names[i])} on, has no mass, none off its axis, or joints that move it alike; "
-        "give the links inertia, give the joint armature, or lock it")
+        "give the links inertia, give the joint armature, or lock it"
+    )
 
 
 def _generic_configuration(model: Model) -> np.ndarray:
@@ -74,10 +79,12 @@ def joint_space_inertia(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.nda
             root[i] = root[j]
             above[i] = above[j]
             above[i, j] = True
-        arm = p[i] - p[root[i]]  # each tree about its own origin, so that a far base costs no digits
+        arm = (
+            p[i] - p[root[i]]
+        )  # each tree about its own origin, so that a far base costs no digits
         composite[i] = _world_inertia(model, i, R[i], arm)
         S_i = motion_subspace(model.joint_type[i], model.axis[i])
-        S[:, first[i]:first[i] + dof[i]] = _move(R[i], arm) @ S_i
+        S[:, first[i] : first[i] + dof[i]] = _move(R[i], arm) @ S_i
     size = np.abs(composite)
     for i in range(len(dof) - 1, -1, -1):
         if model.parent[i] >= 0:
@@ -107,7 +114,10 @@ def _world_inertia(model: Model, i: int, R: np.ndarray, p: np.ndarray) -> np.nda
 
 def _vanishing_pivot(H: np.ndarray, scale: np.ndarray) -> int | None:
     """The first coordinate, tips first, whose pivot in H = L^T D L vanishes."""
-    H, scale = H[::-1, ::-1], scale[::-1]  # L^T D L from the tips is Cholesky of the reversed matrix
+    H, scale = (
+        H[::-1, ::-1],
+        scale[::-1],
+    )  # L^T D L from the tips is Cholesky of the reversed matrix
 
     def is_lost(n: int) -> bool:
         """Whether some of the first n pivots vanishes."""

@@ -20,7 +20,9 @@ ROBOTS: dict[str, dict] = {
 }
 
 
-def read_source(source: str | bytes | os.PathLike, xacro_args: Mapping[str, object] | None = None) -> str:
+def read_source(
+    source: str | bytes | os.PathLike, xacro_args: Mapping[str, object] | None = None
+) -> str:
     """The URDF text of a source.
 
     Args:
@@ -44,8 +46,9 @@ def read_source(source: str | bytes | os.PathLike, xacro_args: Mapping[str, obje
 def _read_bytes(path: Path) -> bytes:
     try:
         if not path.is_file():
-            raise SourceError(f"no file {quoted(path)}; a robot is the path of a URDF or .xacro file, "
-                              "or XML text")
+            raise SourceError(
+                f"no file {quoted(path)}; a robot is the path of a URDF or .xacro file, or XML text"
+            )
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
@@ -60,7 +63,9 @@ def _expand_xacro(path: Path, text: str, arguments: Mapping[str, object]) -> str
     try:
         import xacro
     except ImportError:
-        raise SourceError(f"{quoted(path)} needs xacro: pip install 'opspace_ctrl[xacro]'") from None
+        raise SourceError(
+            f"{quoted(path)} needs xacro: pip install 'opspace_ctrl[xacro]'"
+        ) from None
     parse_xml(text)  # xacro's own parser would expand entities
     try:
         mappings = {str(key): str(value) for key, value in arguments.items()}
@@ -69,7 +74,9 @@ def _expand_xacro(path: Path, text: str, arguments: Mapping[str, object]) -> str
     except OpspaceError:
         raise
     except Exception as error:  # xacro evaluates Python: anything may come out of it
-        raise SourceError(f"xacro failed on {quoted(path)}: {type(error).__name__}: {error}") from None
+        raise SourceError(
+            f"xacro failed on {quoted(path)}: {type(error).__name__}: {error}"
+        ) from None
 
 
 _xacro_in_use = threading.Lock()

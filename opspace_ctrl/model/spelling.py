@@ -18,14 +18,57 @@ MAX_LETTERS = 40
 # What others put into a URDF: Gazebo, ros_control, MoveIt, Drake, MuJoCo, Bullet, older URDF. What has a prefix, such
 # as <drake:joint>, is foreign by that.
 _FOREIGN = {
-    "robot": ("actuator", "author", "disable_collisions", "end_effector", "frame", "gazebo", "group", "group_state",
-              "loop_joint", "material", "mujoco", "passive_joint", "plugin", "ros2_control", "sensor", "static",
-              "transmission", "virtual_joint", "world"),
-    "link": ("audio_source", "collision", "collision_checking", "contact", "gazebo", "gravity", "kinematic", "material",
-             "origin", "self_collide", "self_collision_checking", "self_filter", "sensor", "surface", "velocity_decay",
-             "verbose", "visual"),
-    "joint": ("actuator", "calibration", "gazebo", "hardwareInterface", "joint_properties", "physics",
-              "safety_controller", "safety_limits", "sensor"),
+    "robot": (
+        "actuator",
+        "author",
+        "disable_collisions",
+        "end_effector",
+        "frame",
+        "gazebo",
+        "group",
+        "group_state",
+        "loop_joint",
+        "material",
+        "mujoco",
+        "passive_joint",
+        "plugin",
+        "ros2_control",
+        "sensor",
+        "static",
+        "transmission",
+        "virtual_joint",
+        "world",
+    ),
+    "link": (
+        "audio_source",
+        "collision",
+        "collision_checking",
+        "contact",
+        "gazebo",
+        "gravity",
+        "kinematic",
+        "material",
+        "origin",
+        "self_collide",
+        "self_collision_checking",
+        "self_filter",
+        "sensor",
+        "surface",
+        "velocity_decay",
+        "verbose",
+        "visual",
+    ),
+    "joint": (
+        "actuator",
+        "calibration",
+        "gazebo",
+        "hardwareInterface",
+        "joint_properties",
+        "physics",
+        "safety_controller",
+        "safety_limits",
+        "sensor",
+    ),
 }
 
 
@@ -42,8 +85,11 @@ def warn_of_unknown_parts(robot: RobotSpec) -> None:
     parts = robot.unknown_parts
     if parts:
         more = "; and more" if len(parts) == MAX_PARTS else ""
-        warnings.warn(f"robot {quoted(robot.name)}, unknown and ignored: {'; '.join(parts)}{more}", UrdfWarning,
-                      stacklevel=3)
+        warnings.warn(
+            f"robot {quoted(robot.name)}, unknown and ignored: {'; '.join(parts)}{more}",
+            UrdfWarning,
+            stacklevel=3,
+        )
 
 
 def _all_unknown(root: Element) -> Iterator[str]:
@@ -51,7 +97,9 @@ def _all_unknown(root: Element) -> Iterator[str]:
     for element in root:
         if element.tag in ("link", "joint"):
             parts = LINK_PARTS if element.tag == "link" else JOINT_PARTS
-            yield from _unknown_below(element, parts, f"{element.tag} {quoted(element.get('name', ''))}")
+            yield from _unknown_below(
+                element, parts, f"{element.tag} {quoted(element.get('name', ''))}"
+            )
 
 
 def _unknown_below(element: Element, parts: Children, where: str) -> Iterator[str]:

@@ -34,12 +34,24 @@ class Body:
 
 def floating_base(name: str, root: str) -> JointSpec:
     """The joint that frees the root link of a robot with a floating base."""
-    return JointSpec(name=name, joint_type=JointType.FLOATING, parent="", child=root, rotation=np.eye(3),
-                     translation=np.zeros(3), axis=np.array([0.0, 0.0, 1.0]))
+    return JointSpec(
+        name=name,
+        joint_type=JointType.FLOATING,
+        parent="",
+        child=root,
+        rotation=np.eye(3),
+        translation=np.zeros(3),
+        axis=np.array([0.0, 0.0, 1.0]),
+    )
 
 
-def grow(robot: RobotSpec, root: str, base: JointSpec | None, frozen: dict[str, np.ndarray],
-         first: int = 0) -> tuple[list[Body], list[Frame]]:
+def grow(
+    robot: RobotSpec,
+    root: str,
+    base: JointSpec | None,
+    frozen: dict[str, np.ndarray],
+    first: int = 0,
+) -> tuple[list[Body], list[Frame]]:
     """Number the moving bodies of a robot base to tip, depth first, siblings in document order.
 
     Args:
@@ -75,7 +87,9 @@ def grow(robot: RobotSpec, root: str, base: JointSpec | None, frozen: dict[str, 
         joint = pending.pop()
         place = _moved(frames[joint.parent], joint.rotation, joint.translation)
         if joint.name in frozen:
-            place = _moved(place, *joint_placement(joint.joint_type, joint.axis, frozen[joint.name]))
+            place = _moved(
+                place, *joint_placement(joint.joint_type, joint.axis, frozen[joint.name])
+            )
         carry(joint.child, place, joint if joint.moves and joint.name not in frozen else None)
 
     carried: list[list[LinkSpec]] = [[] for _ in movers]

@@ -26,7 +26,9 @@ def parse_urdf(text: str, prefix: str = "") -> RobotSpec:
         UrdfSyntaxError, UnsafeXmlError: the document.
         JointError, LimitError, MimicError, InertiaError: an element of it.
     """
-    from urdf_parser_py.urdf import URDF  # here, because it takes longer to import than to parse a robot
+    from urdf_parser_py.urdf import (
+        URDF,
+    )  # here, because it takes longer to import than to parse a robot
 
     root = parse_xml(text)
     reduced = tostring(reduce_urdf(root), encoding="unicode")
@@ -53,7 +55,9 @@ def _link(link, prefix: str) -> LinkSpec:
     if inertial is None:
         return LinkSpec(prefix + link.name, 0.0, np.zeros(3), np.zeros((3, 3)))
     if inertial.mass < 0.0:
-        raise InertiaError(f"link {quoted(prefix + link.name)} has the negative mass {inertial.mass} kg")
+        raise InertiaError(
+            f"link {quoted(prefix + link.name)} has the negative mass {inertial.mass} kg"
+        )
     R, com = _pose(inertial.origin)
     if inertial.inertia is None:
         return LinkSpec(prefix + link.name, inertial.mass, com, np.zeros((3, 3)))
@@ -74,16 +78,30 @@ def _joint(joint, prefix: str) -> JointSpec:
     damping = (joint.dynamics and joint.dynamics.damping) or 0.0
     friction = (joint.dynamics and joint.dynamics.friction) or 0.0
     if damping < 0.0 or friction < 0.0:
-        raise JointError(f"joint {quoted(name)}: damping {damping} and friction {friction} "
-                         "must not be negative")
+        raise JointError(
+            f"joint {quoted(name)}: damping {damping} and friction {friction} must not be negative"
+        )
     return JointSpec(
-        name=name, joint_type=joint_type, parent=prefix + joint.parent, child=prefix + joint.child,
-        rotation=rotation, translation=translation, axis=_axis(joint, joint_type, name),
-        lower=lower, upper=upper, velocity=velocity, effort=effort, damping=damping, friction=friction,
-        mimic=None if mimic is None else MimicSpec(
+        name=name,
+        joint_type=joint_type,
+        parent=prefix + joint.parent,
+        child=prefix + joint.child,
+        rotation=rotation,
+        translation=translation,
+        axis=_axis(joint, joint_type, name),
+        lower=lower,
+        upper=upper,
+        velocity=velocity,
+        effort=effort,
+        damping=damping,
+        friction=friction,
+        mimic=None
+        if mimic is None
+        else MimicSpec(
             prefix + mimic.joint,
             1.0 if mimic.multiplier is None else mimic.multiplier,
-            0.0 if mimic.offset is None else mimic.offset),
+            0.0 if mimic.offset is None else mimic.offset,
+        ),
     )
 
 
@@ -95,7 +113,9 @@ def _axis(joint, joint_type: JointType, name: str) -> np.ndarray:
     axis = np.array(joint.axis, dtype=float)
     largest = np.abs(axis).max()
     if largest == 0.0:
-        raise JointError(f"joint {quoted(name)} has a zero axis; leave <axis> out for the default 1 0 0")
+        raise JointError(
+            f"joint {quoted(name)} has a zero axis; leave <axis> out for the default 1 0 0"
+        )
     axis /= largest  # first, so that the norm neither underflows nor overflows
     return axis / np.linalg.norm(axis)
 
@@ -106,10 +126,14 @@ def _limits(joint, name: str) -> tuple[float, float, float, float]:
     if limit is None:
         return -np.inf, np.inf, np.inf, np.inf
     if limit.lower > limit.upper:
-        raise LimitError(f"joint {quoted(name)}: lower limit {limit.lower} is above upper {limit.upper}")
+        raise LimitError(
+            f"joint {quoted(name)}: lower limit {limit.lower} is above upper {limit.upper}"
+        )
     if limit.velocity < 0.0 or limit.effort < 0.0:
-        raise LimitError(f"joint {quoted(name)}: velocity {limit.velocity} and effort {limit.effort} "
-                         "must not be negative")
+        raise LimitError(
+            f"joint {quoted(name)}: velocity {limit.velocity} and effort {limit.effort} "
+            "must not be negative"
+        )
     if joint.type in ("floating", "planar"):
         return -np.inf, np.inf, np.inf, np.inf
     lower, upper = (-np.inf, np.inf) if joint.type == "continuous" else (limit.lower, limit.upper)

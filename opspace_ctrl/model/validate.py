@@ -32,18 +32,25 @@ def find_root(robot: RobotSpec) -> str:
     for joint in robot.joints:
         for end in (joint.parent, joint.child):
             if end not in known:
-                raise TreeError(f"joint {quoted(joint.name)} connects the missing link {quoted(end)}; "
-                                f"links: {listed(links)}")
+                raise TreeError(
+                    f"joint {quoted(joint.name)} connects the missing link {quoted(end)}; "
+                    f"links: {listed(links)}"
+                )
         if joint.child in parent_joint:
-            raise TreeError(f"link {quoted(joint.child)} is the child of two joints, "
-                            f"{quoted(parent_joint[joint.child].name)} and {quoted(joint.name)}")
+            raise TreeError(
+                f"link {quoted(joint.child)} is the child of two joints, "
+                f"{quoted(parent_joint[joint.child].name)} and {quoted(joint.name)}"
+            )
         parent_joint[joint.child] = joint
     roots = [link for link in links if link not in parent_joint]
     if not roots:
-        raise TreeError(f"robot {quoted(robot.name)} has no root link: every link is the child of a joint")
+        raise TreeError(
+            f"robot {quoted(robot.name)} has no root link: every link is the child of a joint"
+        )
     if len(roots) > 1:
-        raise TreeError(f"robot {quoted(robot.name)} has {len(roots)} root links, {listed(roots)}: "
-                        "one is valid")
+        raise TreeError(
+            f"robot {quoted(robot.name)} has {len(roots)} root links, {listed(roots)}: one is valid"
+        )
     _refuse_cycle(parent_joint, links, roots[0])
     return roots[0]
 
@@ -77,8 +84,10 @@ def unique_across(robots: list[RobotSpec]) -> None:
         counts = Counter(item.name for robot in robots for item in getattr(robot, kind))
         repeated = [name for name, count in counts.items() if count > 1]
         if repeated:
-            raise TreeError(f"{kind[:-1]} {quoted(repeated[0])} is in two robots of the forest; "
-                            "give prefixes=[...]")
+            raise TreeError(
+                f"{kind[:-1]} {quoted(repeated[0])} is in two robots of the forest; "
+                "give prefixes=[...]"
+            )
 
 
 def judge_inertias(robot: RobotSpec, strict: bool) -> None:
@@ -87,7 +96,9 @@ def judge_inertias(robot: RobotSpec, strict: bool) -> None:
     Raises:
         InertiaError: instead of the InertiaWarning, if `strict`.
     """
-    doubts = [f"link {quoted(link.name)} ({doubt})" for link in robot.links if (doubt := _doubt(link))]
+    doubts = [
+        f"link {quoted(link.name)} ({doubt})" for link in robot.links if (doubt := _doubt(link))
+    ]
     if not doubts:
         return
     message = f"robot {quoted(robot.name)}, doubtful inertia: {'; '.join(doubts)}"

@@ -20,8 +20,11 @@ MAX_ELEMENTS = 300_000
 
 _ENCODINGS = {"utf-8", "utf-16", "utf-16-le", "utf-16-be", "ascii", "iso8859-1", "cp1252"}
 _MARKS = [
-    (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
-    (b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (b"<\0", "utf-16-le"),
+    (b"\0<", "utf-16-be"),
 ]
 _DECLARED = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 
@@ -41,7 +44,9 @@ def decode(data: bytes) -> str:
         except LookupError:
             pass  # refused just below, by its own name
         if encoding not in _ENCODINGS:
-            raise UrdfSyntaxError(f"XML encoding {quoted(encoding)}; valid: {listed(sorted(_ENCODINGS))}")
+            raise UrdfSyntaxError(
+                f"XML encoding {quoted(encoding)}; valid: {listed(sorted(_ENCODINGS))}"
+            )
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -78,7 +83,9 @@ def parse_xml(text: str) -> Element:
 
 
 def _refuse_doctype(name: str, *_: object) -> None:
-    raise UnsafeXmlError(f"XML declares a document type or an entity, {quoted(name)}: a URDF has neither")
+    raise UnsafeXmlError(
+        f"XML declares a document type or an entity, {quoted(name)}: a URDF has neither"
+    )
 
 
 class _BoundedBuilder:
@@ -96,7 +103,8 @@ class _BoundedBuilder:
         if self._depth > MAX_DEPTH or self._elements > MAX_ELEMENTS:
             raise UnsafeXmlError(
                 f"XML line {self._parser.CurrentLineNumber}, element {quoted(tag)}: more than "
-                f"{MAX_DEPTH} levels or {MAX_ELEMENTS} elements")
+                f"{MAX_DEPTH} levels or {MAX_ELEMENTS} elements"
+            )
         self._builder.start(tag, attributes)
 
     def end(self, tag: str) -> None:

@@ -4,6 +4,7 @@ rclpy's own conversion makes a Python object of every string and number of a mes
 at, and names that have not changed are recognised by their bytes. Layout: plain CDR, little endian: four bytes that say
 so, then the fields, each aligned to its size. Whatever is laid out otherwise is left to rclpy.
 """
+
 from __future__ import annotations
 
 import struct
@@ -16,7 +17,14 @@ from sensor_msgs.msg import JointState
 
 from opspace_ctrl.nodes.messages import SECOND, nanoseconds
 
-__all__ = ["Command", "JointStateReader", "OdometryReader", "State", "read_joint_state", "read_odometry"]
+__all__ = [
+    "Command",
+    "JointStateReader",
+    "OdometryReader",
+    "State",
+    "read_joint_state",
+    "read_odometry",
+]
 
 START = 4  # the fields begin after the bytes that name the layout, and are aligned from there
 PLAIN = b"\x00\x01"  # plain CDR, little endian
@@ -105,7 +113,9 @@ class Command:
     """
 
     def __init__(self, count: int):
-        self._data = bytearray(START + 16 + 8 * count)  # no dimensions, no offset, the count, four bytes to align
+        self._data = bytearray(
+            START + 16 + 8 * count
+        )  # no dimensions, no offset, the count, four bytes to align
         self._data[:2] = PLAIN
         struct.pack_into("<III", self._data, START, 0, 0, count)
         self.values = np.frombuffer(self._data, dtype=float, count=count, offset=START + 16)
@@ -117,16 +127,25 @@ class Command:
 
 def read_joint_state(message: JointState) -> State:
     """The same of a message that rclpy has read."""
-    return State(nanoseconds(message.header.stamp), message.name, np.array(message.position),
-                 np.array(message.velocity))
+    return State(
+        nanoseconds(message.header.stamp),
+        message.name,
+        np.array(message.position),
+        np.array(message.velocity),
+    )
 
 
 def read_odometry(message: Odometry) -> Base:
     """The same of a message that rclpy has read."""
     p, o = message.pose.pose.position, message.pose.pose.orientation
     u, w = message.twist.twist.linear, message.twist.twist.angular
-    return Base(nanoseconds(message.header.stamp), message.header.frame_id, message.child_frame_id,
-                (p.x, p.y, p.z, o.x, o.y, o.z, o.w), (u.x, u.y, u.z, w.x, w.y, w.z))
+    return Base(
+        nanoseconds(message.header.stamp),
+        message.header.frame_id,
+        message.child_frame_id,
+        (p.x, p.y, p.z, o.x, o.y, o.z, o.w),
+        (u.x, u.y, u.z, w.x, w.y, w.z),
+    )
 
 
 def _aligned(at: int, size: int) -> int:

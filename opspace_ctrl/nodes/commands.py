@@ -1,4 +1,5 @@
 """The way out: efforts to the effort controller, finite and within limits whatever is asked for."""
+
 from __future__ import annotations
 
 from math import isfinite

@@ -3,6 +3,7 @@
 Other threads hand over jobs (new settings, hold, a changed lifecycle state), which run between two ticks; a tick comes
 first. What the loop does while no state arrives is to watch the time, so that the gates close.
 """
+
 from __future__ import annotations
 
 import struct
@@ -46,8 +47,18 @@ class ControlLoop:
         priority: what became of the thread's priority.
     """
 
-    def __init__(self, node, controller: Controller, intake: Intake, safety: Safety, guard: Guard, commands: Commands,
-                 priority: int, is_simulated: bool, on_switch: Callable[[], None]):
+    def __init__(
+        self,
+        node,
+        controller: Controller,
+        intake: Intake,
+        safety: Safety,
+        guard: Guard,
+        commands: Commands,
+        priority: int,
+        is_simulated: bool,
+        on_switch: Callable[[], None],
+    ):
         """Make its subscriptions.
 
         Args:
@@ -112,9 +123,16 @@ class ControlLoop:
 
     def hear_the_unreliable(self) -> list[str]:
         """Subscribe with best effort where a publisher offers no more and so was never heard; the topics."""
-        unheard = [inlet for inlet, stamp in self._heard() if not stamp and self._waiter.is_reliable(inlet)
-                   and any(info.qos_profile.reliability == qos.UNRELIABLE_STATES.reliability
-                           for info in self._node.get_publishers_info_by_topic(self._waiter.topic(inlet)))]
+        unheard = [
+            inlet
+            for inlet, stamp in self._heard()
+            if not stamp
+            and self._waiter.is_reliable(inlet)
+            and any(
+                info.qos_profile.reliability == qos.UNRELIABLE_STATES.reliability
+                for info in self._node.get_publishers_info_by_topic(self._waiter.topic(inlet))
+            )
+        ]
         for inlet in unheard:
             self.do(partial(self._waiter.resubscribe, inlet, qos.UNRELIABLE_STATES))
         return [self._waiter.topic(inlet) for inlet in unheard]
@@ -132,7 +150,9 @@ class ControlLoop:
             try:
                 self._waiter.wait(self._timeout())
                 self._step(monotonic_ns())
-            except Exception as error:  # whatever it is, the robot gets a safe command and the loop goes on
+            except (
+                Exception
+            ) as error:  # whatever it is, the robot gets a safe command and the loop goes on
                 self._fail(error)
         for _, future in self._jobs:
             future.cancel()
@@ -260,7 +280,9 @@ class ControlLoop:
             arrival = monotonic_ns()
             steady = arrival * 1e-9
             if not safety.check(self._time(steady), steady):
-                self._answer(arrival, 0)  # in lock-step nothing more comes until the newest state is answered
+                self._answer(
+                    arrival, 0
+                )  # in lock-step nothing more comes until the newest state is answered
 
     def _deactivate(self) -> None:
         if not self.is_active:
@@ -270,11 +292,15 @@ class ControlLoop:
             return
         intake = self._intake
         kind = "zero" if self.failure else self._safety.last_command()
-        self._commands.send_last(self._controller.safe_command(kind, intake.q, intake.v, intake.time))
+        self._commands.send_last(
+            self._controller.safe_command(kind, intake.q, intake.v, intake.time)
+        )
 
     def _fail(self, error: Exception) -> None:
         if not self.failure:
-            self._node.get_logger().error(f"the control loop failed: {type(error).__name__}: {error}")
+            self._node.get_logger().error(
+                f"the control loop failed: {type(error).__name__}: {error}"
+            )
         self.failure = f"{type(error).__name__}: {error}"
         if self.is_active:
             self._commands.send(np.zeros(len(self._commands.last)))

@@ -4,6 +4,7 @@ configure reads the robot, builds and compiles; activate lets efforts out; deact
 forgets the robot. The loop has a thread of its own (`control_loop`); parameters, services, targets and diagnostics are
 served by the executor in the main thread.
 """
+
 from __future__ import annotations
 
 import sys
@@ -31,8 +32,11 @@ opspace_controller [--ros-args -p robot:=ROBOT --params-file FILE ...]
 The operational-space controller as a ROS 2 lifecycle node: joint_states (and odom) in, effort_controller/commands out.
 Its parameters and topics: docs/ros_interface.md; a file to start from: config/arm7.yaml.
 """
-SUCCESS, FAILURE, ERROR = (TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE,
-                           TransitionCallbackReturn.ERROR)
+SUCCESS, FAILURE, ERROR = (
+    TransitionCallbackReturn.SUCCESS,
+    TransitionCallbackReturn.FAILURE,
+    TransitionCallbackReturn.ERROR,
+)
 
 
 class ControllerNode(LifecycleNode):
@@ -58,7 +62,9 @@ class ControllerNode(LifecycleNode):
         general = {parameter.name: parameter for parameter in controller_table()}
         self._declared.declare([general.pop("tasks"), general.pop("contacts")])
         table = controller_table(self._declared["tasks"], self._declared["contacts"])
-        self._declared.declare([parameter for parameter in table if parameter.name not in ("tasks", "contacts")])
+        self._declared.declare(
+            [parameter for parameter in table if parameter.name not in ("tasks", "contacts")]
+        )
         self._declared.complete()
         self._declared.accept = self._accept
         controller_settings(self._declared.values)
@@ -75,9 +81,11 @@ class ControllerNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the robot, build the controller, compile every method."""
+
         def configure() -> None:
             with self._stop.interruptible():
                 self._build(controller_settings(self._declared.values))
+
         return self._transition("configured", configure)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -119,11 +127,15 @@ class ControllerNode(LifecycleNode):
         robot = values["robot"] or self._description.text(lambda: self._stop.requested)
         model = load(robot, values["base"], settings.locked, log.warning)
         log.info(f"{model.name}: {len(model.joint_names)} joints, {model.nv} coordinates")
-        self._session = Session(self, model, settings, lambda method: log.info(f"compiling {method}"))
+        self._session = Session(
+            self, model, settings, lambda method: log.info(f"compiling {method}")
+        )
         if self._is_stopped:
             self._session.emergency_stop()
-        log.info(f"method {self._session.controller.method}, loop's thread "
-                 f"{self._session.loop.priority}, memory {self._session.memory}")
+        log.info(
+            f"method {self._session.controller.method}, loop's thread "
+            f"{self._session.loop.priority}, memory {self._session.memory}"
+        )
 
     def _forget(self) -> None:
         """Undo `_build`."""
@@ -148,12 +160,21 @@ class ControllerNode(LifecycleNode):
         self._is_stopped = False
         return self._served(response, lambda session: session.reset(), "reset", always=True)
 
-    def _emergency_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _emergency_stop(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
         self._is_stopped = True
-        return self._served(response, lambda session: session.emergency_stop(), "stopped until ~/reset", always=True)
+        return self._served(
+            response, lambda session: session.emergency_stop(), "stopped until ~/reset", always=True
+        )
 
-    def _served(self, response: Trigger.Response, action: Callable[[Session], None], text: str,
-                always: bool = False) -> Trigger.Response:
+    def _served(
+        self,
+        response: Trigger.Response,
+        action: Callable[[Session], None],
+        text: str,
+        always: bool = False,
+    ) -> Trigger.Response:
         """Do it, and say that or why not; always: it has been done where nothing is configured."""
         response.success, response.message = True, text
         try:

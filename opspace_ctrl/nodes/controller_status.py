@@ -1,4 +1,5 @@
 """What the controller says about itself on /diagnostics, once a second: gates, the loop, the tick."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -23,19 +24,37 @@ __all__ = ["ControllerStatus"]
 
 PERIOD = 1.0  # [s]
 GATE_TEXTS = {
-    "first": "no joint states yet", "state": "joint states are stale", "odom": "odometry is missing or old",
-    "clock": "the stamps of joint_states jumped", "finite": "a number that is used is NaN or infinite",
-    "quaternion": "the base's quaternion is not normalised", "size": "arrays of joint_states do not fit",
+    "first": "no joint states yet",
+    "state": "joint states are stale",
+    "odom": "odometry is missing or old",
+    "clock": "the stamps of joint_states jumped",
+    "finite": "a number that is used is NaN or infinite",
+    "quaternion": "the base's quaternion is not normalised",
+    "size": "arrays of joint_states do not fit",
     "names": "joints are missing, named twice, or odom is about another link",
-    "position": "joints are outside their limits", "overrun": "ticks take too long",
-    "publishers": "a target has several publishers", "target": "a target is stale", "stop": "emergency stop"}
+    "position": "joints are outside their limits",
+    "overrun": "ticks take too long",
+    "publishers": "a target has several publishers",
+    "target": "a target is stale",
+    "stop": "emergency stop",
+}
 
 
 class ControllerStatus:
     """Publishes three statuses: gates, loop and tick; numbers are read while the loop runs, each by itself."""
 
-    def __init__(self, node: Node, controller: Controller, loop: ControlLoop, safety: Safety, intake: Intake,
-                 targets: Targets, commands: Commands, memory: str, each_second: Callable[[], None]):
+    def __init__(
+        self,
+        node: Node,
+        controller: Controller,
+        loop: ControlLoop,
+        safety: Safety,
+        intake: Intake,
+        targets: Targets,
+        commands: Commands,
+        memory: str,
+        each_second: Callable[[], None],
+    ):
         """Memory: what became of locking it; each_second: what else is to be done at this rate."""
         self._node, self._controller, self._loop, self._safety = node, controller, loop, safety
         self._intake, self._targets, self._commands = intake, targets, commands
@@ -43,7 +62,9 @@ class ControllerStatus:
         self._said, self._was_closed, self._refused, self._ticks = "", False, 0, (0, monotonic_ns())
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.profile(10))
         # by the steady clock: simulated time may stand
-        self._timer = node.create_timer(PERIOD, self._on_timer, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_timer(
+            PERIOD, self._on_timer, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
 
     def close(self) -> None:
         """Fall silent."""
@@ -61,8 +82,12 @@ class ControllerStatus:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
-    def _status(self, what: str, level: str, text: str, values: Iterable[tuple[str, object]]) -> DiagnosticStatus:
-        return diagnostic(f"{self._node.get_name()}: {what}", self._controller.model.name, level, text, values)
+    def _status(
+        self, what: str, level: str, text: str, values: Iterable[tuple[str, object]]
+    ) -> DiagnosticStatus:
+        return diagnostic(
+            f"{self._node.get_name()}: {what}", self._controller.model.name, level, text, values
+        )
 
     def _gates(self) -> DiagnosticStatus:
         loop, safety, intake, targets = self._loop, self._safety, self._intake, self._targets
@@ -72,25 +97,56 @@ class ControllerStatus:
         cases = (
             (loop.failure, "error", f"stopped: {loop.failure}"),
             (not loop.is_active, "ok", "inactive"),
-            (safety.closed, "warn" if closed[:1] in (["target"], ["publishers"]) else "error", self._reason(closed)),
+            (
+                safety.closed,
+                "warn" if closed[:1] in (["target"], ["publishers"]) else "error",
+                self._reason(closed),
+            ),
             (new, "warn", f"{new} targets refused: {targets.reason}"),
-            (others, "warn", f"efforts come from {others + 1} publishers: another controller drives the same robot"))
-        level, text = next(((level, text) for applies, level, text in cases if applies), ("ok", "active"))
+            (
+                others,
+                "warn",
+                f"efforts come from {others + 1} publishers: another controller drives the same robot",
+            ),
+        )
+        level, text = next(
+            ((level, text) for applies, level, text in cases if applies), ("ok", "active")
+        )
         if text != self._said and level != "ok":
             self._node.get_logger().warning(text)
         if self._was_closed and loop.is_active and not safety.closed:
             self._node.get_logger().info("all gates are open")
         self._said, self._was_closed = text, bool(safety.closed)
-        odometry = () if intake.odometry is None else (("odom_age", intake.odometry_age),
-                                                       ("unpaired", intake.unpaired))
-        return self._status("gates", level, text, (
-            ("active", loop.is_active), ("gate", safety.gate), ("closed", " ".join(closed)),
-            ("state_age", (monotonic_ns() - intake.stamps.arrival) * 1e-9 if intake.stamps.last else float("inf")),
-            *odometry, ("other_controllers", others),
-            ("targets_refused", targets.refused), ("last_refusal", targets.reason),
-            ("clipped_targets", " ".join(self._controller.report.clipped_targets)),
-            ("repeated", intake.repeated), ("late", intake.late), ("foreign", intake.foreign),
-            *((f"faults.{name}", count) for name, count in sorted(intake.faults.items()))))
+        odometry = (
+            ()
+            if intake.odometry is None
+            else (("odom_age", intake.odometry_age), ("unpaired", intake.unpaired))
+        )
+        return self._status(
+            "gates",
+            level,
+            text,
+            (
+                ("active", loop.is_active),
+                ("gate", safety.gate),
+                ("closed", " ".join(closed)),
+                (
+                    "state_age",
+                    (monotonic_ns() - intake.stamps.arrival) * 1e-9
+                    if intake.stamps.last
+                    else float("inf"),
+                ),
+                *odometry,
+                ("other_controllers", others),
+                ("targets_refused", targets.refused),
+                ("last_refusal", targets.reason),
+                ("clipped_targets", " ".join(self._controller.report.clipped_targets)),
+                ("repeated", intake.repeated),
+                ("late", intake.late),
+                ("foreign", intake.foreign),
+                *((f"faults.{name}", count) for name, count in sorted(intake.faults.items())),
+            ),
+        )
 
     def _reason(self, closed: list[str]) -> str:
         """The closed gates in words."""
@@ -104,35 +160,76 @@ class ControllerStatus:
         loop, now = self._loop, monotonic_ns()
         summary = loop.statistics.summary(self._safety.period)
         before, self._ticks = self._ticks, (loop.statistics.ticks, now)
-        numbers = {"periodicity.mean_error": abs(summary.rate - summary.expected) if summary.expected else 0.0,
-                   "periodicity.standard_deviation": summary.rate_deviation,
-                   "execution_time.mean_error": summary.mean, "execution_time.standard_deviation": summary.deviation}
-        judged = {} if not loop.is_active or loop.is_simulated else numbers  # simulated time has no rate
+        numbers = {
+            "periodicity.mean_error": abs(summary.rate - summary.expected)
+            if summary.expected
+            else 0.0,
+            "periodicity.standard_deviation": summary.rate_deviation,
+            "execution_time.mean_error": summary.mean,
+            "execution_time.standard_deviation": summary.deviation,
+        }
+        judged = (
+            {} if not loop.is_active or loop.is_simulated else numbers
+        )  # simulated time has no rate
         level, texts = judge(judged)
-        return self._status("loop", level, "; ".join(texts) or "regular", (
-            ("rate", (self._ticks[0] - before[0]) / max(1, now - before[1]) * 1e9), ("expected_rate", summary.expected),
-            ("ticks", loop.statistics.ticks), ("commands", self._commands.count),
-            ("period_mean_us", summary.period_mean), ("period_deviation_us", summary.period_deviation),
-            *numbers.items(), ("computation_p50_us", summary.median), ("computation_p99_us", summary.p99),
-            ("computation_max_us", summary.longest), ("overruns", self._safety.overruns),
-            ("thread", loop.priority), ("memory", self._memory), ("not_finite", self._commands.refused)))
+        return self._status(
+            "loop",
+            level,
+            "; ".join(texts) or "regular",
+            (
+                ("rate", (self._ticks[0] - before[0]) / max(1, now - before[1]) * 1e9),
+                ("expected_rate", summary.expected),
+                ("ticks", loop.statistics.ticks),
+                ("commands", self._commands.count),
+                ("period_mean_us", summary.period_mean),
+                ("period_deviation_us", summary.period_deviation),
+                *numbers.items(),
+                ("computation_p50_us", summary.median),
+                ("computation_p99_us", summary.p99),
+                ("computation_max_us", summary.longest),
+                ("overruns", self._safety.overruns),
+                ("thread", loop.priority),
+                ("memory", self._memory),
+                ("not_finite", self._commands.refused),
+            ),
+        )
 
     def _tick(self) -> DiagnosticStatus:
         controller, report = self._controller, self._controller.report.as_dict()
         saturated = [name for name in report if name.endswith(".saturated")]
-        limits = ((saturated, f"saturated: {', '.join(name.removesuffix('.saturated') for name in saturated)}"),
-                  (report["is_damped"], "a level is damped near a singularity"),
-                  (report["worst_margin"] < 0.0, "a contact is beyond its friction, pressure or normal force"))
+        limits = (
+            (
+                saturated,
+                f"saturated: {', '.join(name.removesuffix('.saturated') for name in saturated)}",
+            ),
+            (report["is_damped"], "a level is damped near a singularity"),
+            (
+                report["worst_margin"] < 0.0,
+                "a contact is beyond its friction, pressure or normal force",
+            ),
+        )
         texts = [text for applies, text in limits if applies]
         level = "warn" if texts and self._loop.is_active else "ok"
-        return self._status("tick", level, "; ".join(texts) or "within all limits", (
-            ("method", controller.settings.method), ("method_in_use", controller.method),
-            ("method_switches", controller.switches), ("method_residual", controller.method_residual),
-            ("condition", _condition(controller.osim)), ("mode", controller.settings.mode), *report.items()))
+        return self._status(
+            "tick",
+            level,
+            "; ".join(texts) or "within all limits",
+            (
+                ("method", controller.settings.method),
+                ("method_in_use", controller.method),
+                ("method_switches", controller.switches),
+                ("method_residual", controller.method_residual),
+                ("condition", _condition(controller.osim)),
+                ("mode", controller.settings.mode),
+                *report.items(),
+            ),
+        )
 
 
 def _condition(matrix: np.ndarray) -> float:
     """Condition number of the operational-space inertia, its rows in units of their own response."""
     scale = np.sqrt(np.abs(matrix.diagonal()))
     scaled = np.array(matrix) / np.outer(scale, scale) if scale.all() else np.array(matrix)
-    return float(np.linalg.cond(scaled)) if scaled.size and np.isfinite(scaled).all() else float("nan")
+    return (
+        float(np.linalg.cond(scaled)) if scaled.size and np.isfinite(scaled).all() else float("nan")
+    )

@@ -4,13 +4,19 @@ The node must have been made with `**NODE_OPTIONS`: then what the command line a
 declared, so that a misspelt name is an error instead of being ignored, and setting a name that does not exist is left
 to us to refuse.
 """
+
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
@@ -19,12 +25,19 @@ from opspace_ctrl.parameters import Parameter, checked, checked_value
 
 __all__ = ["NODE_OPTIONS", "Declared", "descriptor"]
 
-NODE_OPTIONS: dict[str, Any] = {"automatically_declare_parameters_from_overrides": True,
-                                "allow_undeclared_parameters": True}
+NODE_OPTIONS: dict[str, Any] = {
+    "automatically_declare_parameters_from_overrides": True,
+    "allow_undeclared_parameters": True,
+}
 
-TYPES = {"bool": RosParameter.Type.BOOL, "integer": RosParameter.Type.INTEGER, "double": RosParameter.Type.DOUBLE,
-         "string": RosParameter.Type.STRING, "double_array": RosParameter.Type.DOUBLE_ARRAY,
-         "string_array": RosParameter.Type.STRING_ARRAY}
+TYPES = {
+    "bool": RosParameter.Type.BOOL,
+    "integer": RosParameter.Type.INTEGER,
+    "double": RosParameter.Type.DOUBLE,
+    "string": RosParameter.Type.STRING,
+    "double_array": RosParameter.Type.DOUBLE_ARRAY,
+    "string_array": RosParameter.Type.STRING_ARRAY,
+}
 LARGEST = sys.float_info.max
 LARGEST_INTEGER = 2**63 - 1
 # What rclpy declares for itself.
@@ -66,7 +79,9 @@ class Declared:
             if self._node.has_parameter(parameter.name):
                 value = checked_value(parameter, self._node.get_parameter(parameter.name).value)
                 self._node.undeclare_parameter(parameter.name)
-            self._node.declare_parameter(parameter.name, value, descriptor(parameter, False), ignore_override=True)
+            self._node.declare_parameter(
+                parameter.name, value, descriptor(parameter, False), ignore_override=True
+            )
             # an empty list has no type by itself, and only what is set later may be refused as read-only
             self._node.set_parameters([RosParameter(parameter.name, TYPES[parameter.kind], value)])
             self._node.set_descriptor(parameter.name, descriptor(parameter))
@@ -80,24 +95,36 @@ class Declared:
             ParameterError: A parameter was given that is in no table.
         """
         given = self._node.get_parameters_by_prefix("")
-        checked(self.table.values(), {name: parameter.value for name, parameter in given.items()
-                                      if not name.startswith(FOREIGN)})
+        checked(
+            self.table.values(),
+            {
+                name: parameter.value
+                for name, parameter in given.items()
+                if not name.startswith(FOREIGN)
+            },
+        )
         self._node.add_on_set_parameters_callback(self._veto)
 
     def _in_our_types(self, changes: list[RosParameter]) -> list[RosParameter]:
         """An integer is a valid double; anything else is left for `_veto` to refuse."""
+
         def converted(change: RosParameter) -> RosParameter:
             parameter = self.table.get(change.name)
             if parameter is None:
                 return change
             try:
-                return RosParameter(change.name, TYPES[parameter.kind], checked_value(parameter, change.value))
+                return RosParameter(
+                    change.name, TYPES[parameter.kind], checked_value(parameter, change.value)
+                )
             except OpspaceError:
                 return change
+
         return [converted(change) for change in changes]
 
     def _veto(self, changes: list[RosParameter]) -> SetParametersResult:
-        ours = {change.name: change.value for change in changes if not change.name.startswith(FOREIGN)}
+        ours = {
+            change.name: change.value for change in changes if not change.name.startswith(FOREIGN)
+        }
         try:
             values = checked(self.table.values(), self._values | ours)
             if ours:
@@ -117,8 +144,12 @@ def descriptor(parameter: Parameter, final: bool = True) -> ParameterDescriptor:
     text = parameter.description
     if parameter.choices:
         text += f" One of: {', '.join(choice or repr('') for choice in parameter.choices)}."
-    result = ParameterDescriptor(name=parameter.name, description=text, dynamic_typing=True,
-                                 read_only=parameter.read_only and final)
+    result = ParameterDescriptor(
+        name=parameter.name,
+        description=text,
+        dynamic_typing=True,
+        read_only=parameter.read_only and final,
+    )
     if parameter.minimum is None and parameter.maximum is None:
         return result
     if parameter.kind == "integer":
@@ -126,14 +157,20 @@ def descriptor(parameter: Parameter, final: bool = True) -> ParameterDescriptor:
         result.integer_range = [IntegerRange(from_value=int(low), to_value=int(high))]
     elif parameter.kind == "double":
         low, high = _ends(parameter, LARGEST)
-        result.floating_point_range = [FloatingPointRange(from_value=float(low), to_value=float(high))]
+        result.floating_point_range = [
+            FloatingPointRange(from_value=float(low), to_value=float(high))
+        ]
     else:
         least, most = parameter.minimum, parameter.maximum
-        result.additional_constraints = f"each from {least if least is not None else '-inf'} to " \
-                                        f"{most if most is not None else 'inf'}"
+        result.additional_constraints = (
+            f"each from {least if least is not None else '-inf'} to "
+            f"{most if most is not None else 'inf'}"
+        )
     return result
 
 
 def _ends(parameter: Parameter, largest: float) -> tuple[float, float]:
-    return (-largest if parameter.minimum is None else parameter.minimum,
-            largest if parameter.maximum is None else parameter.maximum)
+    return (
+        -largest if parameter.minimum is None else parameter.minimum,
+        largest if parameter.maximum is None else parameter.maximum,
+    )

@@ -1,4 +1,5 @@
 """Listens to the tracking errors that controllers publish: every TwistStamped topic whose name ends in /error."""
+
 from __future__ import annotations
 
 from time import monotonic, perf_counter
@@ -13,7 +14,9 @@ from rclpy.signals import SignalHandlerOptions
 __all__ = ["ErrorWatch"]
 
 KIND, ENDING = "geometry_msgs/msg/TwistStamped", "/error"
-LOOK_EVERY = 0.05  # [s] between two looks for new topics; lock-step may run through a second meanwhile
+LOOK_EVERY = (
+    0.05  # [s] between two looks for new topics; lock-step may run through a second meanwhile
+)
 QOS = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -28,9 +31,15 @@ class ErrorWatch:
 
     def __enter__(self) -> ErrorWatch:
         self._context = rclpy.Context()
-        rclpy.init(args=[], context=self._context, domain_id=self._domain,  # ours are not ROS's: --set NAME:=VALUE
-                   signal_handler_options=SignalHandlerOptions.NO)
-        self._node = rclpy.create_node("opspace_hil", context=self._context, start_parameter_services=False)
+        rclpy.init(
+            args=[],
+            context=self._context,
+            domain_id=self._domain,  # ours are not ROS's: --set NAME:=VALUE
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+        self._node = rclpy.create_node(
+            "opspace_hil", context=self._context, start_parameter_services=False
+        )
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         return self
@@ -57,8 +66,9 @@ class ErrorWatch:
         for topic, kinds in self._node.get_topic_names_and_types():
             if topic.endswith(ENDING) and KIND in kinds and topic not in self._rows:
                 rows = self._rows[topic] = []
-                self._node.create_subscription(TwistStamped, topic, lambda message, rows=rows: _note(rows, message),
-                                               QOS)
+                self._node.create_subscription(
+                    TwistStamped, topic, lambda message, rows=rows: _note(rows, message), QOS
+                )
 
 
 def _note(rows: list[tuple[float, ...]], message: TwistStamped) -> None:

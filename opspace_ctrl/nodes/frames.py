@@ -1,4 +1,5 @@
 """The frames that messages name: the world, or a frame of the robot through our own kinematics."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -24,15 +25,25 @@ class Placement:
     """
 
     def __init__(self, position: np.ndarray, quaternion: np.ndarray):
-        self.position, self.quaternion, self.rotation = position, quaternion, from_quaternion(quaternion)
+        self.position, self.quaternion, self.rotation = (
+            position,
+            quaternion,
+            from_quaternion(quaternion),
+        )
 
     def pose(self, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A pose (3,), (4,), both of the first frame, in the second."""
-        return self.position + self.rotation @ position, quaternion_product(self.quaternion, quaternion)
+        return self.position + self.rotation @ position, quaternion_product(
+            self.quaternion, quaternion
+        )
 
-    def poses(self, positions: np.ndarray, quaternions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def poses(
+        self, positions: np.ndarray, quaternions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The same of many poses (n, 3), (n, 4) at once."""
-        product = np.array([quaternion_product(self.quaternion, unit) for unit in np.eye(4)])  # linear in the second
+        product = np.array(
+            [quaternion_product(self.quaternion, unit) for unit in np.eye(4)]
+        )  # linear in the second
         return self.position + positions @ self.rotation.T, quaternions @ product
 
     def turned(self, value: np.ndarray) -> np.ndarray:
@@ -47,7 +58,9 @@ class Frames:
     these.
     """
 
-    def __init__(self, model: Model, configuration: Callable[[], np.ndarray], world: Callable[[], str]):
+    def __init__(
+        self, model: Model, configuration: Callable[[], np.ndarray], world: Callable[[], str]
+    ):
         """Configuration: returns a copy of the present q (nq,); world: returns the world's name in messages."""
         self._model, self._configuration, self._world = model, configuration, world
 
@@ -65,13 +78,17 @@ class Frames:
             return Placement(position, quaternion)
         origin, turn = frame_pose(self._model, q, reference)
         back = quaternion_conjugate(turn)
-        return Placement(from_quaternion(back) @ (position - origin), quaternion_product(back, quaternion))
+        return Placement(
+            from_quaternion(back) @ (position - origin), quaternion_product(back, quaternion)
+        )
 
     def _in_world(self, frame_id: str, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         world = self._world()
         if frame_id == world:
             return IDENTITY
         if frame_id not in self._model.frame_names:
-            raise TargetError(f"frame_id {quoted(frame_id)} is neither the world nor a frame of the robot; valid are "
-                              f"{listed(dict.fromkeys((world, *self._model.frame_names)))}")
+            raise TargetError(
+                f"frame_id {quoted(frame_id)} is neither the world nor a frame of the robot; valid are "
+                f"{listed(dict.fromkeys((world, *self._model.frame_names)))}"
+            )
         return frame_pose(self._model, q, frame_id)

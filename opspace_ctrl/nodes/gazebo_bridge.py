@@ -5,6 +5,7 @@
 
 In lock-step each command steps the paused world once; the next state is the answer.
 """
+
 from __future__ import annotations
 
 import sys
@@ -89,7 +90,9 @@ class GazeboBridge(Node):
     def _make_relay(self) -> None:
         settings = self._settings
         self._pairing = Pairing(settings["floating"])
-        self._select = JointSelection(settings["gazebo_joints"] or settings["joints"], settings["offsets"])
+        self._select = JointSelection(
+            settings["gazebo_joints"] or settings["joints"], settings["offsets"]
+        )
         self._twist = BaseTwist(settings["step"]) if settings["twist"] == "difference" else None
         self._velocities = np.zeros(0)
         self._last: tuple[JointState, Odometry | None] | None = None
@@ -103,13 +106,19 @@ class GazeboBridge(Node):
         self._waiter = make_waiter(self)
         self._odometry_inlet = self._waiter.subscribe(Odometry, ODOMETRY, QUEUE)
         self._state_inlet = self._waiter.subscribe(JointState, STATES, QUEUE)
-        self._command_inlet = self._waiter.subscribe(Float64MultiArray, "effort_controller/commands", QUEUE)
-        self._forces = [self.create_publisher(Float64, topic, qos.COMMANDS) for topic in force_topics]
+        self._command_inlet = self._waiter.subscribe(
+            Float64MultiArray, "effort_controller/commands", QUEUE
+        )
+        self._forces = [
+            self.create_publisher(Float64, topic, qos.COMMANDS) for topic in force_topics
+        ]
         self._states = self.create_publisher(JointState, "joint_states", qos.STATES)
         self._odometry = self.create_publisher(Odometry, "odom", qos.STATES)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.profile(10))
         # by the steady clock: simulated time stands while the world does
-        self._timer = self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = self.create_timer(
+            1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
 
     def _loop(self) -> None:
         """Relay until `end`."""
@@ -155,7 +164,9 @@ class GazeboBridge(Node):
         """May the world be moved? Not before every force and request would arrive: none may be lost."""
         if not self._ready:
             self._ready = self._world is None or (
-                self._world.is_ready() and all(force.get_subscription_count() for force in self._forces))
+                self._world.is_ready()
+                and all(force.get_subscription_count() for force in self._forces)
+            )
         return self._ready
 
     def _send(self, forces: np.ndarray) -> None:
@@ -179,8 +190,11 @@ class GazeboBridge(Node):
             self._complain(self._select.problem or "a pose of the base is not finite")
             return
         positions, self._velocities = selected
-        joints = JointState(name=self._settings["joints"], position=_doubles(positions),
-                            velocity=_doubles(self._velocities))  # no effort: Gazebo does not measure it
+        joints = JointState(
+            name=self._settings["joints"],
+            position=_doubles(positions),
+            velocity=_doubles(self._velocities),
+        )  # no effort: Gazebo does not measure it
         joints.header.stamp = state.header.stamp
         self._last = joints, odometry and self._completed(odometry)
         self._publish(now)
@@ -194,8 +208,12 @@ class GazeboBridge(Node):
         odometry.child_frame_id = self._settings["base_frame"]
         if self._twist is not None:
             pose, twist = odometry.pose.pose, odometry.twist.twist
-            values = self._twist(nanoseconds(odometry.header.stamp), vector_of(pose.position),
-                                 quaternion_of(pose.orientation), twist_of(twist)).tolist()
+            values = self._twist(
+                nanoseconds(odometry.header.stamp),
+                vector_of(pose.position),
+                quaternion_of(pose.orientation),
+                twist_of(twist),
+            ).tolist()
             twist.linear.x, twist.linear.y, twist.linear.z = values[:3]
             twist.angular.x, twist.angular.y, twist.angular.z = values[3:]
         return odometry
@@ -220,17 +238,28 @@ class GazeboBridge(Node):
         if self._last is None:
             level, text = "warn", "no state from Gazebo yet"
         elif not self._ready:
-            level, text = "warn", "Gazebo does not listen to all forces, or its world cannot be controlled yet"
+            level, text = (
+                "warn",
+                "Gazebo does not listen to all forces, or its world cannot be controlled yet",
+            )
         elif guard.tripped:
             level, text = "warn", f"no command: {self._settings['timeout_action']}"
         elif guard.counters["refused"] or self._rejected:
             level, text = "warn", guard.reason or self._complaint
         else:
             level, text = "ok", "relaying"
-        values = [*guard.counters.items(), ("repeats", pairing.repeats), ("unpaired", pairing.unpaired),
-                  ("rejected_states", self._rejected), ("resent", self._resent), ("last_refusal", guard.reason),
-                  ("last_complaint", self._complaint)]
-        message = DiagnosticArray(status=[diagnostic(f"{self.get_name()}: relay", "gazebo", level, text, values)])
+        values = [
+            *guard.counters.items(),
+            ("repeats", pairing.repeats),
+            ("unpaired", pairing.unpaired),
+            ("rejected_states", self._rejected),
+            ("resent", self._resent),
+            ("last_refusal", guard.reason),
+            ("last_complaint", self._complaint),
+        ]
+        message = DiagnosticArray(
+            status=[diagnostic(f"{self.get_name()}: relay", "gazebo", level, text, values)]
+        )
         message.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(message)
         if guard.tripped:
@@ -246,7 +275,9 @@ def _is_finite(odometry: Odometry) -> bool:
     return bool(np.isfinite([*vector_of(pose.position), *quaternion_of(pose.orientation)]).all())
 
 
-def main(arguments: list[str] | None = None, make_world: Callable[[Node], World] | None = None) -> int:
+def main(
+    arguments: list[str] | None = None, make_world: Callable[[Node], World] | None = None
+) -> int:
     """Run the node; the exit codes are those of `runtime`."""
     return run(lambda stop: GazeboBridge(make_world), arguments, USAGE)
 

@@ -4,6 +4,7 @@ Gazebo keeps the last force of a joint for ever, through a pause too, so the bri
 command came for `command_timeout` of simulated time, or when neither Gazebo nor a controller said anything for
 `silence_timeout` of real time. A paused world repeats its stamp: there, neither runs out.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -87,7 +88,8 @@ class ForceGuard:
             return False
         # half a nanosecond: stamps are whole nanoseconds, their differences as floats are not
         is_stale = self._stamp is not None and (
-            self._stamp - self._commanded_at > self.settings["command_timeout"] + 5e-10)
+            self._stamp - self._commanded_at > self.settings["command_timeout"] + 5e-10
+        )
         if not (is_stale or self.is_silent(now)):
             return False
         self._is_armed = False
@@ -101,7 +103,9 @@ class ForceGuard:
         if action == "hold":
             return None
         if action == "damping" and len(velocities) == len(self._joints):
-            return np.clip(-self.settings["timeout_damping"] * velocities, -self._limits, self._limits)
+            return np.clip(
+                -self.settings["timeout_damping"] * velocities, -self._limits, self._limits
+            )
         return np.zeros(len(self._joints))
 
     def _refusal(self, values: Sequence[float]) -> str:
@@ -109,8 +113,10 @@ class ForceGuard:
         if len(values) != len(self._joints):
             return f"{len(values)} efforts for {len(self._joints)} joints"
         efforts = np.asarray(values, float)
-        for bad, what in ((~np.isfinite(efforts), "is not finite"),
-                          (np.abs(efforts) > self._refused_above, "is beyond the effort limit")):
+        for bad, what in (
+            (~np.isfinite(efforts), "is not finite"),
+            (np.abs(efforts) > self._refused_above, "is beyond the effort limit"),
+        ):
             if bad.any():
                 at = int(np.argmax(bad))
                 return f"the effort of {self._joints[at]}, {efforts[at]:g}, {what}"

@@ -4,6 +4,7 @@ Gazebo repeats the same stamp while it is paused, lists joints in an order and u
 and sends odometry on a topic of its own, with a twist that is a mean over many steps. Here repeats are dropped, joints
 selected by name, a joint state waits for the odometry of the same stamp, and the twist is that of the last step.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -37,7 +38,9 @@ class JointSelection:
         self._index = np.zeros(0, int)
         self.problem = ""
 
-    def __call__(self, names: Sequence[str], positions, velocities) -> tuple[np.ndarray, np.ndarray] | None:
+    def __call__(
+        self, names: Sequence[str], positions, velocities
+    ) -> tuple[np.ndarray, np.ndarray] | None:
         """Positions (offset added) and velocities (k,), or None; velocities may be missing: then empty."""
         if list(names) != self._names and not self._learn(names):
             return None

@@ -1,4 +1,5 @@
 """Gazebo's world control through ROS: run and step; ros_gz_interfaces is optional."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -37,8 +38,10 @@ class ServiceWorld:
         try:
             from ros_gz_interfaces.srv import ControlWorld
         except ImportError:
-            raise GazeboError("stepping or starting the world (lockstep, run_on_command) needs ros_gz_interfaces, "
-                              "which is not importable; install ros_gz or set both to false") from None
+            raise GazeboError(
+                "stepping or starting the world (lockstep, run_on_command) needs ros_gz_interfaces, "
+                "which is not importable; install ros_gz or set both to false"
+            ) from None
         self._request = ControlWorld.Request
         self._client = node.create_client(ControlWorld, service)
         self._failed = failed

@@ -1,4 +1,5 @@
 """What comes from the robot, made into one state at one time: joint states, and the odometry that belongs to them."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -12,7 +13,9 @@ from opspace_ctrl.nodes.stamps import Stamps
 
 __all__ = ["Intake"]
 
-UNPAIRED_IN_A_ROW = 10  # after so many joint states without odometry of their stamp it is no longer waited for
+UNPAIRED_IN_A_ROW = (
+    10  # after so many joint states without odometry of their stamp it is no longer waited for
+)
 
 
 class Intake:
@@ -33,7 +36,14 @@ class Intake:
         odometry_fault: what was wrong with the newest odometry.
     """
 
-    def __init__(self, model: Model, root: str, floating: bool, clock_jump: float = 1.0, velocity_time: float = 0.0):
+    def __init__(
+        self,
+        model: Model,
+        root: str,
+        floating: bool,
+        clock_jump: float = 1.0,
+        velocity_time: float = 0.0,
+    ):
         """Root: the link that odometry is about."""
         self.q, self.v = model.neutral(), np.zeros(model.nv)
         self.joints = JointStates(model, self.q, self.v, velocity_time)
@@ -128,7 +138,10 @@ class Intake:
         """The clock was set: what was told before belongs to another time."""
         self.joints.forget()
         self._origin, self._is_waiting = 0, False
-        if self.odometry is not None and abs(self.odometry.stamp - self.stamps.last) > self.stamps.jump * 1e9:
+        if (
+            self.odometry is not None
+            and abs(self.odometry.stamp - self.stamps.last) > self.stamps.jump * 1e9
+        ):
             self.odometry.forget()
 
     def _paired(self) -> bool:

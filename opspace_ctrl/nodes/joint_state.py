@@ -1,4 +1,5 @@
 """sensor_msgs/JointState into q and v: mapped by name, merged, checked, differentiated where velocities are missing."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -52,12 +53,17 @@ class JointStates:
         """
         self.names = model.joint_names
         count = len(self.names)
-        several = [name for name, kind in zip(model.body_joint_names, model.joint_type)
-                   if name in self.names and NQ[JointType(kind)] != 1]
+        several = [
+            name
+            for name, kind in zip(model.body_joint_names, model.joint_type)
+            if name in self.names and NQ[JointType(kind)] != 1
+        ]
         if several:
-            raise ConfigurationError(f"joint {several[0]!r} has several coordinates, which joint_states cannot carry; "
-                                     f"joints that it can carry: {listed(set(self.names) - set(several))}")
-        self.position, self.velocity = q[model.nq - count:], v[model.nv - count:]
+            raise ConfigurationError(
+                f"joint {several[0]!r} has several coordinates, which joint_states cannot carry; "
+                f"joints that it can carry: {listed(set(self.names) - set(several))}"
+            )
+        self.position, self.velocity = q[model.nq - count :], v[model.nv - count :]
         self.stamps = np.zeros(count, dtype=np.int64)
         self.missing = count
         self.oldest = 0
@@ -94,11 +100,11 @@ class JointStates:
         if len(position) != len(names) or (len(velocity) != len(names) and len(velocity)):
             return SIZE
         joints = mapping.joints
-        new = self._new_position[:len(joints)]
+        new = self._new_position[: len(joints)]
         position.take(mapping.source, out=new)
         if not isfinite(new.dot(new)):  # infinite only if a number is, or is far beyond any joint's
             return FINITE
-        rates = self._new_velocity[:len(joints)]
+        rates = self._new_velocity[: len(joints)]
         fault = self._rates(mapping, new, velocity, rates, stamp)
         if fault:
             return fault
@@ -112,7 +118,9 @@ class JointStates:
             self._merge(joints, stamp)
         return OK
 
-    def _rates(self, mapping: _Mapping, new: np.ndarray, velocity, rates: np.ndarray, stamp: int) -> str:
+    def _rates(
+        self, mapping: _Mapping, new: np.ndarray, velocity, rates: np.ndarray, stamp: int
+    ) -> str:
         """The velocities of a message, in `rates`."""
         joints = mapping.joints
         if len(velocity):
@@ -133,7 +141,9 @@ class JointStates:
         """Velocities by difference from the positions told last, smoothed; zero where there is none before."""
         elapsed = (stamp - self.stamps[joints]) * 1e-9
         change = new - self.position[joints]
-        change = np.where(self._circular[joints], np.mod(change + np.pi, 2.0 * np.pi) - np.pi, change)
+        change = np.where(
+            self._circular[joints], np.mod(change + np.pi, 2.0 * np.pi) - np.pi, change
+        )
         moves = (self.stamps[joints] > 0) & (elapsed > 0.0)
         safe = np.where(moves, elapsed, 1.0)
         share = safe / (self._velocity_time + safe)
@@ -163,7 +173,9 @@ class JointStates:
         return mapping
 
     def _made(self, names: list[str]) -> _Mapping:
-        source = np.array([at for at, name in enumerate(names) if name in self._number], dtype=np.int64)
+        source = np.array(
+            [at for at, name in enumerate(names) if name in self._number], dtype=np.int64
+        )
         joints = np.array([self._number[names[at]] for at in source], dtype=np.int64)
         is_twice = len(set(joints.tolist())) != len(joints)
         fault = FOREIGN if not len(joints) else NAMES if is_twice else OK
@@ -172,6 +184,10 @@ class JointStates:
 
 def _circular(model: Model) -> np.ndarray:
     """(k,) whether a joint's position is an angle without limits, which may be given modulo 2 pi."""
-    turning = {name for name, kind in zip(model.body_joint_names, model.joint_type) if kind == JointType.REVOLUTE}
+    turning = {
+        name
+        for name, kind in zip(model.body_joint_names, model.joint_type)
+        if kind == JointType.REVOLUTE
+    }
     endless = np.isinf(model.position_limits).all(axis=1)
     return np.array([name in turning for name in model.joint_names], dtype=bool) & endless

@@ -1,4 +1,5 @@
 """What RViz shows: frames of the tasks, their targets and errors, contact forces, operational-space inertia."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -29,11 +30,17 @@ class Markers:
 
     def __init__(self, controller: Controller, configuration: Callable[[], np.ndarray]):
         """Configuration: returns a copy of the present q (nq,)."""
-        self._controller, self._configuration, self._model = controller, configuration, controller.model
+        self._controller, self._configuration, self._model = (
+            controller,
+            configuration,
+            controller.model,
+        )
         specs = [task.spec for task in controller.settings.tasks]
         ends = np.cumsum([6 if spec.rows == "pose" else 3 for spec in specs], dtype=int)
-        self._tasks = [(number, spec, int(end) - (6 if spec.rows == "pose" else 3))
-                       for number, (spec, end) in enumerate(zip(specs, ends))]
+        self._tasks = [
+            (number, spec, int(end) - (6 if spec.rows == "pose" else 3))
+            for number, (spec, end) in enumerate(zip(specs, ends))
+        ]
         weight = float(np.linalg.norm(self._model.gravity)) * self._model.total_mass
         self._newton = FORCE / (weight or FORCELESS)
 
@@ -44,10 +51,15 @@ class Markers:
         for number, spec, row in self._tasks:
             of_task = Header(stamp=header.stamp, frame_id=spec.relative_to or header.frame_id)
             pose, target = self._controller.pose(spec.name), self._controller.target(spec.name)
-            markers += [_axes(of_task, "frames", number, pose, 1.0), _axes(of_task, "targets", number, target, 0.4),
-                        _arrow(of_task, "errors", number, pose[0], target[0], YELLOW)]
+            markers += [
+                _axes(of_task, "frames", number, pose, 1.0),
+                _axes(of_task, "targets", number, target, 0.4),
+                _arrow(of_task, "errors", number, pose[0], target[0], YELLOW),
+            ]
             if spec.rows != "orientation":
-                markers.append(_ellipsoid(of_task, number, pose[0], osim[row:row + 3, row:row + 3]))
+                markers.append(
+                    _ellipsoid(of_task, number, pose[0], osim[row : row + 3, row : row + 3])
+                )
         q, report = self._configuration(), self._controller.report
         for number, contact in enumerate(self._controller.settings.contacts):
             origin, _ = frame_pose(self._model, q, contact.spec.frame)
@@ -56,10 +68,18 @@ class Markers:
         return MarkerArray(markers=markers)
 
 
-def _marker(header: Header, namespace: str, number: int, kind: int, colour, opacity: float) -> Marker:
+def _marker(
+    header: Header, namespace: str, number: int, kind: int, colour, opacity: float
+) -> Marker:
     red, green, blue = colour
-    marker = Marker(header=header, ns=namespace, id=number, type=kind, action=Marker.ADD,
-                    color=ColorRGBA(r=red, g=green, b=blue, a=opacity))
+    marker = Marker(
+        header=header,
+        ns=namespace,
+        id=number,
+        type=kind,
+        action=Marker.ADD,
+        color=ColorRGBA(r=red, g=green, b=blue, a=opacity),
+    )
     marker.pose.orientation.w = 1.0
     return marker
 

@@ -1,4 +1,5 @@
 """Between messages and numbers: stamps, vectors, poses, arrays, diagnostics."""
+
 from __future__ import annotations
 
 from array import array
@@ -10,12 +11,27 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Pose, Quaternion, Twist, Vector3, Wrench
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
-__all__ = ["LEVELS", "diagnostic", "matrix_message", "nanoseconds", "pose_message", "quaternion_of", "stamp_of",
-           "twist_of", "vector_message", "vector_of", "wrench_of"]
+__all__ = [
+    "LEVELS",
+    "diagnostic",
+    "matrix_message",
+    "nanoseconds",
+    "pose_message",
+    "quaternion_of",
+    "stamp_of",
+    "twist_of",
+    "vector_message",
+    "vector_of",
+    "wrench_of",
+]
 
 SECOND = 1_000_000_000  # [ns]
-LEVELS = {"ok": DiagnosticStatus.OK, "warn": DiagnosticStatus.WARN, "error": DiagnosticStatus.ERROR,
-          "stale": DiagnosticStatus.STALE}
+LEVELS = {
+    "ok": DiagnosticStatus.OK,
+    "warn": DiagnosticStatus.WARN,
+    "error": DiagnosticStatus.ERROR,
+    "stale": DiagnosticStatus.STALE,
+}
 
 
 def nanoseconds(stamp: Time) -> int:
@@ -68,15 +84,22 @@ def matrix_message(matrix: np.ndarray) -> Float64MultiArray:
     """A matrix (rows, columns), row by row."""
     rows, columns = matrix.shape
     message = Float64MultiArray()
-    message.layout.dim = [MultiArrayDimension(label="rows", size=rows, stride=rows * columns),
-                          MultiArrayDimension(label="columns", size=columns, stride=columns)]
+    message.layout.dim = [
+        MultiArrayDimension(label="rows", size=rows, stride=rows * columns),
+        MultiArrayDimension(label="columns", size=columns, stride=columns),
+    ]
     message.data = array("d", np.ascontiguousarray(matrix, dtype=float).tobytes())
     return message
 
 
-def diagnostic(name: str, hardware_id: str, level: str, text: str,
-               values: Iterable[tuple[str, object]]) -> DiagnosticStatus:
+def diagnostic(
+    name: str, hardware_id: str, level: str, text: str, values: Iterable[tuple[str, object]]
+) -> DiagnosticStatus:
     """A status with its numbers; level: a key of LEVELS."""
-    pairs = [KeyValue(key=key, value=f"{value:.6g}" if isinstance(value, float) else str(value))
-             for key, value in values]
-    return DiagnosticStatus(name=name, hardware_id=hardware_id, level=LEVELS[level], message=text, values=pairs)
+    pairs = [
+        KeyValue(key=key, value=f"{value:.6g}" if isinstance(value, float) else str(value))
+        for key, value in values
+    ]
+    return DiagnosticStatus(
+        name=name, hardware_id=hardware_id, level=LEVELS[level], message=text, values=pairs
+    )

@@ -1,4 +1,5 @@
 """nav_msgs/Odometry into the first elements of q and v: the floating base."""
+
 from __future__ import annotations
 
 import math

@@ -3,6 +3,7 @@
 Everything here runs in the executor's thread and reads the results of the newest tick; what nobody listens to is not
 made.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -30,22 +31,37 @@ class Outputs:
         also: called at the rate at which the poses are published.
     """
 
-    def __init__(self, node: Node, controller: Controller, header: Callable[[], Header | None],
-                 configuration: Callable[[], np.ndarray], rate: float, marker_rate: float):
+    def __init__(
+        self,
+        node: Node,
+        controller: Controller,
+        header: Callable[[], Header | None],
+        configuration: Callable[[], np.ndarray],
+        rate: float,
+        marker_rate: float,
+    ):
         """Header: stamp of the newest tick and name of the world, None while there is nothing to tell.
 
         Configuration: returns a copy of the present q (nq,). Rates in Hz, 0: none.
         """
         self._node, self._controller, self._header = node, controller, header
         self._tasks = [
-            (spec.name, spec.relative_to, node.create_publisher(PoseStamped, f"~/{spec.name}/pose", qos.OUTPUTS),
-             node.create_publisher(TwistStamped, f"~/{spec.name}/error", qos.OUTPUTS))
-            for spec in (task.spec for task in controller.settings.tasks)]
+            (
+                spec.name,
+                spec.relative_to,
+                node.create_publisher(PoseStamped, f"~/{spec.name}/pose", qos.OUTPUTS),
+                node.create_publisher(TwistStamped, f"~/{spec.name}/error", qos.OUTPUTS),
+            )
+            for spec in (task.spec for task in controller.settings.tasks)
+        ]
         self._osim = node.create_publisher(Float64MultiArray, "~/osim", qos.OUTPUTS)
         self._residual = node.create_publisher(Float64, "~/method_residual", qos.profile(10))
         self._markers = Markers(controller, configuration)
         self._marker_array = node.create_publisher(MarkerArray, "~/markers", qos.OUTPUTS)
-        numbers = [self._osim, *(publisher for *_, pose, error in self._tasks for publisher in (pose, error))]
+        numbers = [
+            self._osim,
+            *(publisher for *_, pose, error in self._tasks for publisher in (pose, error)),
+        ]
         self._streams = ((self.publish, numbers), (self.publish_markers, [self._marker_array]))
         self._publishers = [*numbers, self._residual, self._marker_array]
         self.also: Callable[[], None] | None = None
@@ -65,7 +81,9 @@ class Outputs:
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # simulated time may stand
         for number, (rate, (callback, publishers)) in enumerate(zip(self._rates, self._streams)):
             is_heard = any(publisher.get_subscription_count() for publisher in publishers)
-            is_wanted = rate > 0.0 and (is_heard or (callback == self.publish and self.also is not None))
+            is_wanted = rate > 0.0 and (
+                is_heard or (callback == self.publish and self.also is not None)
+            )
             timer = self._timers[number]
             if is_wanted and timer is None:
                 self._timers[number] = self._node.create_timer(1.0 / rate, callback, clock=steady)
@@ -95,11 +113,16 @@ class Outputs:
         for name, reference, pose, error in self._tasks:
             of_task = Header(stamp=header.stamp, frame_id=reference or header.frame_id)
             if pose.get_subscription_count():
-                pose.publish(PoseStamped(header=of_task, pose=pose_message(*self._controller.pose(name))))
+                pose.publish(
+                    PoseStamped(header=of_task, pose=pose_message(*self._controller.pose(name)))
+                )
             if error.get_subscription_count():
                 message = TwistStamped(header=of_task)
                 value = self._controller.error(name)
-                message.twist.linear, message.twist.angular = vector_message(value[:3]), vector_message(value[3:])
+                message.twist.linear, message.twist.angular = (
+                    vector_message(value[:3]),
+                    vector_message(value[3:]),
+                )
                 error.publish(message)
         if self._osim.get_subscription_count():
             self._osim.publish(matrix_message(self._controller.osim))

@@ -2,6 +2,7 @@
 
 Each function returns a phrase for the log and the diagnostics: what was done, or why not.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -10,7 +11,13 @@ import os
 import sys
 from contextlib import suppress
 
-__all__ = ["collect_garbage", "lock_memory", "quiet_interpreter", "raise_priority", "restore_interpreter"]
+__all__ = [
+    "collect_garbage",
+    "lock_memory",
+    "quiet_interpreter",
+    "raise_priority",
+    "restore_interpreter",
+]
 
 LOCK_CURRENT, LOCK_FUTURE, LOCK_ON_FAULT = 1, 2, 4  # of mlockall(2)
 SWITCH = 1e-4  # [s] after which a thread yields the interpreter to a loop that waits for it

@@ -3,19 +3,30 @@
 Whatever drives a robot is RELIABLE both ways, because a lock-step simulation would stop at the first lost message.
 Each can be overridden by the parameters `qos_overrides.<topic>.<publisher | subscription>.*`.
 """
+
 from __future__ import annotations
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-__all__ = ["COMMANDS", "DESCRIPTION", "OUTPUTS", "STATES", "TARGETS", "UNRELIABLE_STATES", "profile"]
+__all__ = [
+    "COMMANDS",
+    "DESCRIPTION",
+    "OUTPUTS",
+    "STATES",
+    "TARGETS",
+    "UNRELIABLE_STATES",
+    "profile",
+]
 
 
 def profile(depth: int, reliable: bool = True, latched: bool = False) -> QoSProfile:
     """Keep the last `depth` messages; latched: late subscribers get them too."""
     return QoSProfile(
-        history=HistoryPolicy.KEEP_LAST, depth=depth,
+        history=HistoryPolicy.KEEP_LAST,
+        depth=depth,
         reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
-        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE)
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+    )
 
 
 STATES = profile(1)  # joint_states and odom: only the newest matters

@@ -1,4 +1,5 @@
 """The robot that a node's parameters name, or that the topic robot_description tells."""
+
 from __future__ import annotations
 
 import os
@@ -24,7 +25,9 @@ PATIENCE = 10.0  # [s] that the topic is waited for
 LOOK = 0.1  # [s] between two looks at whether to stop
 
 
-def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str], object]) -> Model:
+def load(
+    robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str], object]
+) -> Model:
     """The robot of a shipped name, a path, or URDF text.
 
     Args:
@@ -38,8 +41,10 @@ def load(robot: str, base: str, locked: Mapping[str, float], warn: Callable[[str
     """
     is_text = robot.lstrip().startswith("<")
     if not (is_text or robot in ROBOTS or os.path.isfile(robot)):
-        raise SourceError(f"robot {quoted(robot)} is neither a shipped robot ({', '.join(ROBOTS)}) nor a file; "
-                          f"relative paths count from {quoted(Path.cwd())}")
+        raise SourceError(
+            f"robot {quoted(robot)} is neither a shipped robot ({', '.join(ROBOTS)}) nor a file; "
+            f"relative paths count from {quoted(Path.cwd())}"
+        )
     options: dict[str, Any] = {"base": base} if base else {}
     if locked:
         options["locked"] = dict(locked)
@@ -75,6 +80,8 @@ class Description:
             if self._text:
                 return self._text
             if monotonic() > end or is_stopped():
-                raise SourceError(f"no robot: nothing came on {self._waiter.topic(self._inlet)} within {PATIENCE:g} s, "
-                                  "and the parameter `robot` is empty")
+                raise SourceError(
+                    f"no robot: nothing came on {self._waiter.topic(self._inlet)} within {PATIENCE:g} s, "
+                    "and the parameter `robot` is empty"
+                )
             self._waiter.wait(LOOK)

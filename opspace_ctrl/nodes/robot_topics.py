@@ -1,4 +1,5 @@
 """The topics of a robot, as the simulator offers them: states out, commands and pushes in."""
+
 from __future__ import annotations
 
 from array import array
@@ -39,11 +40,14 @@ def joint_order(model: Model, joints: list[str]) -> np.ndarray:
     own = list(model.joint_names)
     for name, kind in zip(model.body_joint_names, model.joint_type):
         if name in own and NV[kind] != 1:
-            raise ConfigurationError(f"joint {quoted(name)} has {NV[kind]} coordinates; joint_states and commands "
-                                     "carry one for each joint")
+            raise ConfigurationError(
+                f"joint {quoted(name)} has {NV[kind]} coordinates; joint_states and commands "
+                "carry one for each joint"
+            )
     if joints and sorted(joints) != sorted(own):
-        raise ConfigurationError(f"joints: {listed(joints)} are not the joints of {model.name}, each once: "
-                                 f"{listed(own)}")
+        raise ConfigurationError(
+            f"joints: {listed(joints)} are not the joints of {model.name}, each once: {listed(own)}"
+        )
     return np.array([own.index(name) for name in joints or own], dtype=np.int64)
 
 
@@ -55,22 +59,28 @@ class RobotTopics:
         refused_wrenches: how many pushes were refused, and `reason`, why the last one was.
     """
 
-    def __init__(self, node: Node, model: Model, values: Mapping[str, Any], has_clock: bool) -> None:
+    def __init__(
+        self, node: Node, model: Model, values: Mapping[str, Any], has_clock: bool
+    ) -> None:
         self._node, self._model = node, model
         self._order = joint_order(model, values["joints"])
         for frame in values["wrench_frames"]:
             model.frame_index(frame)
         self.refused_wrenches, self.reason = 0, ""
         self.waiter = make_waiter(node)
-        self._command_inlet = self.waiter.subscribe(Float64MultiArray, "effort_controller/commands", QUEUE)
+        self._command_inlet = self.waiter.subscribe(
+            Float64MultiArray, "effort_controller/commands", QUEUE
+        )
         self._wrench_inlet = self.waiter.subscribe(WrenchStamped, "~/wrench", QUEUE)
         self._make_messages(values)
         publish = node.create_publisher
         self._states = publish(JointState, "joint_states", qos.STATES)
         self._odometry = publish(Odometry, "odom", qos.STATES) if base_index(model) else None
         self._clock = publish(Clock, "/clock", qos.STATES) if has_clock else None
-        self._sensors = {frame: publish(WrenchStamped, f"~/{ros_name(frame)}/wrench", qos.OUTPUTS)
-                         for frame in values["wrench_frames"]}
+        self._sensors = {
+            frame: publish(WrenchStamped, f"~/{ros_name(frame)}/wrench", qos.OUTPUTS)
+            for frame in values["wrench_frames"]
+        }
         self._description = None
         if values["publish_robot_description"]:
             self._description = publish(String, "robot_description", qos.DESCRIPTION)
@@ -80,10 +90,14 @@ class RobotTopics:
         """Messages that are filled again and again: their arrays are written in place."""
         count = len(self._order)
         names = [self._model.joint_names[j] for j in self._order]
-        self._state = JointState(name=names, **{part: array("d", bytes(8 * count))
-                                                for part in ("position", "velocity", "effort")})
+        self._state = JointState(
+            name=names,
+            **{part: array("d", bytes(8 * count)) for part in ("position", "velocity", "effort")},
+        )
         self._position, self._velocity, self._effort = (
-            np.frombuffer(part) for part in (self._state.position, self._state.velocity, self._state.effort))
+            np.frombuffer(part)
+            for part in (self._state.position, self._state.velocity, self._state.effort)
+        )
         self._base = Odometry(child_frame_id=self._model.body_names[0])
         self._base.header.frame_id = values["odom_frame"]
         self._time = Clock()
@@ -91,7 +105,13 @@ class RobotTopics:
     def close(self) -> None:
         """Destroy everything."""
         self.waiter.close()
-        for publisher in (self._states, self._odometry, self._clock, self._description, *self._sensors.values()):
+        for publisher in (
+            self._states,
+            self._odometry,
+            self._clock,
+            self._description,
+            *self._sensors.values(),
+        ):
             if publisher is not None:
                 self._node.destroy_publisher(publisher)
 

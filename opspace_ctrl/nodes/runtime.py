@@ -6,6 +6,7 @@ the signal, the loops wait for finite times, and the node ends itself while the 
 Exit codes: 0 ended in order (a signal, or the lifecycle transition `shutdown`), 1 an error (it is in the log),
 2 invalid arguments or parameters.
 """
+
 from __future__ import annotations
 
 import signal
@@ -16,7 +17,16 @@ from textwrap import dedent
 from types import FrameType
 from typing import Any, Protocol
 
-__all__ = ["DONE", "FAILED", "INVALID", "RunnableNode", "Stop", "publish_last", "run", "run_lifecycle"]
+__all__ = [
+    "DONE",
+    "FAILED",
+    "INVALID",
+    "RunnableNode",
+    "Stop",
+    "publish_last",
+    "run",
+    "run_lifecycle",
+]
 
 DONE, FAILED, INVALID = 0, 1, 2
 POLL = 0.1  # [s] between two looks at the signals
@@ -75,7 +85,11 @@ class Stop:
             self._raising = False
 
 
-def run(make_node: Callable[[Stop], RunnableNode], arguments: Sequence[str] | None = None, usage: str = "") -> int:
+def run(
+    make_node: Callable[[Stop], RunnableNode],
+    arguments: Sequence[str] | None = None,
+    usage: str = "",
+) -> int:
     """The main function of a node: make it, serve it until a signal or its own end, end it.
 
     Callbacks run in the main thread. What a callback raises is logged and survived: a service request must not be able
@@ -99,7 +113,10 @@ def run(make_node: Callable[[Stop], RunnableNode], arguments: Sequence[str] | No
         with stop.interruptible():
             import rclpy
             from rclpy.signals import SignalHandlerOptions
-            rclpy.init(args=[sys.argv[0], *arguments], signal_handler_options=SignalHandlerOptions.NO)
+
+            rclpy.init(
+                args=[sys.argv[0], *arguments], signal_handler_options=SignalHandlerOptions.NO
+            )
     except KeyboardInterrupt:
         return DONE
     except Exception as error:  # rcl's own errors about --ros-args have no common parent
@@ -114,20 +131,27 @@ def run(make_node: Callable[[Stop], RunnableNode], arguments: Sequence[str] | No
         rclpy.try_shutdown()
 
 
-def run_lifecycle(make_node: Callable[[Stop], RunnableNode], arguments: Sequence[str] | None = None,
-                  usage: str = "") -> int:
+def run_lifecycle(
+    make_node: Callable[[Stop], RunnableNode],
+    arguments: Sequence[str] | None = None,
+    usage: str = "",
+) -> int:
     """`run` for a lifecycle node: with its parameter `autostart` it configures and activates by itself.
 
     Where that fails the process ends with INVALID.
     """
+
     def make(stop: Stop) -> RunnableNode:
         from rclpy.lifecycle import TransitionCallbackReturn
+
         success = TransitionCallbackReturn.SUCCESS
         node: Any = make_node(stop)
         if node.get_parameter("autostart").value and not (
-                node.trigger_configure() == success and node.trigger_activate() == success):
+            node.trigger_configure() == success and node.trigger_activate() == success
+        ):
             node.finished, node.exit_code = True, INVALID
         return node
+
     return run(make, arguments, usage)
 
 

@@ -1,4 +1,5 @@
 """All that a configured controller node has: made by `configure`, closed by `cleanup`."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -37,7 +38,9 @@ class Session:
         memory: what became of locking it.
     """
 
-    def __init__(self, node, model: Model, settings: ControllerSettings, progress: Callable[[str], object]):
+    def __init__(
+        self, node, model: Model, settings: ControllerSettings, progress: Callable[[str], object]
+    ):
         """Progress: called with the name of each method before it is compiled.
 
         Raises:
@@ -52,23 +55,49 @@ class Session:
         self.controller.prepare(progress)
         self._guard = Guard(model, settings.safety.position_margin)
         self._rehearse(model)
-        self._intake = Intake(model, self._root, floating, settings.safety.clock_jump, values["velocity_time"])
+        self._intake = Intake(
+            model, self._root, floating, settings.safety.clock_jump, values["velocity_time"]
+        )
         self.safety = Safety(settings.safety, floating, is_simulated)
         self.memory = privileges.lock_memory(values["lock_memory"])
         places = [model.joint_names.index(name) for name in self.controller.joints]
         self._commands = Commands(node, model.effort_limits[places])
-        self._outputs = Outputs(node, self.controller, self._header, self._configuration, values["publish_rate"],
-                                values["marker_rate"])
-        self.loop = ControlLoop(node, self.controller, self._intake, self.safety, self._guard, self._commands,
-                                values["thread_priority"], is_simulated, self._outputs.publish_residual)
+        self._outputs = Outputs(
+            node,
+            self.controller,
+            self._header,
+            self._configuration,
+            values["publish_rate"],
+            values["marker_rate"],
+        )
+        self.loop = ControlLoop(
+            node,
+            self.controller,
+            self._intake,
+            self.safety,
+            self._guard,
+            self._commands,
+            values["thread_priority"],
+            is_simulated,
+            self._outputs.publish_residual,
+        )
         frames = Frames(model, self._configuration, self._world_name)
         self._targets = Targets(node, self.controller, frames, self.loop.lock, self._now)
         odometry = self._intake.odometry
         if odometry is not None and values["publish_tf"] and has_tf2():
             transform = BaseTransform(node, self._root)
             self._outputs.also = lambda: transform.publish(odometry, self._world_name())
-        self._status = ControllerStatus(node, self.controller, self.loop, self.safety, self._intake, self._targets,
-                                        self._commands, self.memory, self._each_second)
+        self._status = ControllerStatus(
+            node,
+            self.controller,
+            self.loop,
+            self.safety,
+            self._intake,
+            self._targets,
+            self._commands,
+            self.memory,
+            self._each_second,
+        )
         self.loop.start()
         privileges.quiet_interpreter()
 
@@ -103,12 +132,18 @@ class Session:
         Raises:
             OpspaceError: They cannot change, or do not fit the robot.
         """
+
         def change() -> None:
             self.controller.apply(settings)
             self.safety.settings = settings.safety
-            self._guard.margin, self._intake.stamps.jump = settings.safety.position_margin, settings.safety.clock_jump
+            self._guard.margin, self._intake.stamps.jump = (
+                settings.safety.position_margin,
+                settings.safety.clock_jump,
+            )
 
-        if settings.method == "auto" != self.controller.settings.method:  # finding the fastest takes longer than a tick
+        if (
+            settings.method == "auto" != self.controller.settings.method
+        ):  # finding the fastest takes longer than a tick
             change()
         else:
             self.loop.do(change)
@@ -152,7 +187,9 @@ class Session:
 
     def _now(self) -> tuple[float, int] | None:
         """The controller's time [s] and the stamp [ns]; None while nothing is controlled."""
-        is_controlled = self.loop.is_active and not self.safety.must_restart and not self.loop.failure
+        is_controlled = (
+            self.loop.is_active and not self.safety.must_restart and not self.loop.failure
+        )
         return (self._intake.time, self._intake.stamp) if is_controlled else None
 
     def _each_second(self) -> None:
@@ -162,6 +199,8 @@ class Session:
             self._node.get_logger().info(f"{topic} is published with best effort: so it is taken")
         self._outputs.look()
         safety = self.safety
-        self._targets.several = self._targets.several_publishers() if safety.settings.single_publisher else ""
+        self._targets.several = (
+            self._targets.several_publishers() if safety.settings.single_publisher else ""
+        )
         is_stale = bool(self.controller.stale_targets(self._intake.time))
         safety.advise(BIT["publishers"] * bool(self._targets.several) | BIT["target"] * is_stale)

@@ -4,6 +4,7 @@ free and scaled: a cycle (the steps between two states) begins when its time has
 the last state has been answered by a command; without an answer the state is sent again, so that a controller that
 comes back is served. Whatever touches the plant is done in this thread: others hand it over with `do`.
 """
+
 from __future__ import annotations
 
 import threading
@@ -41,16 +42,24 @@ class SimulationLoop:
         refusal: why the last command was refused, "" if none was.
     """
 
-    def __init__(self, plant: Plant, topics: RobotTopics, values: Mapping[str, Any], now: Callable[[], int]) -> None:
+    def __init__(
+        self, plant: Plant, topics: RobotTopics, values: Mapping[str, Any], now: Callable[[], int]
+    ) -> None:
         self.plant, self.values = plant, values
         self._topics = topics
         step = plant.simulator.settings.step
         self._cycle = max(1, round(1.0 / (values["rate"] * step)))  # steps
         self._is_lockstep = values["mode"] == "lockstep"
-        self.pacer = Pacer(self._cycle * step, self._factor(), values["catch_up"] and not self._is_lockstep,
-                           values["max_catch_up"])
+        self.pacer = Pacer(
+            self._cycle * step,
+            self._factor(),
+            values["catch_up"] and not self._is_lockstep,
+            values["max_catch_up"],
+        )
         self._stamping = Stamping(values["mode"] == "free", now)
-        self._clock_every = max(1, round(1.0 / (values["clock_rate"] * self._cycle * step)))  # states
+        self._clock_every = max(
+            1, round(1.0 / (values["clock_rate"] * self._cycle * step))
+        )  # states
         self.failure = ""
         self.refusal = ""
         self._tasks: deque[tuple[Callable[[], Any], Future]] = deque()
@@ -65,7 +74,11 @@ class SimulationLoop:
         """Simulated seconds a second; 0: nothing waits for the clock."""
         if self.values["mode"] == "free":
             return 1.0
-        return self.values["real_time_factor"] if self.values["mode"] == "scaled" or self.values["pace"] else 0.0
+        return (
+            self.values["real_time_factor"]
+            if self.values["mode"] == "scaled" or self.values["pace"]
+            else 0.0
+        )
 
     # For other threads.
 
@@ -82,8 +95,11 @@ class SimulationLoop:
     @property
     def is_waiting(self) -> bool:
         """Has a lock-step waited in vain for an answer to its last state?"""
-        return self._is_lockstep and self.plant.awaits and (
-            monotonic() - self._measured_at > self.values["lockstep_timeout"])
+        return (
+            self._is_lockstep
+            and self.plant.awaits
+            and (monotonic() - self._measured_at > self.values["lockstep_timeout"])
+        )
 
     def start(self) -> None:
         """Send the first state and begin."""
@@ -123,10 +139,14 @@ class SimulationLoop:
         Raises:
             ConfigurationError: it is not paused.
         """
+
         def allow_more() -> None:
             if not self.is_paused:
-                raise ConfigurationError("steps are made one by one only while the simulator is paused")
+                raise ConfigurationError(
+                    "steps are made one by one only while the simulator is paused"
+                )
             self._allow(self._allowed + count)
+
         self.do(allow_more)
 
     def reset(self) -> None:
@@ -165,8 +185,14 @@ class SimulationLoop:
                 delay = self._delay()
                 if delay == 0.0:
                     self._step()
-            except Exception as error:  # the thread must live: a reset may help, and somebody must be told
-                self.failure = str(error) if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
+            except (
+                Exception
+            ) as error:  # the thread must live: a reset may help, and somebody must be told
+                self.failure = (
+                    str(error)
+                    if isinstance(error, SimulationError)
+                    else f"{type(error).__name__}: {error}"
+                )
                 delay = LONGEST_WAIT
             if delay > 0.0:
                 waiter.wait(min(delay, LONGEST_WAIT))

@@ -2,6 +2,7 @@
 
 configure loads and prepares the robot, activate lets time run, deactivate stops it where it is, cleanup forgets it.
 """
+
 from __future__ import annotations
 
 import sys
@@ -108,24 +109,40 @@ class SimulatorNode(LifecycleNode):
 
     def _prepare(self, values: dict[str, Any]) -> None:
         if not values["robot"]:
-            raise ConfigurationError(f"robot is empty; valid: a shipped robot ({', '.join(ROBOTS)}) or the path of a "
-                                     "URDF or xacro file")
-        model = load(values["robot"], values["base"], locked_joints(values), self.get_logger().warning)
+            raise ConfigurationError(
+                f"robot is empty; valid: a shipped robot ({', '.join(ROBOTS)}) or the path of a "
+                "URDF or xacro file"
+            )
+        model = load(
+            values["robot"], values["base"], locked_joints(values), self.get_logger().warning
+        )
         joint_order(model, values["joints"])
         simulator = make_simulator(model, simulator_settings(values))
         simulator.step(simulator.hold())  # compiles
         simulator.reset()
-        plant = Plant(simulator, load_faults(values["faults"]), values["seed"], lockstep=values["mode"] == "lockstep",
-                      command_timeout=values["command_timeout"], timeout_action=values["timeout_action"],
-                      log_folder=values["log"])
+        plant = Plant(
+            simulator,
+            load_faults(values["faults"]),
+            values["seed"],
+            lockstep=values["mode"] == "lockstep",
+            command_timeout=values["command_timeout"],
+            timeout_action=values["timeout_action"],
+            log_folder=values["log"],
+        )
         if values["fault"]:
             plant.inject(load_faults(values["fault"]))
         owns_time = values["mode"] != "free"
-        has_clock = values["publish_clock"] == "always" or (owns_time and values["publish_clock"] == "auto")
+        has_clock = values["publish_clock"] == "always" or (
+            owns_time and values["publish_clock"] == "auto"
+        )
         self._topics = RobotTopics(self, model, values, has_clock)
-        self._loop = SimulationLoop(plant, self._topics, values, lambda: self.get_clock().now().nanoseconds)
+        self._loop = SimulationLoop(
+            plant, self._topics, values, lambda: self.get_clock().now().nanoseconds
+        )
         self._status = SimulatorStatus(self, self._loop, self._topics)
-        self.get_logger().info(f"{model.name} is ready: {len(model.joint_names)} joints, mode {values['mode']}")
+        self.get_logger().info(
+            f"{model.name} is ready: {len(model.joint_names)} joints, mode {values['mode']}"
+        )
 
     def _forget(self) -> None:
         """Undo `_prepare`, as far as it came."""
@@ -154,7 +171,9 @@ class SimulatorNode(LifecycleNode):
     # Services.
 
     def _pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        return self._answer(response, lambda loop: loop.pause(request.data), "paused" if request.data else "running")
+        return self._answer(
+            response, lambda loop: loop.pause(request.data), "paused" if request.data else "running"
+        )
 
     def _step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         count = self._declared["step_count"]
@@ -180,7 +199,10 @@ class SimulatorNode(LifecycleNode):
 
 def _apply(plant: Plant, values: dict[str, Any], is_fault: bool, schedule: Schedule | None) -> None:
     """Take over what may change while the robot runs."""
-    plant.watchdog.timeout, plant.watchdog.action = values["command_timeout"], values["timeout_action"]
+    plant.watchdog.timeout, plant.watchdog.action = (
+        values["command_timeout"],
+        values["timeout_action"],
+    )
     if schedule is not None:
         plant.inject(schedule)
     elif is_fault:

@@ -1,4 +1,5 @@
 """What the simulator says about itself once a second: on /diagnostics, and in the log what is wrong."""
+
 from __future__ import annotations
 
 from time import monotonic
@@ -25,7 +26,9 @@ class SimulatorStatus:
         self._node, self._loop, self._topics = node, loop, topics
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.profile(10))
         # by the steady clock: simulated time may stand
-        self._timer = node.create_timer(PERIOD, self.publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_timer(
+            PERIOD, self.publish, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
         self._before: tuple[float, float] | None = None
         self._seen = (0, 0, 0)
         self._logged = ""
@@ -40,8 +43,17 @@ class SimulatorStatus:
         collect_garbage()
         level, text = self._verdict()
         self._log(level, text)
-        message = DiagnosticArray(status=[diagnostic(f"{self._node.get_name()}: simulation",
-                                                     self._loop.plant.model.name, level, text, self._values())])
+        message = DiagnosticArray(
+            status=[
+                diagnostic(
+                    f"{self._node.get_name()}: simulation",
+                    self._loop.plant.model.name,
+                    level,
+                    text,
+                    self._values(),
+                )
+            ]
+        )
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
@@ -54,7 +66,10 @@ class SimulatorStatus:
 
     def _verdict(self) -> tuple[str, str]:
         loop, counters = self._loop, self._loop.plant.counters
-        seen, self._seen = self._seen, (counters["refused"], self._topics.refused_wrenches, loop.pacer.overruns)
+        seen, self._seen = (
+            self._seen,
+            (counters["refused"], self._topics.refused_wrenches, loop.pacer.overruns),
+        )
         refused, wrenches, overruns = (new - old for new, old in zip(self._seen, seen))
         cases = (
             (loop.failure, "error", f"stopped: {loop.failure}"),
@@ -75,9 +90,18 @@ class SimulatorStatus:
         before, self._before = self._before, (now, time)
         factor = (time - before[1]) / (now - before[0]) if before and now > before[0] else 0.0
         acting = [activity.fault.title for activity in plant.timetable.all if activity.acts]
-        return [("mode", loop.values["mode"]), ("time", time), ("real_time_factor", factor),
-                ("paused", loop.is_paused), ("holding", not plant.counters["commands"]),
-                *plant.counters.items(), ("overruns", loop.pacer.overruns), ("skipped", loop.pacer.skipped),
-                ("watchdog_acts", plant.watchdog.is_tripped), ("faults", "; ".join(acting)),
-                ("last_refusal", loop.refusal), ("wrenches_refused", self._topics.refused_wrenches),
-                ("last_wrench_refusal", self._topics.reason)]
+        return [
+            ("mode", loop.values["mode"]),
+            ("time", time),
+            ("real_time_factor", factor),
+            ("paused", loop.is_paused),
+            ("holding", not plant.counters["commands"]),
+            *plant.counters.items(),
+            ("overruns", loop.pacer.overruns),
+            ("skipped", loop.pacer.skipped),
+            ("watchdog_acts", plant.watchdog.is_tripped),
+            ("faults", "; ".join(acting)),
+            ("last_refusal", loop.refusal),
+            ("wrenches_refused", self._topics.refused_wrenches),
+            ("last_wrench_refusal", self._topics.reason),
+        ]

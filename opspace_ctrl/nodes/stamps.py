@@ -1,4 +1,5 @@
 """The time that messages tell: what is new, repeated, late, or a clock that was set."""
+
 from __future__ import annotations
 
 __all__ = ["AHEAD", "BACK", "LATE", "NEW", "REPEATED", "Stamps"]
@@ -67,6 +68,8 @@ class Stamps:
     def _count(self, verdict: int, stamp: int, arrival: int) -> int:
         if verdict == NEW and self.last:
             period = (stamp - self.last) * 1e-9
-            self.period = self.period + SMOOTHING * (period - self.period) if self.period else period
+            self.period = (
+                self.period + SMOOTHING * (period - self.period) if self.period else period
+            )
         self.last, self.arrival, self._late = stamp, arrival, 0
         return verdict

@@ -1,4 +1,5 @@
 """How regular a loop is: its period and how long it computes, over the last seconds."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -10,8 +11,11 @@ __all__ = ["THRESHOLDS", "LoopStatistics", "Summary", "judge"]
 KEPT = 2048  # ticks: two seconds at 1 kHz
 # ros2_control's names and defaults: rates in Hz, times in us.
 THRESHOLDS = {
-    "periodicity.mean_error": (5.0, 10.0), "periodicity.standard_deviation": (5.0, 10.0),
-    "execution_time.mean_error": (1000.0, 2000.0), "execution_time.standard_deviation": (100.0, 200.0)}
+    "periodicity.mean_error": (5.0, 10.0),
+    "periodicity.standard_deviation": (5.0, 10.0),
+    "execution_time.mean_error": (1000.0, 2000.0),
+    "execution_time.standard_deviation": (100.0, 200.0),
+}
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,19 @@ class LoopStatistics:
         of_period = (0.0,) * 4
         if len(period):
             of_period = (1e6 / period.mean(), period.mean(), period.std(), (1e6 / period).std())
-        of_work = (*np.percentile(computation, (50.0, 99.0)), computation.max(), computation.mean(),
-                   computation.std()) if kept else (0.0,) * 5
-        return Summary(kept, of_period[0], expected, *map(float, of_period[1:]), *map(float, of_work))
+        of_work = (
+            (
+                *np.percentile(computation, (50.0, 99.0)),
+                computation.max(),
+                computation.mean(),
+                computation.std(),
+            )
+            if kept
+            else (0.0,) * 5
+        )
+        return Summary(
+            kept, of_period[0], expected, *map(float, of_period[1:]), *map(float, of_work)
+        )
 
 
 def judge(values: dict[str, float]) -> tuple[str, list[str]]:

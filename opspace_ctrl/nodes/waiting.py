@@ -4,6 +4,7 @@ An executor's dispatch costs more than a control tick, so a loop waits on its su
 `take_message` when something has arrived. Both are private parts of rclpy (its own `wait_for_message` uses them), which
 is why nothing outside this module touches them; without them the executor of the node delivers into queues instead.
 """
+
 from __future__ import annotations
 
 import threading
@@ -83,14 +84,28 @@ class Waiter:
         self._subscriptions.clear()
 
     def _create(self, message_type, topic, qos, raw, callback, group=None) -> None:
-        self._subscriptions.append(self._node.create_subscription(
-            message_type, topic, callback, qos, callback_group=group, raw=raw,
-            qos_overriding_options=QoSOverridingOptions.with_default_policies()))
+        self._subscriptions.append(
+            self._node.create_subscription(
+                message_type,
+                topic,
+                callback,
+                qos,
+                callback_group=group,
+                raw=raw,
+                qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+            )
+        )
 
     def _recreate(self, inlet: int, qos: QoSProfile) -> None:
         old = self._subscriptions[inlet]
         self._subscriptions[inlet] = self._node.create_subscription(
-            old.msg_type, old.topic_name, old.callback, qos, callback_group=old.callback_group, raw=old.raw)
+            old.msg_type,
+            old.topic_name,
+            old.callback,
+            qos,
+            callback_group=old.callback_group,
+            raw=old.raw,
+        )
         self._node.destroy_subscription(old)
 
 

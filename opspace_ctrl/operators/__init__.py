@@ -1,4 +1,5 @@
 """The spatial operator algebra of [Rodriguez1992], [Rodriguez1991] and [Jain1995]: expressions that are recursions."""
+
 from .algebra import SpatialOperator
 from .evaluate import evaluate
 from .explain import explain, explanation

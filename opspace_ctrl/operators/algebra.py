@@ -1,4 +1,5 @@
 """Operators that compose: adjoints, products, sums and inverses of recursions are recursions again."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,8 +12,20 @@ from scipy.sparse.linalg import LinearOperator
 
 from ..errors import DimensionError
 
-__all__ = ["Adjoint", "Atom", "Identity", "Product", "Recursion", "Scaled", "Space", "SpatialOperator", "Sum", "add",
-           "multiply", "scale"]
+__all__ = [
+    "Adjoint",
+    "Atom",
+    "Identity",
+    "Product",
+    "Recursion",
+    "Scaled",
+    "Space",
+    "SpatialOperator",
+    "Sum",
+    "add",
+    "multiply",
+    "scale",
+]
 
 # Takes a matrix (n, c) of c stacked vectors to a new one (m, c).
 Recursion = Callable[[np.ndarray], np.ndarray]
@@ -116,8 +129,15 @@ class Atom(SpatialOperator):
         undoes: the operator this is the inverse of, if it is one.
     """
 
-    def __init__(self, name: str, rows: Space, columns: Space, forward: Recursion, backward: Recursion | None = None,
-                 undoes: SpatialOperator | None = None):
+    def __init__(
+        self,
+        name: str,
+        rows: Space,
+        columns: Space,
+        forward: Recursion,
+        backward: Recursion | None = None,
+        undoes: SpatialOperator | None = None,
+    ):
         super().__init__(rows, columns)
         self.name, self.is_symmetric, self.undoes = name, backward is None, undoes
         self._forward, self._backward = forward, backward or forward
@@ -248,8 +268,10 @@ def multiply(left: SpatialOperator, right: SpatialOperator) -> SpatialOperator:
         DimensionError: A does not take what B gives.
     """
     if left.columns != right.rows:
-        raise DimensionError(f"{left} takes vectors of the {left.columns}, but {right} gives vectors of the "
-                             f"{_told_apart(right.rows, left.columns)}")
+        raise DimensionError(
+            f"{left} takes vectors of the {left.columns}, but {right} gives vectors of the "
+            f"{_told_apart(right.rows, left.columns)}"
+        )
     if isinstance(left, Scaled):
         return scale(left.factor, multiply(left.operator, right))
     if isinstance(right, Scaled):
@@ -265,10 +287,15 @@ def add(left: SpatialOperator, right: SpatialOperator) -> SpatialOperator:
     Raises:
         DimensionError: they act on different spaces.
     """
-    for side, mine, other in (("give", left.rows, right.rows), ("take", left.columns, right.columns)):
+    for side, mine, other in (
+        ("give", left.rows, right.rows),
+        ("take", left.columns, right.columns),
+    ):
         if mine != other:
-            raise DimensionError(f"{left} and {right} cannot be added: they {side} vectors of the {mine} and of the "
-                                 f"{_told_apart(other, mine)}")
+            raise DimensionError(
+                f"{left} and {right} cannot be added: they {side} vectors of the {mine} and of the "
+                f"{_told_apart(other, mine)}"
+            )
     return Sum(tuple(term for side in (left, right) for term in getattr(side, "terms", (side,))))
 
 

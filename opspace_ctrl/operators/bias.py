@@ -1,4 +1,5 @@
 """The velocity terms of the operator equations of motion ([Rodriguez1992] (8), (11); [Jain1995] (2.1), (2.2))."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -9,7 +10,9 @@ from .quantities import Quantities
 __all__ = ["bias_terms"]
 
 
-def bias_terms(quantities: Quantities, joint_velocities: np.ndarray, gravity: bool) -> tuple[np.ndarray, np.ndarray]:
+def bias_terms(
+    quantities: Quantities, joint_velocities: np.ndarray, gravity: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """a(k) and b(k) of alpha = phi* (H* vdot + a), f = phi (M alpha + b), in world axes at O_k.
 
         a(k) = [w(k) x w_J; w(p) x (v(k) - v(p)) + w(k) x v_J],  b(k) = [w x J w; m w x (w x p)]

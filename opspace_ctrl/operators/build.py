@@ -1,4 +1,5 @@
 """From the tree of an expression to an operator: which space each part acts on, then the composition."""
+
 from __future__ import annotations
 
 import difflib
@@ -34,8 +35,10 @@ def inverses_in(text: str, operators: SpatialOperators) -> list[tuple[str, Spati
     while pending:
         at = pending.pop()
         if isinstance(at, Inverse):
-            found.append((text[at.part.start:at.part.end], builder.of(at.part)))
-        pending += reversed(getattr(at, "parts", None) or ([at.part] if isinstance(at, Adjoint | Inverse) else []))
+            found.append((text[at.part.start : at.part.end], builder.of(at.part)))
+        pending += reversed(
+            getattr(at, "parts", None) or ([at.part] if isinstance(at, Adjoint | Inverse) else [])
+        )
     return found
 
 
@@ -79,35 +82,63 @@ class _Spaces:
             return self.of(node.part)[::-1]
         if isinstance(node, Inverse):
             rows, columns = self.of(node.part)
-            self._join(rows, columns, node, "only square operators have an inverse: this one maps the {1} to the {0}",
-                       NotInvertibleError)
+            self._join(
+                rows,
+                columns,
+                node,
+                "only square operators have an inverse: this one maps the {1} to the {0}",
+                NotInvertibleError,
+            )
             return rows, columns
         pairs = [self.of(part) for part in node.parts]
         if isinstance(node, Sum):
             for part, (rows, columns) in zip(node.parts[1:], pairs[1:]):
-                for side, first, own in (("give", pairs[0][0], rows), ("take", pairs[0][1], columns)):
-                    self._join(first, own, part, f"cannot be added: the terms before {side} vectors of the {{0}}, this "
-                               "one of the {1}")
+                for side, first, own in (
+                    ("give", pairs[0][0], rows),
+                    ("take", pairs[0][1], columns),
+                ):
+                    self._join(
+                        first,
+                        own,
+                        part,
+                        f"cannot be added: the terms before {side} vectors of the {{0}}, this "
+                        "one of the {1}",
+                    )
             return pairs[0]
         for part, (_, columns), (rows, _) in zip(node.parts[1:], pairs, pairs[1:]):
-            self._join(columns, rows, part, "cannot be multiplied: the factor before takes vectors of the {0}, this "
-                       "one gives vectors of the {1} (* after a name is its adjoint)")
+            self._join(
+                columns,
+                rows,
+                part,
+                "cannot be multiplied: the factor before takes vectors of the {0}, this "
+                "one gives vectors of the {1} (* after a name is its adjoint)",
+            )
         return pairs[0][0], pairs[-1][1]
 
     def _of_name(self, node: Name) -> tuple[_Unknown, _Unknown]:
         if node.name not in SYMBOLS:
             close = difflib.get_close_matches(node.name, SYMBOLS, cutoff=0.5)
             hint = f"did you mean {' or '.join(close)}? " if close else ""
-            raise UnknownSymbolError(f"unknown operator {node.name[:60]!r}: {hint}Operators: I, {', '.join(SYMBOLS)}",
-                                     self.text, node.start, node.end)
+            raise UnknownSymbolError(
+                f"unknown operator {node.name[:60]!r}: {hint}Operators: I, {', '.join(SYMBOLS)}",
+                self.text,
+                node.start,
+                node.end,
+            )
         symbol = SYMBOLS[node.name]
         if "task" in (symbol.rows, symbol.columns) and not self.operators.frames:
-            raise ExpressionError(f"{node.name} needs frames: name the links whose motion it describes", self.text,
-                                  node.start, node.end)
+            raise ExpressionError(
+                f"{node.name} needs frames: name the links whose motion it describes",
+                self.text,
+                node.start,
+                node.end,
+            )
         spaces = self.operators.spaces
         return _Unknown(spaces[symbol.rows]), _Unknown(spaces[symbol.columns])
 
-    def _join(self, left: _Unknown, right: _Unknown, node: Node, message: str, error=DimensionError) -> None:
+    def _join(
+        self, left: _Unknown, right: _Unknown, node: Node, message: str, error=DimensionError
+    ) -> None:
         left, right = left.root(), right.root()
         if left is right:
             return
@@ -153,6 +184,11 @@ class _Builder:
     def _identity(self, node: Node) -> SpatialOperator:
         space = self.spaces.space_of(node)
         if space is None:
-            raise ExpressionError("the size of this is open: nothing beside it says whether it acts on joints, bodies "
-                                  "or tasks", self.text, node.start, node.end)
+            raise ExpressionError(
+                "the size of this is open: nothing beside it says whether it acts on joints, bodies "
+                "or tasks",
+                self.text,
+                node.start,
+                node.end,
+            )
         return scale(node.value if isinstance(node, Number) else 1.0, Identity(space))

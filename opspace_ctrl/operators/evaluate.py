@@ -1,4 +1,5 @@
 """Level 1 of [Rodriguez1992] section IX: the user types an operator expression, the program finds the recursions."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,7 +13,9 @@ from .uses import names_in
 __all__ = ["evaluate", "operators_of"]
 
 
-def evaluate(expression: str, model: Model | SpatialOperators, q=None, frames: Sequence[str] = ()) -> SpatialOperator:
+def evaluate(
+    expression: str, model: Model | SpatialOperators, q=None, frames: Sequence[str] = ()
+) -> SpatialOperator:
     """The operator that an expression describes, applied with `@` in O(N).
 
         evaluate("(I - H Psi G)* D^-1 (I - H Psi G)", model, q) @ torque

@@ -1,4 +1,5 @@
 """The levels of [Rodriguez1992] section IX, figure 3: from an expression down to the transforms between links."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -15,33 +16,58 @@ __all__ = ["explain", "explanation"]
 
 # Links printed at level 7.
 MOST_LINKS = 40
-_RICCATI = ("once, inward, tips to base: P(k) = M(k) + sum_c phi(k,c) P_plus(c) phi*(k,c),",
-            "  D(k) = H(k) P(k) H*(k) + A(k), G(k) = P(k) H*(k) D^-1(k), P_plus(k) = (I - G(k) H(k)) P(k)")
+_RICCATI = (
+    "once, inward, tips to base: P(k) = M(k) + sum_c phi(k,c) P_plus(c) phi*(k,c),",
+    "  D(k) = H(k) P(k) H*(k) + A(k), G(k) = P(k) H*(k) D^-1(k), P_plus(k) = (I - G(k) H(k)) P(k)",
+)
 # What the link-to-link quantities of the recursions are made of.
-_TRANSITIONS = {"psi(k,c)": "psi(k,c) = phi(k,c) (I - G(c) H(c))",
-                "phi(k,c)": "phi(k,c): a force at O_c moved to O_k, the joint frozen",
-                "phi(k,f)": "phi(k,f): a force at frame f moved to O_k of the link that carries it"}
-_ONCE = {"r(k)": "once, inward, tips to base: r(k) = M(k) + sum_c phi(k,c) r(c) phi*(k,c)",
-         "Upsilon(k)": "once, outward, base to tips: Upsilon(k) = psi*(p,k) Upsilon(p) psi(p,k) + H*(k) D^-1(k) H(k)"}
+_TRANSITIONS = {
+    "psi(k,c)": "psi(k,c) = phi(k,c) (I - G(c) H(c))",
+    "phi(k,c)": "phi(k,c): a force at O_c moved to O_k, the joint frozen",
+    "phi(k,f)": "phi(k,f): a force at frame f moved to O_k of the link that carries it",
+}
+_ONCE = {
+    "r(k)": "once, inward, tips to base: r(k) = M(k) + sum_c phi(k,c) r(c) phi*(k,c)",
+    "Upsilon(k)": "once, outward, base to tips: Upsilon(k) = psi*(p,k) Upsilon(p) psi(p,k) + H*(k) D^-1(k) H(k)",
+}
 
 
-def explain(expression: str, model: Model | SpatialOperators, q=None, frames: Sequence[str] = ()) -> None:
+def explain(
+    expression: str, model: Model | SpatialOperators, q=None, frames: Sequence[str] = ()
+) -> None:
     """Print `explanation`; arguments and errors as for `evaluate`."""
     print(explanation(expression, model, q, frames))
 
 
-def explanation(expression: str, model: Model | SpatialOperators, q=None, frames: Sequence[str] = ()) -> str:
+def explanation(
+    expression: str, model: Model | SpatialOperators, q=None, frames: Sequence[str] = ()
+) -> str:
     """How an expression is carried out, level by level; arguments and errors as for `evaluate`."""
     operators = operators_of(model, q, frames)
     operator = evaluate(expression, operators)
     names = names_in(operator)
-    levels = (_expression(expression, operator, operators), _steps(operator), _meanings(names), _recursions(operator),
-              _transitions(names), _within_links(names), _links(operators))
-    titles = ("the expression", "its operators, in the order they are applied", "what they are", "their recursions",
-              "the transitions from link to link", "each transition: along a link, across a joint",
-              f"the transforms of {operators.model.name}: l = from O_parent to O_k [m], world axes")
-    return "\n".join("\n".join([f"Level {number}: {title}", *(f"  {line}" for line in lines)])
-                     for number, (title, lines) in enumerate(zip(titles, levels), 1))
+    levels = (
+        _expression(expression, operator, operators),
+        _steps(operator),
+        _meanings(names),
+        _recursions(operator),
+        _transitions(names),
+        _within_links(names),
+        _links(operators),
+    )
+    titles = (
+        "the expression",
+        "its operators, in the order they are applied",
+        "what they are",
+        "their recursions",
+        "the transitions from link to link",
+        "each transition: along a link, across a joint",
+        f"the transforms of {operators.model.name}: l = from O_parent to O_k [m], world axes",
+    )
+    return "\n".join(
+        "\n".join([f"Level {number}: {title}", *(f"  {line}" for line in lines)])
+        for number, (title, lines) in enumerate(zip(titles, levels), 1)
+    )
 
 
 def _expression(text: str, operator: SpatialOperator, operators: SpatialOperators) -> list[str]:
@@ -73,7 +99,9 @@ def _steps(operator: SpatialOperator) -> list[str]:
 
 
 def _meanings(names: list[str]) -> list[str]:
-    return [f"{name}: {SYMBOLS[name].meaning}" for name in names] or ["I: leaves its vector as it is"]
+    return [f"{name}: {SYMBOLS[name].meaning}" for name in names] or [
+        "I: leaves its vector as it is"
+    ]
 
 
 def _recursions(operator: SpatialOperator) -> list[str]:
@@ -81,14 +109,21 @@ def _recursions(operator: SpatialOperator) -> list[str]:
     for part in reversed(atoms_in(operator)):
         atom: Atom = part.atom if isinstance(part, Adjoint) else part
         if atom.undoes is not None:
-            undone = SYMBOLS[atom.undoes.name].inverse if isinstance(atom.undoes, Atom) else "by its small matrix"
+            undone = (
+                SYMBOLS[atom.undoes.name].inverse
+                if isinstance(atom.undoes, Atom)
+                else "by its small matrix"
+            )
             lines.append(f"{part}: {undone}")
             continue
         symbol = SYMBOLS[atom.name]
         direction, recursion = symbol.backward if isinstance(part, Adjoint) else symbol.forward
         lines.append(f"{part}: {direction}: {recursion}")
     sweeps = sum(line.count("inward,") + line.count("outward,") for line in lines)
-    return [*dict.fromkeys(lines), f"sweeps over the links: {sweeps}; c are the children of link k, p is its parent"]
+    return [
+        *dict.fromkeys(lines),
+        f"sweeps over the links: {sweeps}; c are the children of link k, p is its parent",
+    ]
 
 
 def _transitions(names: list[str]) -> list[str]:
@@ -103,7 +138,9 @@ def _transitions(names: list[str]) -> list[str]:
 def _within_links(names: list[str]) -> list[str]:
     lines = ["along a link: phi(k,c) = [1, l(k,c) x; 0, 1], l(k,c) the vector from O_k to O_c"]
     if any(SYMBOLS[name].is_articulated for name in names):
-        lines.append("across a joint: I - G(c) H(c) takes out what moves the joint instead of passing through it")
+        lines.append(
+            "across a joint: I - G(c) H(c) takes out what moves the joint instead of passing through it"
+        )
     return lines
 
 

@@ -5,6 +5,7 @@ The grammar:
     product = factor {factor}                          juxtaposition; a number scales, alone it is that many times I
     factor  = (number | name | "(" sum ")") {"*" | "^-1"}          postfix * is the adjoint; [ ] are parentheses too
 """
+
 from __future__ import annotations
 
 import re
@@ -15,8 +16,10 @@ from .symbols import ALIASES
 
 __all__ = ["Adjoint", "Inverse", "Name", "Node", "Number", "Product", "Sum", "parse"]
 
-_TOKEN = re.compile(r"\s*(?:(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
-                    r"|(?P<name>[^\W\d]\w*)|(?P<inverse>\^\s*-\s*1(?![\w.]))|(?P<sign>[-+*()\[\]]))")
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
+    r"|(?P<name>[^\W\d]\w*)|(?P<inverse>\^\s*-\s*1(?![\w.]))|(?P<sign>[-+*()\[\]]))"
+)
 _CLOSING = {"(": ")", "[": "]"}
 # Beyond these an expression is no formula, and reading it would exhaust the stack.
 LONGEST, DEEPEST = 10_000, 50
@@ -100,7 +103,11 @@ def _tokens(text: str) -> list[_Token]:
         match = _TOKEN.match(text, at)
         if match is None:
             at += len(text[at:]) - len(text[at:].lstrip())
-            hint = "only ^-1 can follow ^" if text[at] == "^" else "valid are names, numbers, + - * ^-1 ( ) [ ]"
+            hint = (
+                "only ^-1 can follow ^"
+                if text[at] == "^"
+                else "valid are names, numbers, + - * ^-1 ( ) [ ]"
+            )
             raise ExpressionError(f"unexpected {text[at]!r}: {hint}", text, at, at + 1)
         kind = match.lastgroup
         found.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
@@ -136,16 +143,25 @@ class _Parser:
 
     def product(self) -> Node:
         parts = [self.factor()]
-        while (token := self._next()) is not None and (token.kind in ("name", "number") or token.text in _CLOSING):
+        while (token := self._next()) is not None and (
+            token.kind in ("name", "number") or token.text in _CLOSING
+        ):
             parts.append(self.factor())
         return parts[0] if len(parts) == 1 else Product(parts[0].start, parts[-1].end, tuple(parts))
 
     def factor(self) -> Node:
         node, first = self._primary(), self.at
-        while (token := self._next()) is not None and (token.text == "*" or token.kind == "inverse"):
+        while (token := self._next()) is not None and (
+            token.text == "*" or token.kind == "inverse"
+        ):
             self.at += 1
             if self.at - first > DEEPEST:
-                raise ExpressionError(f"more than {DEEPEST} marks after an operator", self.text, token.start, token.end)
+                raise ExpressionError(
+                    f"more than {DEEPEST} marks after an operator",
+                    self.text,
+                    token.start,
+                    token.end,
+                )
             node = (Adjoint if token.text == "*" else Inverse)(node.start, token.end, node)
         return node
 
@@ -163,13 +179,17 @@ class _Parser:
     def _parentheses(self, opening: _Token) -> Node:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise ExpressionError(f"parentheses more than {DEEPEST} deep", self.text, opening.start, opening.end)
+            raise ExpressionError(
+                f"parentheses more than {DEEPEST} deep", self.text, opening.start, opening.end
+            )
         node = self.sum()
         closing = self._next()
         if closing is None or closing.text != _CLOSING[opening.text]:
             if closing is not None:
                 raise self._unexpected()
-            raise ExpressionError(f"this {opening.text} is never closed", self.text, opening.start, opening.end)
+            raise ExpressionError(
+                f"this {opening.text} is never closed", self.text, opening.start, opening.end
+            )
         self.depth -= 1
         self.at += 1
         return replace(node, start=opening.start, end=closing.end)
@@ -185,7 +205,15 @@ class _Parser:
         token = self._next()
         if token is None:
             end = len(self.text.rstrip())
-            return ExpressionError("the expression ends where an operator, a number or ( is expected",
-                                   self.text, end, end + 1)
-        what = "an operator, a number or (" if token.text not in (")", "]") else "no closing bracket"
-        return ExpressionError(f"unexpected {token.text!r}: {what} is expected here", self.text, token.start, token.end)
+            return ExpressionError(
+                "the expression ends where an operator, a number or ( is expected",
+                self.text,
+                end,
+                end + 1,
+            )
+        what = (
+            "an operator, a number or (" if token.text not in (")", "]") else "no closing bracket"
+        )
+        return ExpressionError(
+            f"unexpected {token.text!r}: {what} is expected here", self.text, token.start, token.end
+        )

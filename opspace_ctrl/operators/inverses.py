@@ -1,4 +1,5 @@
 """Which inverses are recursions: of named operators, of products of square factors, of the sums the papers invert."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -6,7 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import NotInvertibleError
-from .algebra import Adjoint, Atom, Identity, Product, Recursion, Scaled, SpatialOperator, multiply, scale
+from .algebra import (
+    Adjoint,
+    Atom,
+    Identity,
+    Product,
+    Recursion,
+    Scaled,
+    SpatialOperator,
+    multiply,
+    scale,
+)
 from .build import build
 from .recursions import body_blocks
 from .symbols import SYMBOLS
@@ -29,7 +40,11 @@ KNOWN = (
     ("I - psi K H", "I + phi K H", "003 lemma 5"),
     ("I + K H phi", "I - K H psi", "003 lemma 5"),
     ("I - K H psi", "I + K H phi", "003 lemma 5"),
-    ("H phi M phi* H* + A", "(I - H psi K)* D^-1 (I - H psi K)", "003 lemma 3, 000 identity 6, 004 (2.10c)"),
+    (
+        "H phi M phi* H* + A",
+        "(I - H psi K)* D^-1 (I - H psi K)",
+        "003 lemma 3, 000 identity 6, 004 (2.10c)",
+    ),
     ("H P H* + A", "D^-1", "000 (36)"),
 )
 # Below this share of a block's scaled size, a singular value is rounding.
@@ -42,7 +57,9 @@ class KnownInverses:
     def __init__(self, operators: SpatialOperators):
         self._has_armature = bool(operators.quantities.armature.any())
         self._build = lambda text: build(text, operators)
-        self._table = [(self._words(self._build(text)), inverse, source) for text, inverse, source in KNOWN]
+        self._table = [
+            (self._words(self._build(text)), inverse, source) for text, inverse, source in KNOWN
+        ]
 
     def _words(self, operator: SpatialOperator) -> Words | None:
         return normal_form(operator, self._has_armature)
@@ -60,7 +77,10 @@ class KnownInverses:
 
     def lacks_armature(self, operator: SpatialOperator) -> bool:
         """Whether it is the mass matrix without the armature that this robot has."""
-        return bool(_ratio(self._words(operator), {("H", "phi", "M", "phi*", "H*"): 1.0})) and self._has_armature
+        return (
+            bool(_ratio(self._words(operator), {("H", "phi", "M", "phi*", "H*"): 1.0}))
+            and self._has_armature
+        )
 
 
 def _ratio(words: Words | None, known: Words) -> float | None:
@@ -81,7 +101,9 @@ def inverse_of(operator: SpatialOperator, operators: SpatialOperators) -> Spatia
         NotInvertibleError: it is singular or not square, or no recursion is known.
     """
     if operator.rows != operator.columns:
-        raise NotInvertibleError(f"{operator} has no inverse: it maps the {operator.columns} to the {operator.rows}")
+        raise NotInvertibleError(
+            f"{operator} has no inverse: it maps the {operator.columns} to the {operator.rows}"
+        )
     if isinstance(operator, Identity):
         return operator
     if isinstance(operator, Scaled):
@@ -111,14 +133,20 @@ def _composite_inverse(operator: SpatialOperator, operators: SpatialOperators) -
     if isinstance(operator, Product):
         rank = min(factor.columns.size for factor in operator.factors[:-1])
         if rank < operator.rows.size:
-            raise NotInvertibleError(f"{operator} has no inverse: its rank is at most {rank}, its size "
-                                     f"{operator.rows.size}")
+            raise NotInvertibleError(
+                f"{operator} has no inverse: its rank is at most {rank}, its size "
+                f"{operator.rows.size}"
+            )
     if operators.known_inverses.lacks_armature(operator):
-        raise NotInvertibleError(f"no recursion is known for the inverse of {operator}: with armature the joint-space "
-                                 f"inertia is H phi M phi* H* + A")
+        raise NotInvertibleError(
+            f"no recursion is known for the inverse of {operator}: with armature the joint-space "
+            f"inertia is H phi M phi* H* + A"
+        )
     forms = ", ".join(text for text, _, _ in KNOWN)
-    raise NotInvertibleError(f"no recursion is known for the inverse of {operator}; of sums and of products with "
-                             f"factors that are not square, these have one: {forms}")
+    raise NotInvertibleError(
+        f"no recursion is known for the inverse of {operator}; of sums and of products with "
+        f"factors that are not square, these have one: {forms}"
+    )
 
 
 def _square_parts(product: Product) -> list[SpatialOperator]:
@@ -156,7 +184,9 @@ def _inverted_blocks(name: str, operators: SpatialOperators) -> np.ndarray:
     singular = ~(values[:, -1] > SINGULAR * values[:, 0])
     if singular.any():
         link = operators.model.body_names[int(np.flatnonzero(singular)[0])]
-        raise NotInvertibleError(f"{name} is singular at link {link}; it inverts {SYMBOLS[name].inverse}")
+        raise NotInvertibleError(
+            f"{name} is singular at link {link}; it inverts {SYMBOLS[name].inverse}"
+        )
     return np.linalg.inv(scaled) / size[:, :, None] / size[:, None, :]
 
 
@@ -165,8 +195,10 @@ def _small_inverse(operator: SpatialOperator) -> SpatialOperator:
     matrix = operator.dense()
     values = np.linalg.svd(matrix, compute_uv=False)
     if values.size and not values[-1] > SINGULAR * values[0]:
-        raise NotInvertibleError(f"{operator} is singular: its rank is {int(np.sum(values > SINGULAR * values[0]))}, "
-                                 f"its size {len(matrix)}")
+        raise NotInvertibleError(
+            f"{operator} is singular: its rank is {int(np.sum(values > SINGULAR * values[0]))}, "
+            f"its size {len(matrix)}"
+        )
     inverse = np.linalg.inv(matrix)
     return _undoing(operator, lambda x: inverse @ x, lambda x: inverse.T @ x)
 

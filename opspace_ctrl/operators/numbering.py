@@ -1,4 +1,5 @@
 """The papers' numbering, tip (1) to base (N), beside ours, base (0) to tips (N - 1)."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -27,11 +28,19 @@ class TipToBase:
     def __init__(self, operators: SpatialOperators):
         quantities, spaces = operators.quantities, operators.spaces
         self.bodies = np.arange(len(quantities.parent))[::-1]
-        joints = [quantities.rows[k, :quantities.dofs[k]] for k in self.bodies if not operators.model.is_mimic[k]]
-        orders = {"joint": np.concatenate([*joints, np.zeros(0, int)]),
-                  "body": (6 * self.bodies[:, None] + np.arange(6)).ravel(),
-                  "task": np.arange(spaces["task"].size)}
-        self.permutations = {name: _permutation(order.astype(int), spaces[name]) for name, order in orders.items()}
+        joints = [
+            quantities.rows[k, : quantities.dofs[k]]
+            for k in self.bodies
+            if not operators.model.is_mimic[k]
+        ]
+        orders = {
+            "joint": np.concatenate([*joints, np.zeros(0, int)]),
+            "body": (6 * self.bodies[:, None] + np.arange(6)).ravel(),
+            "task": np.arange(spaces["task"].size),
+        }
+        self.permutations = {
+            name: _permutation(order.astype(int), spaces[name]) for name, order in orders.items()
+        }
 
     def number(self, body: int) -> int:
         """The papers' number of a body: 1 is a tip, N a root."""
@@ -39,7 +48,10 @@ class TipToBase:
 
     def __call__(self, operator: SpatialOperator) -> SpatialOperator:
         """The operator on vectors in the papers' order."""
-        rows, columns = self.permutations[operator.rows.name], self.permutations[operator.columns.name]
+        rows, columns = (
+            self.permutations[operator.rows.name],
+            self.permutations[operator.columns.name],
+        )
         return rows @ operator @ columns.T
 
 

@@ -1,4 +1,5 @@
 """The spatial operators of a robot at one configuration."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -49,7 +50,9 @@ class SpatialOperators:
 
     def __getattr__(self, name: str) -> SpatialOperator:
         if name not in SYMBOLS:
-            raise AttributeError(f"SpatialOperators has no {name!r}; the operators are {', '.join(SYMBOLS)}")
+            raise AttributeError(
+                f"SpatialOperators has no {name!r}; the operators are {', '.join(SYMBOLS)}"
+            )
         self.require([name])
         return self.atom(name)
 

@@ -1,4 +1,5 @@
 """The link-by-link numbers the operators are made of, in world axes at each body's origin, angular rows first."""
+
 from __future__ import annotations
 
 from functools import cached_property
@@ -57,8 +58,8 @@ class Quantities:
         self.axes = np.zeros((len(self.parent), 6, 6))
         for k, (kind, axis) in enumerate(zip(model.joint_type, model.axis)):
             S = model.multiplier[k] * motion_subspace(kind, axis)
-            self.axes[k, :3, :self.dofs[k]] = self.R[k] @ S[:3]
-            self.axes[k, 3:, :self.dofs[k]] = self.R[k] @ S[3:]
+            self.axes[k, :3, : self.dofs[k]] = self.R[k] @ S[:3]
+            self.axes[k, 3:, : self.dofs[k]] = self.R[k] @ S[3:]
         self.M = _spatial_inertias(model, self.R)
         self.armature = np.array(model.armature)
 
@@ -71,18 +72,28 @@ class Quantities:
 
     @cached_property
     def _riccati(self) -> tuple[np.ndarray, ...]:
-        followers = [name for name, is_mimic in zip(self.model.body_joint_names, self.model.is_mimic) if is_mimic]
+        followers = [
+            name
+            for name, is_mimic in zip(self.model.body_joint_names, self.model.is_mimic)
+            if is_mimic
+        ]
         if followers:
-            raise MethodError("the articulated operators (P, D, G, psi ...) cannot carry mimic joints, which tie "
-                              f"branches together: {listed(followers)}. H, phi, Phi, M, r, A, B, E_phi and J can")
+            raise MethodError(
+                "the articulated operators (P, D, G, psi ...) cannot carry mimic joints, which tie "
+                f"branches together: {listed(followers)}. H, phi, Phi, M, r, A, B, E_phi and J can"
+            )
         P, armature = self.M.copy(), np.append(self.armature, 0.0)[self.rows]
         D, D_inverse, G, P_plus = (np.zeros_like(P) for _ in range(4))
         with np.errstate(all="ignore"):
-            sweeps.articulated(self.parent, self.phi, self.axes, self.dofs, armature, P, D, D_inverse, G, P_plus)
+            sweeps.articulated(
+                self.parent, self.phi, self.axes, self.dofs, armature, P, D, D_inverse, G, P_plus
+            )
         sound = np.isfinite(D_inverse).all((1, 2)) & (np.diagonal(D_inverse, 0, 1, 2) >= 0.0).all(1)
         if not sound.all():
             name = self.model.body_joint_names[int(np.flatnonzero(~sound)[-1])]
-            raise SingularInertiaError(f"D of joint {name} is not positive: it moves no inertia here")
+            raise SingularInertiaError(
+                f"D of joint {name} is not positive: it moves no inertia here"
+            )
         return P, D, D_inverse, G, P_plus
 
     @property
@@ -135,7 +146,9 @@ def _spatial_inertias(model: Model, R: np.ndarray) -> np.ndarray:
     m = model.mass[:, None, None]
     M = np.zeros((len(R), 6, 6))
     J = R @ model.inertia @ R.transpose(0, 2, 1) - m * (arm @ arm)
-    M[:, :3, :3] = (J + J.transpose(0, 2, 1)) / 2.0  # to the last bit, which all that is computed from M keeps
+    M[:, :3, :3] = (
+        J + J.transpose(0, 2, 1)
+    ) / 2.0  # to the last bit, which all that is computed from M keeps
     M[:, :3, 3:], M[:, 3:, :3] = m * arm, -m * arm
     M[:, 3:, 3:] = m * np.eye(3)
     return M

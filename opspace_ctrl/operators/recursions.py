@@ -1,4 +1,5 @@
 """How each named operator and its adjoint are applied: shifts and sweeps over the bodies, blocks on a body or joint."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -47,26 +48,34 @@ class Recursions:
     def of(self, name: str) -> Pair:
         """The recursions of an operator of `symbols`, of phi^-1, psi^-1, D^-1 or A^-1."""
         if name in _BODY_BLOCKS:
-            return body_blocks(lambda: getattr(self.quantities, name), is_symmetric=name != "taubar")
+            return body_blocks(
+                lambda: getattr(self.quantities, name), is_symmetric=name != "taubar"
+            )
         return self._table[name]()
 
     def _sweep(self, name: str) -> Pair:
         """phi x inward and phi* x outward, or psi."""
+
         def run(sweep, x):
             y = _by_body(x).copy()
             sweep(self.parent, getattr(self.quantities, name), y)
             return y.reshape(x.shape)
+
         return (lambda x: run(sweeps.inward, x)), (lambda x: run(sweeps.outward, x))
 
     def _shift(self, name: str) -> Pair:
         """One step of a sweep: every body to its parent, and back. Transitions to the world are zero."""
+
         def forward(x):
             y = np.zeros((len(self.parent), 6, x.shape[1]))
             np.add.at(y, self.parent, getattr(self.quantities, name) @ _by_body(x))
             return y.reshape(x.shape)
 
         def backward(x):
-            return _times(getattr(self.quantities, name).transpose(0, 2, 1), _by_body(x)[self.parent])
+            return _times(
+                getattr(self.quantities, name).transpose(0, 2, 1), _by_body(x)[self.parent]
+            )
+
         return forward, backward
 
     def _unshifted(self, shift: str) -> Pair:
@@ -76,15 +85,21 @@ class Recursions:
 
     def _joint_map(self, name: str) -> Pair:
         """Columns of a (6, dofs) matrix of each body times its joint's coordinates, and the transpose."""
+
         def to_bodies(x):
             return _times(getattr(self.quantities, name), self._by_joint(x))
 
         def to_joints(x):
-            return self._from_joints(getattr(self.quantities, name).transpose(0, 2, 1) @ _by_body(x))
+            return self._from_joints(
+                getattr(self.quantities, name).transpose(0, 2, 1) @ _by_body(x)
+            )
+
         return to_bodies, to_joints
 
     def _joint_blocks(self, name: str) -> Pair:
-        return (lambda x: self._from_joints(getattr(self.quantities, name) @ self._by_joint(x))), None
+        return (
+            lambda x: self._from_joints(getattr(self.quantities, name) @ self._by_joint(x))
+        ), None
 
     def _chain(self, *names: str) -> Pair:
         """The product of several operators."""
@@ -99,6 +114,7 @@ class Recursions:
             for _, apply in pairs:
                 x = apply(x)
             return x
+
         return forward, backward
 
     def _omega(self) -> Pair:
@@ -110,7 +126,9 @@ class Recursions:
         """B: wrenches at the frames to their bodies; a frame of the world moves no body."""
         model = self.quantities.model
         body = model.frame_body[self._frames]
-        R = np.concatenate([self.quantities.R, np.eye(3)[None]])  # the world is the last one, index -1
+        R = np.concatenate(
+            [self.quantities.R, np.eye(3)[None]]
+        )  # the world is the last one, index -1
         blocks = transition(np.einsum("fij,fj->fi", R[body], model.frame_translation[self._frames]))
 
         def forward(x):
@@ -121,6 +139,7 @@ class Recursions:
         def backward(x):
             links = np.concatenate([_by_body(x), np.zeros((1, 6, x.shape[1]))])
             return _times(blocks.transpose(0, 2, 1), links[body])
+
         return forward, backward
 
     def _by_joint(self, x: np.ndarray) -> np.ndarray:

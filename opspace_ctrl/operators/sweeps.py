@@ -5,6 +5,7 @@
     x (N,6,c)           c stacked vectors at once, changed in place
 Only + - * / touch the values, so that `bench.operations` can count them.
 """
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Which named operators an operator is composed of."""
+
 from __future__ import annotations
 
 from .algebra import Adjoint, Atom, Product, Scaled, SpatialOperator, Sum
@@ -12,7 +13,13 @@ def atoms_in(operator: SpatialOperator) -> list[Atom | Adjoint]:
         return [operator]
     if isinstance(operator, Scaled):
         return atoms_in(operator.operator)
-    parts = operator.factors if isinstance(operator, Product) else operator.terms if isinstance(operator, Sum) else ()
+    parts = (
+        operator.factors
+        if isinstance(operator, Product)
+        else operator.terms
+        if isinstance(operator, Sum)
+        else ()
+    )
     return [atom for part in parts for atom in atoms_in(part)]
 
 

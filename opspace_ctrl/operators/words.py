@@ -4,6 +4,7 @@ An operator is a sum of words, each a product of names with a number in front: {
 definitions rewrite every name into few (K = E_phi G, Phi = phi - I, E_psi = E_phi - E_phi G H ...), and phi E_phi =
 phi - I shortens the words.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -32,8 +33,11 @@ _RULES: dict[Word, Words] = {
     ("E_phi", "phi"): {("phi",): 1.0, (): -1.0},
     ("psi", "E_phi", "G", "H"): {("psi", "E_phi"): 1.0, ("psi",): -1.0, (): 1.0},
     ("E_phi", "G", "H", "psi"): {("E_phi", "psi"): 1.0, ("psi",): -1.0, (): 1.0},
-    **{pair: {(): 1.0} for name in SYMMETRIC | {"taubar"}
-       for pair in ((name, f"{name}^-1"), (f"{name}^-1", name))},
+    **{
+        pair: {(): 1.0}
+        for name in SYMMETRIC | {"taubar"}
+        for pair in ((name, f"{name}^-1"), (f"{name}^-1", name))
+    },
 }
 
 
@@ -47,7 +51,10 @@ def _adjoint(words: Words) -> Words:
     return {tuple(map(_starred, reversed(word))): number for word, number in words.items()}
 
 
-RULES = {**_RULES, **{tuple(map(_starred, reversed(word))): _adjoint(words) for word, words in _RULES.items()}}
+RULES = {
+    **_RULES,
+    **{tuple(map(_starred, reversed(word))): _adjoint(words) for word, words in _RULES.items()},
+}
 
 
 def normal_form(operator: SpatialOperator, has_armature: bool) -> Words | None:
@@ -58,7 +65,11 @@ def normal_form(operator: SpatialOperator, has_armature: bool) -> Words | None:
     done: Words = {}
     for _ in range(20 * MOST_WORDS):
         if not pending:
-            return {word: number for word, number in done.items() if number and (has_armature or "A" not in word)}
+            return {
+                word: number
+                for word, number in done.items()
+                if number and (has_armature or "A" not in word)
+            }
         word, number = pending.popitem()
         replaced = _rewrite(word)
         target = done if replaced is None else pending
@@ -71,9 +82,9 @@ def _rewrite(word: Word) -> Words | None:
     """One rule applied at the first place where one fits; None where none does."""
     for start in range(len(word)):
         for length in (4, 2, 1):
-            rule = RULES.get(word[start:start + length]) if start + length <= len(word) else None
+            rule = RULES.get(word[start : start + length]) if start + length <= len(word) else None
             if rule is not None:
-                before, after = word[:start], word[start + length:]
+                before, after = word[:start], word[start + length :]
                 return {(*before, *middle, *after): number for middle, number in rule.items()}
     return None
 
@@ -94,7 +105,9 @@ def _expand(operator: SpatialOperator) -> Words | None:
     return _fold(_plus, {}, operator.terms)
 
 
-def _fold(combine: Callable[[Words, Words], Words], result: Words, parts: tuple[SpatialOperator, ...]) -> Words | None:
+def _fold(
+    combine: Callable[[Words, Words], Words], result: Words, parts: tuple[SpatialOperator, ...]
+) -> Words | None:
     for part in parts:
         words = _expand(part)
         if words is None or len(result) * len(words) > MOST_WORDS**2:

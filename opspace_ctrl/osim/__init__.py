@@ -1,4 +1,5 @@
 """The inverse operational-space inertia by every published method, and `OperationalSpace` on top."""
+
 from .links import link_inertias
 from .method import Method
 from .operational_space import OperationalSpace

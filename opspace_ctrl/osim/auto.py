@@ -1,4 +1,5 @@
 """Which method is fastest for a robot and its tasks: operation counts first, a short timing of those that are close."""
+
 from __future__ import annotations
 
 from time import perf_counter_ns
@@ -28,11 +29,16 @@ def predicted_operations(ospace) -> dict[str, float]:
     carried = 12.0 * float(rows @ d)
     blocks = len(rows) * (len(rows) + 1) / 2
     sparse = factor + float(rows @ (d * d)) / 2 + product
-    return {"dense": n**3 / 3 + 6.0 * n * n + m * n * n + m * m * n, "sparse_ltl": sparse, "sparse_ltdl": sparse,
-            "pv_osim": articulated + carried + product, "pv_osimr": articulated + 2 * carried + 60 * m * len(rows),
-            "efpa": articulated + 2 * carried + 72 * m + 36 * blocks * 6,
-            "base_invariant": 2 * articulated + carried + 200 * blocks,
-            "rjk": articulated + 144 * float(d.sum()) + 144 * float(blocks * d.max())}
+    return {
+        "dense": n**3 / 3 + 6.0 * n * n + m * n * n + m * m * n,
+        "sparse_ltl": sparse,
+        "sparse_ltdl": sparse,
+        "pv_osim": articulated + carried + product,
+        "pv_osimr": articulated + 2 * carried + 60 * m * len(rows),
+        "efpa": articulated + 2 * carried + 72 * m + 36 * blocks * 6,
+        "base_invariant": 2 * articulated + carried + 200 * blocks,
+        "rjk": articulated + 144 * float(d.sum()) + 144 * float(blocks * d.max()),
+    }
 
 
 def _paths(parent) -> list[list[int]]:
@@ -47,16 +53,22 @@ def choose(ospace, able: tuple[str, ...]) -> tuple[str, str]:
     predicted = predicted_operations(ospace)
     fewest = min(predicted[name] for name in able if name in predicted)
     close = [name for name in able if name in predicted and predicted[name] <= CLOSE * fewest]
-    close += [name for name in able if name not in predicted]  # no model of a foreign method: it is timed
+    close += [
+        name for name in able if name not in predicted
+    ]  # no model of a foreign method: it is timed
     if len(close) == 1:
-        return close[0], f"{close[0]}: {fewest:.0f} operations, all others more than {CLOSE} times as many"
+        return close[
+            0
+        ], f"{close[0]}: {fewest:.0f} operations, all others more than {CLOSE} times as many"
     before, times = ospace._method, _timings(ospace, close)
     ospace._use(before)
     best = min(times, key=times.get)
     figures = ", ".join(f"{name} {times[name]:.2f} us" for name in sorted(times, key=times.get))
     left = [f"{name} {predicted[name]:.0f}" for name in able if name not in close]
     why = f"{best}: fastest here ({figures})"
-    return best, why + (f"; not timed, operations {', '.join(left)} against {fewest:.0f}" if left else "")
+    return best, why + (
+        f"; not timed, operations {', '.join(left)} against {fewest:.0f}" if left else ""
+    )
 
 
 def _timings(ospace, names: list[str]) -> dict[str, float]:

@@ -5,6 +5,7 @@ hinge of k. With X = M(p) + S(p) + sum of P+ over the brothers of k, p the paren
     S(k) = X - X S_k (S_k^T X S_k + armature)^-1 S_k^T X,            S(base) = 0.
 Tasks on several links meet at their nearest common ancestor g:  Lambda^-1_ab = K_{g,a} (P_g + S_g)^-1 K_{g,b}^T.
 """
+
 from __future__ import annotations
 
 from ..dynamics import aba
@@ -27,15 +28,24 @@ CARRIED = at.METHOD + 1  # by lane (6 registers, 8): K of each slot
 INVERSE = at.METHOD + 2  # by lane (6 meeting links, 8): (P + S)^-1
 MEETING = at.METHOD + 3  # flat: the links where tasks meet
 MEETINGS = at.METHOD + 4
-PLACE = at.METHOD + 5  # (blocks, blocks): which of them a pair of tasks meets at; -1 for separate robots
-WANTED = at.METHOD + 6  # flat: the nodes whose dual inertia is wanted, base to tips; S of a base is zero
+PLACE = (
+    at.METHOD + 5
+)  # (blocks, blocks): which of them a pair of tasks meets at; -1 for separate robots
+WANTED = (
+    at.METHOD + 6
+)  # flat: the nodes whose dual inertia is wanted, base to tips; S of a base is zero
 WANTEDS = at.METHOD + 7
 
 
 @kernel
 def dual_inertias(w):
     """S of every wanted node, base to tips."""
-    n, parent, dual, wanted = count(w, dyn.NODES), ints(w, dyn.PARENT), floats(w, DUAL), ints(w, WANTED)
+    n, parent, dual, wanted = (
+        count(w, dyn.NODES),
+        ints(w, dyn.PARENT),
+        floats(w, DUAL),
+        ints(w, WANTED),
+    )
     IA, IW, U, dinv = floats(w, dyn.IA), floats(w, dyn.IW), floats(w, dyn.U), floats(w, dyn.DA)
     for k in range(count(w, WANTEDS)):
         i = wanted[k]
@@ -45,7 +55,9 @@ def dual_inertias(w):
         for j in range(p + 1, n):
             if parent[j] == p and j != i:
                 add_rows(dual, i, subtract_square(load_rows(IA, j), load(U, j, 0), U, j, dinv[j]))
-        through_hinge(w, dual, i, dual, 6 * n)  # the world's place serves as the way from lanes to numbers
+        through_hinge(
+            w, dual, i, dual, 6 * n
+        )  # the world's place serves as the way from lanes to numbers
 
 
 @kernel
@@ -77,7 +89,9 @@ def inertia_inv(w):
                 store_zero(w, a, b)
             else:
                 t = times_rows(inverse, place[a, b], load_rows(K, block[b, at.B_FIRST] + g))
-                store_product(w, a, b, K, block[a, at.B_FIRST] + g, t[0], t[1], t[2], t[3], t[4], t[5])
+                store_product(
+                    w, a, b, K, block[a, at.B_FIRST] + g, t[0], t[1], t[2], t[3], t[4], t[5]
+                )
     project_articulated(w)
     return 0
 

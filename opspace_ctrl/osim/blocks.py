@@ -1,4 +1,5 @@
 """Products of task blocks: what every method ends with. A block is up to six rows, in the lanes of a register."""
+
 from __future__ import annotations
 
 from ..dynamics import layout as dyn
@@ -83,8 +84,14 @@ def add_transposed(w, rows, x, out):
         # rows past the block's own are zero in every register: what they multiply does not matter, but is finite
         x0, x1, x2, x3, x4, x5 = x[row], x[row + 1], x[row + 2], x[row + 3], x[row + 4], x[row + 5]
         for r in range(first, first + block[b, at.B_SLOTS]):
-            out[support[r]] += (rows[r, 0] * x0 + rows[r, 1] * x1 + rows[r, 2] * x2
-                                + rows[r, 3] * x3 + rows[r, 4] * x4 + rows[r, 5] * x5)
+            out[support[r]] += (
+                rows[r, 0] * x0
+                + rows[r, 1] * x1
+                + rows[r, 2] * x2
+                + rows[r, 3] * x3
+                + rows[r, 4] * x4
+                + rows[r, 5] * x5
+            )
 
 
 @kernel
@@ -97,11 +104,23 @@ def add_transposed_times(w, rows, right, out, columns, sign):
     for b in range(count(w, at.BLOCKS)):
         first, row = block[b, at.B_FIRST], block[b, at.B_ROW]
         for j in range(0, columns, WIDTH):
-            x0, x1, x2 = sign * load(right, row, j), sign * load(right, row + 1, j), sign * load(right, row + 2, j)
-            x3, x4, x5 = sign * load(right, row + 3, j), sign * load(right, row + 4, j), sign * load(right, row + 5, j)
+            x0, x1, x2 = (
+                sign * load(right, row, j),
+                sign * load(right, row + 1, j),
+                sign * load(right, row + 2, j),
+            )
+            x3, x4, x5 = (
+                sign * load(right, row + 3, j),
+                sign * load(right, row + 4, j),
+                sign * load(right, row + 5, j),
+            )
             for r in range(first, first + block[b, at.B_SLOTS]):
-                found = load(out, support[r], j) + rows[r, 0] * x0 + rows[r, 1] * x1 + rows[r, 2] * x2
-                store(out, support[r], j, found + rows[r, 3] * x3 + rows[r, 4] * x4 + rows[r, 5] * x5)
+                found = (
+                    load(out, support[r], j) + rows[r, 0] * x0 + rows[r, 1] * x1 + rows[r, 2] * x2
+                )
+                store(
+                    out, support[r], j, found + rows[r, 3] * x3 + rows[r, 4] * x4 + rows[r, 5] * x5
+                )
 
 
 @kernel
@@ -110,8 +129,17 @@ def store_product(w, a, b, K, k, t0, t1, t2, t3, t4, t5):
     LI, block = floats(w, at.LI), ints(w, at.BLOCK)
     row, column = block[a, at.B_ROW], block[b, at.B_ROW]
     for r in range(block[a, at.B_ROWS]):
-        store(LI, row + r, column, K[6 * k, r] * t0 + K[6 * k + 1, r] * t1 + K[6 * k + 2, r] * t2
-              + K[6 * k + 3, r] * t3 + K[6 * k + 4, r] * t4 + K[6 * k + 5, r] * t5)
+        store(
+            LI,
+            row + r,
+            column,
+            K[6 * k, r] * t0
+            + K[6 * k + 1, r] * t1
+            + K[6 * k + 2, r] * t2
+            + K[6 * k + 3, r] * t3
+            + K[6 * k + 4, r] * t4
+            + K[6 * k + 5, r] * t5,
+        )
 
 
 @kernel
@@ -156,7 +184,13 @@ def mirror(matrix, m, from_lower):
 @kernel
 def body_accelerations_to_tasks(w):
     """X = K a for the body accelerations FA that joint forces alone would cause."""
-    block, leg, K, FA, X = ints(w, at.BLOCK), ints(w, at.LEG), floats(w, at.K), floats(w, dyn.FA), floats(w, at.X)
+    block, leg, K, FA, X = (
+        ints(w, at.BLOCK),
+        ints(w, at.LEG),
+        floats(w, at.K),
+        floats(w, dyn.FA),
+        floats(w, at.X),
+    )
     for b in range(count(w, at.BLOCKS)):
         total = splat(0.0)
         for k in range(block[b, at.B_LEG], block[b, at.B_LEG] + block[b, at.B_LEGS]):

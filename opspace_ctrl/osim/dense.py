@@ -1,4 +1,5 @@
 """The textbook baseline: Lambda^-1 = J H^-1 J^T, (7) of [Featherstone2010], with dense matrices and Cholesky factor."""
+
 from __future__ import annotations
 
 import math
@@ -77,4 +78,6 @@ def tables(work: Workspace, supports: Supports) -> None:
     work.zeros(SOLVED, supports.model.nv, last.row + len(last.selection))
 
 
-method = Method("dense", inertia_inv, carries=("mimic", "relative", "center_of_mass"), tables=tables)
+method = Method(
+    "dense", inertia_inv, carries=("mimic", "relative", "center_of_mass"), tables=tables
+)

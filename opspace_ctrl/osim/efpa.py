@@ -4,6 +4,7 @@ K_parent = K L                                   tips to base: the extended forc
 V_i = Om_i K_i^T + L_i V_parent                  base to tips: response of body i to a force on the task
 Lambda^-1_ab = K_{g,a} V_{g,b}                   g the nearest common ancestor of the two tasks
 """
+
 from __future__ import annotations
 
 from ..dynamics import aba
@@ -32,10 +33,23 @@ def responses(w):
         v = (splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0))
         for r in range(block[b, at.B_FIRST], block[b, at.B_FIRST] + block[b, at.B_SLOTS]):
             i = support[r]
-            moved = U[i, 0] * v[0] + U[i, 1] * v[1] + U[i, 2] * v[2] + U[i, 3] * v[3] + U[i, 4] * v[4] + U[i, 5] * v[5]
+            moved = (
+                U[i, 0] * v[0]
+                + U[i, 1] * v[1]
+                + U[i, 2] * v[2]
+                + U[i, 3] * v[3]
+                + U[i, 4] * v[4]
+                + U[i, 5] * v[5]
+            )
             step = (load(Yd, r, 0) - moved) * dinv[i]
-            v = (v[0] + S[0, i] * step, v[1] + S[1, i] * step, v[2] + S[2, i] * step, v[3] + S[3, i] * step,
-                 v[4] + S[4, i] * step, v[5] + S[5, i] * step)
+            v = (
+                v[0] + S[0, i] * step,
+                v[1] + S[1, i] * step,
+                v[2] + S[2, i] * step,
+                v[3] + S[3, i] * step,
+                v[4] + S[4, i] * step,
+                v[5] + S[5, i] * step,
+            )
             store_rows(V, r, v)
 
 
@@ -46,7 +60,12 @@ def inertia_inv(w):
     for b in range(count(w, at.BLOCKS)):
         carry_rows(w, b, floats(w, CARRIED), True)
     responses(w)
-    K, V, block, common = floats(w, CARRIED), floats(w, RESPONSE), ints(w, at.BLOCK), ints(w, at.COMMON)
+    K, V, block, common = (
+        floats(w, CARRIED),
+        floats(w, RESPONSE),
+        ints(w, at.BLOCK),
+        ints(w, at.COMMON),
+    )
     for a in range(count(w, at.BLOCKS)):
         for b in range(a, count(w, at.BLOCKS)):
             g = common[a, b] - 1
@@ -54,7 +73,9 @@ def inertia_inv(w):
                 store_zero(w, a, b)
             else:
                 t = load_rows(V, block[b, at.B_FIRST] + g)
-                store_product(w, a, b, K, block[a, at.B_FIRST] + g, t[0], t[1], t[2], t[3], t[4], t[5])
+                store_product(
+                    w, a, b, K, block[a, at.B_FIRST] + g, t[0], t[1], t[2], t[3], t[4], t[5]
+                )
     project_articulated(w)
     return 0
 

@@ -3,6 +3,7 @@
 The classical pair tred2 and tql2 ([Wilkinson1971]), written by rows: eigenvectors are rows of Z, so that reflections
 and rotations run along registers.
 """
+
 from __future__ import annotations
 
 import math
@@ -35,7 +36,7 @@ def tridiagonalise(A, m, d, e, Z):
         if tail > 0.0:
             e[k] = -math.copysign(math.sqrt(head * head + tail), head)
             A[v, k + 1] = head - e[k]
-            _reflect(A, m, k, v, p, 2.0 / (tail + A[v, k + 1]**2), Z)
+            _reflect(A, m, k, v, p, 2.0 / (tail + A[v, k + 1] ** 2), Z)
     for i in range(m):
         d[i] = A[i, i]
     e[m - 1] = 0.0

@@ -1,4 +1,5 @@
 """The task Jacobian J = R S ([Featherstone2010] (12)-(19)) by support slot, and the bias acceleration Jdot v."""
+
 from __future__ import annotations
 
 from ..dynamics import layout as dyn
@@ -24,29 +25,45 @@ def seen_from(w, node, other, p):
     """The point p, given from the origin of `node`'s tree, from the origin of `other`'s."""
     origin, tree = floats(w, dyn.ORIGIN), ints(w, dyn.TREE)
     a, b = tree[node], tree[other]
-    return (p[0] + (origin[a, 0] - origin[b, 0]), p[1] + (origin[a, 1] - origin[b, 1]),
-            p[2] + (origin[a, 2] - origin[b, 2]))
+    return (
+        p[0] + (origin[a, 0] - origin[b, 0]),
+        p[1] + (origin[a, 1] - origin[b, 1]),
+        p[2] + (origin[a, 2] - origin[b, 2]),
+    )
 
 
 @kernel
 def reference_row(w, b, node, r):
     """Row r of the world orientation of block b's reference frame."""
     row, Q = get3(floats(w, dyn.R), 3 * r, node), floats(w, at.POINT)
-    return (row[0] * Q[b, 3] + row[1] * Q[b, 6] + row[2] * Q[b, 9],
-            row[0] * Q[b, 4] + row[1] * Q[b, 7] + row[2] * Q[b, 10],
-            row[0] * Q[b, 5] + row[1] * Q[b, 8] + row[2] * Q[b, 11])
+    return (
+        row[0] * Q[b, 3] + row[1] * Q[b, 6] + row[2] * Q[b, 9],
+        row[0] * Q[b, 4] + row[1] * Q[b, 7] + row[2] * Q[b, 10],
+        row[0] * Q[b, 5] + row[1] * Q[b, 8] + row[2] * Q[b, 11],
+    )
 
 
 @kernel
 def task_rows(w, b, first):
     """Three columns of block b's selection, from column `first`, in world axes (turned with the reference frame)."""
     weight, block = floats(w, at.WEIGHT), ints(w, at.BLOCK)
-    x, y, z = load(weight, 6 * b + first, 0), load(weight, 6 * b + first + 1, 0), load(weight, 6 * b + first + 2, 0)
+    x, y, z = (
+        load(weight, 6 * b + first, 0),
+        load(weight, 6 * b + first + 1, 0),
+        load(weight, 6 * b + first + 2, 0),
+    )
     if block[b, at.B_KIND] == at.RELATIVE:
         node = ints(w, at.LEG)[block[b, at.B_LEG] + 1, at.L_NODE]
-        r0, r1, r2 = reference_row(w, b, node, 0), reference_row(w, b, node, 1), reference_row(w, b, node, 2)
-        x, y, z = (r0[0] * x + r0[1] * y + r0[2] * z, r1[0] * x + r1[1] * y + r1[2] * z,
-                   r2[0] * x + r2[1] * y + r2[2] * z)
+        r0, r1, r2 = (
+            reference_row(w, b, node, 0),
+            reference_row(w, b, node, 1),
+            reference_row(w, b, node, 2),
+        )
+        x, y, z = (
+            r0[0] * x + r0[1] * y + r0[2] * z,
+            r1[0] * x + r1[1] * y + r1[2] * z,
+            r2[0] * x + r2[1] * y + r2[2] * z,
+        )
     return x, y, z
 
 
@@ -98,13 +115,20 @@ def task_jacobian(w):
 @kernel
 def _write_leg(w, k, adding):
     """J of the nodes of leg k, written or added to what is there."""
-    J, K, S, multiplier = floats(w, at.J), floats(w, at.K), floats(w, dyn.S), floats(w, dyn.MULTIPLIER)
+    J, K, S, multiplier = (
+        floats(w, at.J),
+        floats(w, at.K),
+        floats(w, dyn.S),
+        floats(w, dyn.MULTIPLIER),
+    )
     leg, nodes, registers = ints(w, at.LEG), ints(w, at.LEG_NODE), ints(w, at.LEG_REGISTER)
     k0, k1, k2 = load(K, 6 * k, 0), load(K, 6 * k + 1, 0), load(K, 6 * k + 2, 0)
     k3, k4, k5 = load(K, 6 * k + 3, 0), load(K, 6 * k + 4, 0), load(K, 6 * k + 5, 0)
     for i in range(leg[k, at.L_START], leg[k, at.L_START] + leg[k, at.L_LENGTH]):
         j, r = nodes[i], registers[i]
-        column = S[0, j] * k0 + S[1, j] * k1 + S[2, j] * k2 + S[3, j] * k3 + S[4, j] * k4 + S[5, j] * k5
+        column = (
+            S[0, j] * k0 + S[1, j] * k1 + S[2, j] * k2 + S[3, j] * k3 + S[4, j] * k4 + S[5, j] * k5
+        )
         if adding:
             column = load(J, r, 0) + multiplier[j] * column
         store(J, r, 0, column)
@@ -144,7 +168,9 @@ def bias_acceleration(w):
         x, y, z = task_rows(w, b, 0)
         u, v, s = task_rows(w, b, 3)
         rows = a[0] * x + a[1] * y + a[2] * z + alpha[0] * u + alpha[1] * v + alpha[2] * s
-        store(out, 0, block[b, at.B_ROW], rows)  # a register may overrun: the next block writes over it
+        store(
+            out, 0, block[b, at.B_ROW], rows
+        )  # a register may overrun: the next block writes over it
 
 
 @kernel
@@ -178,7 +204,12 @@ def frame_accelerations(w, b):
 @kernel
 def dense_jacobian(w):
     """J as an (m, nv) matrix, into J_DENSE."""
-    J, dense, block, support = floats(w, at.J), floats(w, at.J_DENSE), ints(w, at.BLOCK), ints(w, at.SUPPORT)
+    J, dense, block, support = (
+        floats(w, at.J),
+        floats(w, at.J_DENSE),
+        ints(w, at.BLOCK),
+        ints(w, at.SUPPORT),
+    )
     clear(dense, count(w, at.M), count(w, dyn.NV))
     for b in range(count(w, at.BLOCKS)):
         for r in range(block[b, at.B_FIRST], block[b, at.B_FIRST] + block[b, at.B_SLOTS]):

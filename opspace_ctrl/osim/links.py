@@ -1,4 +1,5 @@
 """The operational-space inertia of every link of a free flyer at once ([Jain1995], algorithm 8)."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -40,10 +41,14 @@ def link_inertias(model: Model, q) -> np.ndarray:
         raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
     _find.call(work.address)
     P, S = (work[slot].reshape(-1, 6, 8)[nodes.last, :, :6] for slot in (dyn.IA, dyn.DUAL))
-    return np.array([_moved(inertia, work[dyn.P][:, node]) for inertia, node in zip(P + S, nodes.last)])
+    return np.array(
+        [_moved(inertia, work[dyn.P][:, node]) for inertia, node in zip(P + S, nodes.last)]
+    )
 
 
 def _moved(inertia: np.ndarray, p: np.ndarray) -> np.ndarray:
     """A spatial inertia (angular first) at the tree's origin, seen at the point p, linear first."""
-    motion = np.block([[np.zeros((3, 3)), np.eye(3)], [np.eye(3), skew(p)]])  # [w; v_O] from [v_p; w]
+    motion = np.block(
+        [[np.zeros((3, 3)), np.eye(3)], [np.eye(3), skew(p)]]
+    )  # [w; v_O] from [v_p; w]
     return motion.T @ inertia @ motion

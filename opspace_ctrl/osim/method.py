@@ -1,4 +1,5 @@
 """What a method is: a kernel, and what it can carry."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -14,7 +15,11 @@ from .tasks import Block
 
 __all__ = ["Method"]
 
-_FEATURES = {"mimic": "mimic joints", "relative": "relative tasks", "center_of_mass": "centre-of-mass tasks"}
+_FEATURES = {
+    "mimic": "mimic joints",
+    "relative": "relative tasks",
+    "center_of_mass": "centre-of-mass tasks",
+}
 
 
 def _no_tables(work: Workspace, supports: Supports) -> None:
@@ -50,9 +55,14 @@ class Method:
 
     def missing(self, model: Model, blocks: Iterable[Block]) -> list[str]:
         """What the model and tasks ask for that this method does not carry."""
-        wanted = {"mimic": bool(model.is_mimic.any()), "relative": any(b.is_relative for b in blocks),
-                  "center_of_mass": any(b.is_center_of_mass for b in blocks)}
-        lacking = [_FEATURES[name] for name, asked in wanted.items() if asked and name not in self.carries]
+        wanted = {
+            "mimic": bool(model.is_mimic.any()),
+            "relative": any(b.is_relative for b in blocks),
+            "center_of_mass": any(b.is_center_of_mass for b in blocks),
+        }
+        lacking = [
+            _FEATURES[name] for name, asked in wanted.items() if asked and name not in self.carries
+        ]
         if self.floating_only:
             lacking += held_bases(model)
         return lacking
@@ -61,5 +71,7 @@ class Method:
         """Raise MethodError, naming the methods that are able, if this one cannot carry the model and tasks."""
         lacking = self.missing(model, blocks)
         if lacking:
-            raise MethodError(f"method {self.name!r} cannot carry {' or '.join(lacking)} ({model.name}); "
-                              f"able: {', '.join(able) or 'none'}")
+            raise MethodError(
+                f"method {self.name!r} cannot carry {' or '.join(lacking)} ({model.name}); "
+                f"able: {', '.join(able) or 'none'}"
+            )

@@ -1,4 +1,5 @@
 """Which blocks of Omega the Rodriguez-Jain-Kreutz recursion needs ([Featherstone2010], figure 15)."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -10,7 +11,9 @@ from ..model.connectivity import ancestor
 __all__ = ["need_table"]
 
 
-def need_table(parent: np.ndarray, task_bodies: Sequence[int], corrected: bool = True) -> np.ndarray:
+def need_table(
+    parent: np.ndarray, task_bodies: Sequence[int], corrected: bool = True
+) -> np.ndarray:
     """need(i, j), i <= j: Omega_ij has to be computed (figure 15).
 
     The figure marks (lambda(i), lambda(j)). When, of two task bodies on different branches, the

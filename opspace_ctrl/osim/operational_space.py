@@ -1,4 +1,5 @@
 """`OperationalSpace`: the operational-space quantities of a robot and its tasks, by a method that can change."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -77,7 +78,9 @@ class OperationalSpace(Compiled):
 
     def __init__(self, model: Model, tasks, method: str = "auto"):
         if not isinstance(model, Model):
-            raise ConfigurationError(f"model = {quoted(model)} is no Model: load_robot and load_urdf make one")
+            raise ConfigurationError(
+                f"model = {quoted(model)} is no Model: load_robot and load_urdf make one"
+            )
         self.model, self.tasks = model, parse_tasks(tasks)
         self._blocks = blocks_of(model, self.tasks)
         self.m = self._blocks[-1].row + len(self._blocks[-1].selection)
@@ -92,18 +95,24 @@ class OperationalSpace(Compiled):
         install(_Calls)
         install(OperationalSpace)
         self._use(FIRST)
-        self._work[at.SCALE][:self.m] = np.sqrt(typical_response(self))
+        self._work[at.SCALE][: self.m] = np.sqrt(typical_response(self))
         self._select(method, timed_on=self)
         self._forget(0)
 
     def _show(self, model: Model) -> None:
         """Make the read-only views of results that the compiled calls hand out."""
-        square = np.s_[:self.m, :self.m]
-        for view, slot, rows in ((at.TORQUE_VIEW, at.TORQUE, ...), (at.JACOBIAN_VIEW, at.J_DENSE, ...),
-                                 (at.JDOT_V_VIEW, at.JDOT_V, np.s_[:self.m]), (at.BIAS_VIEW, dyn.BIAS, ...),
-                                 (at.INERTIA_INV_VIEW, at.LI, square), (at.INERTIA_VIEW, at.LAMBDA, square),
-                                 (at.JBAR_VIEW, at.JBAR, np.s_[:model.nv, :self.m]), (at.NULL_SPACE_VIEW, at.N_T, ...),
-                                 (at.STATUS_VIEW, at.STATUS, ...)):
+        square = np.s_[: self.m, : self.m]
+        for view, slot, rows in (
+            (at.TORQUE_VIEW, at.TORQUE, ...),
+            (at.JACOBIAN_VIEW, at.J_DENSE, ...),
+            (at.JDOT_V_VIEW, at.JDOT_V, np.s_[: self.m]),
+            (at.BIAS_VIEW, dyn.BIAS, ...),
+            (at.INERTIA_INV_VIEW, at.LI, square),
+            (at.INERTIA_VIEW, at.LAMBDA, square),
+            (at.JBAR_VIEW, at.JBAR, np.s_[: model.nv, : self.m]),
+            (at.NULL_SPACE_VIEW, at.N_T, ...),
+            (at.STATUS_VIEW, at.STATUS, ...),
+        ):
             shown = self._work[slot][rows]
             shown = (shown.T if slot == at.N_T else shown).view()
             shown.setflags(write=False)
@@ -127,7 +136,9 @@ class OperationalSpace(Compiled):
         """Use a method by name; "auto" is timed on a twin unless told otherwise, since this one may be ticking."""
         able = able_methods(self.model, self._blocks)
         if name == "auto":
-            name, self.choice = choose(timed_on or OperationalSpace(self.model, self.tasks, "sparse_ltdl"), able)
+            name, self.choice = choose(
+                timed_on or OperationalSpace(self.model, self.tasks, "sparse_ltdl"), able
+            )
         else:
             get_method(name).check(self.model, self._blocks, able)
             self.choice = f"{name}: asked for by name"
@@ -149,13 +160,17 @@ class OperationalSpace(Compiled):
             method.tables(own, self._supports)
             own.allocate()
             own.set_count(at.INERTIA_INV, address_of(method.inertia_inv))
-            own.set_count(at.LEAVES_H, {"": at.PLAIN, "ltdl": at.LTDL, "ltl": at.LTL}[method.factor])
+            own.set_count(
+                at.LEAVES_H, {"": at.PLAIN, "ltdl": at.LTDL, "ltl": at.LTL}[method.factor]
+            )
             self._built[name] = own
         return self._built[name]
 
     def _use(self, name: str) -> None:
         header = self._build(name).header(at.INERTIA_INV, at.END)
-        self._work.set_header(at.INERTIA_INV, header)  # one write: a tick sees the old method or the new one
+        self._work.set_header(
+            at.INERTIA_INV, header
+        )  # one write: a tick sees the old method or the new one
         self._method = name
         self._forget(STATE)
 
@@ -190,15 +205,32 @@ class OperationalSpace(Compiled):
 
     jacobian = _result(JACOBIAN, at.JACOBIAN_VIEW, "J (m, nv).")
     bias_acceleration = _result(
-        BIAS, at.JDOT_V_VIEW, "Jdot v (m,): the classical acceleration of the task rows when dv/dt = 0 componentwise.")
+        BIAS,
+        at.JDOT_V_VIEW,
+        "Jdot v (m,): the classical acceleration of the task rows when dv/dt = 0 componentwise.",
+    )
     bias_forces = _result(BIAS, at.BIAS_VIEW, "h(q, v) (nv,).")
-    inertia_inv = _result(INERTIA_INV, at.INERTIA_INV_VIEW, "Lambda^-1 = J H^-1 J^T (m, m), symmetric.")
+    inertia_inv = _result(
+        INERTIA_INV, at.INERTIA_INV_VIEW, "Lambda^-1 = J H^-1 J^T (m, m), symmetric."
+    )
     inertia = _result(
-        INERTIA, at.INERTIA_VIEW, "Lambda (m, m); damped along directions that are nearly lost (see `singular`).")
-    jbar = _result(JBAR, at.JBAR_VIEW, "Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J.")
+        INERTIA,
+        at.INERTIA_VIEW,
+        "Lambda (m, m); damped along directions that are nearly lost (see `singular`).",
+    )
+    jbar = _result(
+        JBAR,
+        at.JBAR_VIEW,
+        "Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J.",
+    )
     null_space = _result(
-        NULL_SPACE, at.NULL_SPACE_VIEW, "N = 1 - Jbar J (nv, nv), a projector also where tasks are singular.")
-    _status = _result(INERTIA, at.STATUS_VIEW, "What the singularity rule did: columns of `layout.STATUS`.")
+        NULL_SPACE,
+        at.NULL_SPACE_VIEW,
+        "N = 1 - Jbar J (nv, nv), a projector also where tasks are singular.",
+    )
+    _status = _result(
+        INERTIA, at.STATUS_VIEW, "What the singularity rule did: columns of `layout.STATUS`."
+    )
 
     @property
     def rank(self) -> int:
@@ -213,7 +245,7 @@ class OperationalSpace(Compiled):
     @property
     def condition(self) -> float:
         """Condition number of Lambda^-1, its rows measured in their typical response; inf if it is singular."""
-        scale = self._work[at.SCALE][:self.m]
+        scale = self._work[at.SCALE][: self.m]
         values = np.linalg.eigvalsh(self.inertia_inv / np.outer(scale, scale))
         return float(values[-1] / values[0]) if values[0] > 0.0 else float("inf")
 
@@ -233,7 +265,9 @@ class OperationalSpace(Compiled):
         """
         if not self._work.count(at.DONE):
             self._read_refused()
-        return self._accepted(self._calls.torque(self._force(force), self._tau0(tau0), bool(compensate)))
+        return self._accepted(
+            self._calls.torque(self._force(force), self._tau0(tau0), bool(compensate))
+        )
 
     @fast(tick.control)
     def control(self, q, v, force=None, tau0=None, compensate: bool = True) -> np.ndarray:
@@ -253,12 +287,22 @@ class OperationalSpace(Compiled):
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
-        return self._accepted(self._calls.control(
-            self.model.check_configuration(q), self.model.check_velocity(v), self._force(force), self._tau0(tau0),
-            bool(compensate)))
+        return self._accepted(
+            self._calls.control(
+                self.model.check_configuration(q),
+                self.model.check_velocity(v),
+                self._force(force),
+                self._tau0(tau0),
+                bool(compensate),
+            )
+        )
 
     def __reduce__(self):
-        return type(self), (self.model, self.tasks, self._method)  # copies and pickles are built anew
+        return type(self), (
+            self.model,
+            self.tasks,
+            self._method,
+        )  # copies and pickles are built anew
 
     def __repr__(self) -> str:
         return f"OperationalSpace({self.model.name!r}, m={self.m}, method={self._method!r})"

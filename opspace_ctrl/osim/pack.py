@@ -1,4 +1,5 @@
 """From tasks to the tables of `layout`: supports, slots, common paths and selections."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -44,7 +45,9 @@ class Supports:
             return [(b, end, path)]
         other = self.end_node(block.reference)
         other_path = self.nodes.path(other)
-        shared = len(set(path) & set(other_path))  # what moves both moves neither relative to the other
+        shared = len(
+            set(path) & set(other_path)
+        )  # what moves both moves neither relative to the other
         return [(b, end, path[shared:]), (b, other, other_path[shared:])]
 
     def _slots_of(self, b: int) -> list[int]:
@@ -68,8 +71,11 @@ def pack_tasks(work: Workspace, model: Model, blocks: list[Block]) -> Supports:
     """Add the tables and results of the tasks to a workspace."""
     supports = Supports(model, blocks)
     m = blocks[-1].row + len(blocks[-1].selection)
-    for slot, value in ((at.BLOCKS, len(blocks)), (at.M, m),
-                        (at.COMPOSITE, int(any(b.is_center_of_mass for b in blocks)))):
+    for slot, value in (
+        (at.BLOCKS, len(blocks)),
+        (at.M, m),
+        (at.COMPOSITE, int(any(b.is_center_of_mass for b in blocks))),
+    ):
         work.set_count(slot, value)
     _tables(work, supports)
     _pairs(work, supports)
@@ -97,24 +103,45 @@ def pack_tasks(work: Workspace, model: Model, blocks: list[Block]) -> Supports:
 def _tables(work: Workspace, supports: Supports) -> None:
     blocks, first = supports.blocks, supports.first
     block_rows, leg_rows, leg_node, leg_register = [], [], [], []
-    register_of = [{c: first[b] + s for s, c in enumerate(slots)} for b, slots in enumerate(supports.slots)]
+    register_of = [
+        {c: first[b] + s for s, c in enumerate(slots)} for b, slots in enumerate(supports.slots)
+    ]
     for b, end, nodes in supports.legs:
         leg_rows.append((end if end >= 0 else supports.nodes.n, len(leg_node), len(nodes), b))
         leg_node += nodes
         leg_register += [register_of[b][int(supports.nodes.coordinate[node])] for node in nodes]
     for b, block in enumerate(blocks):
-        kind = at.CENTER if block.is_center_of_mass else at.RELATIVE if block.is_relative else at.FRAME
+        kind = (
+            at.CENTER if block.is_center_of_mass else at.RELATIVE if block.is_relative else at.FRAME
+        )
         own = [k for k, leg in enumerate(supports.legs) if leg[0] == b]
-        block_rows.append((kind, len(block.selection), block.row, first[b], len(supports.slots[b]),
-                           own[0] if own else 0, len(own), int(supports.is_path[b])))
+        block_rows.append(
+            (
+                kind,
+                len(block.selection),
+                block.row,
+                first[b],
+                len(supports.slots[b]),
+                own[0] if own else 0,
+                len(own),
+                int(supports.is_path[b]),
+            )
+        )
     parent = supports.model.parent_expanded
     work.put(at.BLOCK, block_rows, int)
     work.put(at.LEG, leg_rows or [(0, 0, 0, 0)], int)
     work.put(at.LEG_NODE, leg_node or [0], int)
     work.put(at.LEG_REGISTER, leg_register or [0], int)
     work.put(at.SUPPORT, [c for slots in supports.slots for c in slots], int)
-    work.put(at.SLOT_PARENT, [register_of[b][int(parent[c])] if parent[c] >= 0 else -1
-                              for b, slots in enumerate(supports.slots) for c in slots], int)
+    work.put(
+        at.SLOT_PARENT,
+        [
+            register_of[b][int(parent[c])] if parent[c] >= 0 else -1
+            for b, slots in enumerate(supports.slots)
+            for c in slots
+        ],
+        int,
+    )
 
 
 def _pairs(work: Workspace, supports: Supports) -> None:
@@ -123,7 +150,11 @@ def _pairs(work: Workspace, supports: Supports) -> None:
     common, pairs, pair = np.zeros((count, count), int), np.zeros((count, count), int), []
     for a in range(count):
         for b in range(count):
-            shared = [(first[a] + slots[a].index(c), first[b] + slots[b].index(c)) for c in slots[a] if c in slots[b]]
+            shared = [
+                (first[a] + slots[a].index(c), first[b] + slots[b].index(c))
+                for c in slots[a]
+                if c in slots[b]
+            ]
             if supports.is_path[a] and supports.is_path[b]:
                 common[a, b] = len(shared)
             else:
@@ -137,7 +168,7 @@ def _pairs(work: Workspace, supports: Supports) -> None:
 def _selections(work: Workspace, model: Model, blocks: list[Block], supports: Supports) -> None:
     weight, point = np.zeros((6 * len(blocks), 8)), np.zeros((len(blocks), 12))
     for b, block in enumerate(blocks):
-        weight[6 * b:6 * b + 6, :len(block.selection)] = block.selection.T
+        weight[6 * b : 6 * b + 6, : len(block.selection)] = block.selection.T
         if block.is_center_of_mass:
             continue
         body = model.frame_body[block.frame]

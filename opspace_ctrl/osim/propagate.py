@@ -3,6 +3,7 @@
 Shared by the recursive methods. L is never formed: X L = X - (X S)(D^-1 U^T) is twelve multiply-adds a row, and X S is
 at once the column of Y_d = B^T psi^T H^T that the innovations factorisation has there ([Featherstone2010] (28)).
 """
+
 from __future__ import annotations
 
 from ..dynamics import aba
@@ -18,8 +19,14 @@ from .blocks import body_accelerations_to_tasks
 @kernel
 def pass_on(x, xs, U, i):
     """X L_i = X - (X S_i D_i^-1) U_i^T, for xs = X S_i D_i^-1."""
-    return (x[0] - xs * U[i, 0], x[1] - xs * U[i, 1], x[2] - xs * U[i, 2], x[3] - xs * U[i, 3], x[4] - xs * U[i, 4],
-            x[5] - xs * U[i, 5])
+    return (
+        x[0] - xs * U[i, 0],
+        x[1] - xs * U[i, 1],
+        x[2] - xs * U[i, 2],
+        x[3] - xs * U[i, 3],
+        x[4] - xs * U[i, 4],
+        x[5] - xs * U[i, 5],
+    )
 
 
 @kernel
@@ -51,10 +58,23 @@ def project_articulated(w):
 @kernel
 def times_rows(W, g, x):
     """T = W_g X^T for the g-th 6 x 6 matrix (row by lane) and row matrix X: six registers."""
-    return (_combine(W, 6 * g, x), _combine(W, 6 * g + 1, x), _combine(W, 6 * g + 2, x), _combine(W, 6 * g + 3, x),
-            _combine(W, 6 * g + 4, x), _combine(W, 6 * g + 5, x))
+    return (
+        _combine(W, 6 * g, x),
+        _combine(W, 6 * g + 1, x),
+        _combine(W, 6 * g + 2, x),
+        _combine(W, 6 * g + 3, x),
+        _combine(W, 6 * g + 4, x),
+        _combine(W, 6 * g + 5, x),
+    )
 
 
 @kernel
 def _combine(W, r, x):
-    return W[r, 0] * x[0] + W[r, 1] * x[1] + W[r, 2] * x[2] + W[r, 3] * x[3] + W[r, 4] * x[4] + W[r, 5] * x[5]
+    return (
+        W[r, 0] * x[0]
+        + W[r, 1] * x[1]
+        + W[r, 2] * x[2]
+        + W[r, 3] * x[3]
+        + W[r, 4] * x[4]
+        + W[r, 5] * x[5]
+    )

@@ -3,6 +3,7 @@
 Om = S D^-1 S^T has rank one for a node, so K Om K^T is the product of one column of Y_D and one of Y_d, and the sum
 over the bodies that two tasks share is figure 10 of [Featherstone2010], on factors that no H was needed for.
 """
+
 from __future__ import annotations
 
 from ..dynamics import aba
@@ -18,14 +19,21 @@ from .method import Method
 from .pack import Supports
 from .propagate import carry_rows, pass_on
 
-CARRIED = at.METHOD  # by lane (6 (n + 1), 8): rows carried by each node, for blocks whose support is no path
+CARRIED = (
+    at.METHOD
+)  # by lane (6 (n + 1), 8): rows carried by each node, for blocks whose support is no path
 
 
 @kernel
 def _tree_rows(w, b):
     """`carry_rows` for rows that start on several bodies: they are summed where branches join."""
     block, S, U, dinv = ints(w, at.BLOCK), floats(w, dyn.S), floats(w, dyn.U), floats(w, dyn.DA)
-    support, Yd, YD, carried = ints(w, at.SUPPORT), floats(w, at.YD_LOWER), floats(w, at.YD), floats(w, CARRIED)
+    support, Yd, YD, carried = (
+        ints(w, at.SUPPORT),
+        floats(w, at.YD_LOWER),
+        floats(w, at.YD),
+        floats(w, CARRIED),
+    )
     n, parent = count(w, dyn.NODES), ints(w, dyn.PARENT)
     for i in range(n + 1):
         for c in range(6):
@@ -41,7 +49,11 @@ def _tree_rows(w, b):
         store(YD, r, 0, yd)
         x, p = pass_on(x, yd, U, i), parent[i]
         z = load_rows(carried, p)
-        store_rows(carried, p, (z[0] + x[0], z[1] + x[1], z[2] + x[2], z[3] + x[3], z[4] + x[4], z[5] + x[5]))
+        store_rows(
+            carried,
+            p,
+            (z[0] + x[0], z[1] + x[1], z[2] + x[2], z[3] + x[3], z[4] + x[4], z[5] + x[5]),
+        )
 
 
 @kernel
@@ -54,7 +66,9 @@ def _seed(w, b):
         for i in range(count(w, dyn.NODES)):
             mx, my, mz = IW[1, i] * inverse, IW[2, i] * inverse, IW[3, i] * inverse
             m = IW[0, i] * inverse
-            store_rows(carried, i, (my * z - mz * y, mz * x - mx * z, mx * y - my * x, m * x, m * y, m * z))
+            store_rows(
+                carried, i, (my * z - mz * y, mz * x - mx * z, mx * y - my * x, m * x, m * y, m * z)
+            )
     for k in range(block[b, at.B_LEG], block[b, at.B_LEG] + block[b, at.B_LEGS]):
         store_rows(carried, leg[k, at.L_NODE], load_rows(K, k))
 

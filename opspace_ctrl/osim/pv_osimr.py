@@ -6,6 +6,7 @@ branching bodies only, W = O + P W_A P^T, and
     Lambda^-1_cc = O_c + P_c W_A P_c^T,      Lambda^-1_ab = K_{g,a} W_g K_{g,b}^T,
 with g the nearest branching body that carries both tasks and K_{g,c} the rows of c passed from span to span.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -29,7 +30,9 @@ ROWS = at.METHOD + 3  # by lane (6 spans + 6, 8): P; the identity behind the las
 RESPONSE = at.METHOD + 4  # by lane (6 spans, 8): O, then W of branching bodies
 PASSED = at.METHOD + 5  # by lane (6 k, 8): K_{g,c} for every task c and branching body g below it
 CHAIN = at.METHOD + 6  # (blocks, 2): first place in PASSED, how many
-MEETING = at.METHOD + 7  # (blocks, 2 blocks): how many branching bodies down a pair meets, from either side; -1 never
+MEETING = (
+    at.METHOD + 7
+)  # (blocks, 2 blocks): how many branching bodies down a pair meets, from either side; -1 never
 
 
 @kernel
@@ -46,8 +49,14 @@ def carry_span(w, k):
         y = row_sum(x, S, i)
         yd = y * dinv[i]
         store(O, 6 * k, 0, y)  # O's own place serves as the way from lanes to numbers
-        o = (o[0] + O[6 * k, 0] * yd, o[1] + O[6 * k, 1] * yd, o[2] + O[6 * k, 2] * yd, o[3] + O[6 * k, 3] * yd,
-             o[4] + O[6 * k, 4] * yd, o[5] + O[6 * k, 5] * yd)
+        o = (
+            o[0] + O[6 * k, 0] * yd,
+            o[1] + O[6 * k, 1] * yd,
+            o[2] + O[6 * k, 2] * yd,
+            o[3] + O[6 * k, 3] * yd,
+            o[4] + O[6 * k, 4] * yd,
+            o[5] + O[6 * k, 5] * yd,
+        )
         x = pass_on(x, yd, U, i)
     store_rows(O, k, o)
     store_rows(P, k, x)
@@ -116,7 +125,9 @@ def tables(work: Workspace, supports: Supports) -> None:
     """Branching bodies, spans, and where the chains of two tasks meet."""
     parent, ends = supports.nodes.parent, [end for _, end, _ in supports.legs]
     carrying = {i for end in ends for i in supports.nodes.path(end)}
-    branching = sorted(i for i in carrying if sum(int(parent[j]) == i for j in carrying) + ends.count(i) >= 2)
+    branching = sorted(
+        i for i in carrying if sum(int(parent[j]) == i for j in carrying) + ends.count(i) >= 2
+    )
     number = {i: len(ends) + k for k, i in enumerate(branching)}
     rows, nodes = [], []
     for leg, start in [*enumerate(ends), *((-1, i) for i in branching)]:
@@ -138,7 +149,7 @@ def tables(work: Workspace, supports: Supports) -> None:
         for b, cb in enumerate(chains):
             shared = [g for g in ca if g in cb]
             if shared:
-                meeting[a, 2 * b:2 * b + 2] = ca.index(shared[0]), cb.index(shared[0])
+                meeting[a, 2 * b : 2 * b + 2] = ca.index(shared[0]), cb.index(shared[0])
     lengths = [len(c) for c in chains]
     work.put(SPAN, rows, int)
     work.put(SPAN_NODE, nodes or [0], int)

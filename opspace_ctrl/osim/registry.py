@@ -1,4 +1,5 @@
 """The methods by name: ours, and those that other packages offer (entry-point group `opspace_ctrl.osim_methods`)."""
+
 from __future__ import annotations
 
 import warnings
@@ -16,13 +17,26 @@ from .tasks import Block
 __all__ = ["able_methods", "get_method", "methods"]
 
 GROUP = "opspace_ctrl.osim_methods"
-BUILT_IN = ("dense", "sparse_ltl", "sparse_ltdl", "rjk", "efpa", "pv_osim", "pv_osimr", "base_invariant")
+BUILT_IN = (
+    "dense",
+    "sparse_ltl",
+    "sparse_ltdl",
+    "rjk",
+    "efpa",
+    "pv_osim",
+    "pv_osimr",
+    "base_invariant",
+)
 
 
 @lru_cache(maxsize=1)
 def _foreign() -> dict:
     """Entry points of other packages, not loaded yet; they cannot replace a built-in."""
-    return {point.name: point for point in entry_points(group=GROUP) if point.name not in (*BUILT_IN, "auto")}
+    return {
+        point.name: point
+        for point in entry_points(group=GROUP)
+        if point.name not in (*BUILT_IN, "auto")
+    }
 
 
 def get_method(name: str) -> Method:
@@ -50,7 +64,9 @@ def _load(name: str) -> Method | MethodError:
         if isinstance(method, Method):
             address_of(method.inertia_inv)
             return method
-    except Exception as error:  # whatever another package does on import, it is that method which is unusable
+    except (
+        Exception
+    ) as error:  # whatever another package does on import, it is that method which is unusable
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         return MethodError(f"method {name!r} of {point.value} cannot be loaded: {reason}")
     return MethodError(f"method {name!r}: {point.value} is no opspace_ctrl.osim.Method")

@@ -4,6 +4,7 @@ They are of A = r^-1/2 Lambda^-1 r^-1/2, r the typical response, after `solve.fa
 R = D^1/2 U r^-1/2, so that the smallest eigenvalue is 1 / |R^-1|^2. (Pivots alone are no bound: 18 rows on a humanoid
 with no pivot below 5e-3 can hide an eigenvalue of 6e-9.)
 """
+
 from __future__ import annotations
 
 from ..dynamics.layout import count, floats
@@ -19,11 +20,18 @@ def quick_bound(w):
 
     One substitution: M^-1 has no negative entries, so its column sums are the solution of M^T x = 1.
     """
-    m, U, scale, x = count(w, at.M), floats(w, at.FACTOR), floats(w, at.SCALE), floats(w, at.OFF_DIAGONAL)
+    m, U, scale, x = (
+        count(w, at.M),
+        floats(w, at.FACTOR),
+        floats(w, at.SCALE),
+        floats(w, at.OFF_DIAGONAL),
+    )
     largest = 0.0
     for j in range(0, m, WIDTH):
         store(x, 0, j, load(scale, 0, j))
-    for k in range(0, m, 4):  # four at a time, as they were factored; what is left of the diagonal is never read again
+    for k in range(
+        0, m, 4
+    ):  # four at a time, as they were factored; what is left of the diagonal is never read again
         a = x[k]
         b = x[k + 1] + a * abs(U[k, k + 1])
         c = x[k + 2] + a * abs(U[k, k + 2]) + b * abs(U[k + 1, k + 2])

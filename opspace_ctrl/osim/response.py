@@ -3,6 +3,7 @@
 It makes rows of different units, and tasks of light and heavy parts, comparable where singular directions are told from
 regular ones. It is a constant of robot and tasks, so that the thresholds made from it do not move with the robot.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -13,7 +14,9 @@ __all__ = ["typical_response"]
 
 SAMPLES = 16
 ROUNDING = 1e-20  # of what a joint responds alone: so little is what rounding makes of a row that nothing moves
-REACH = np.pi  # [rad or m] from neutral: some robots have limits of kilometres, where nothing is typical
+REACH = (
+    np.pi
+)  # [rad or m] from neutral: some robots have limits of kilometres, where nothing is typical
 
 
 def typical_response(ospace) -> np.ndarray:
@@ -22,7 +25,9 @@ def typical_response(ospace) -> np.ndarray:
     largest, of_joints = np.zeros(ospace.m), 0.0
     for _ in range(SAMPLES):
         step = model.difference(model.neutral(), model.random_configuration(rng))
-        sampled = ospace._calls.update(model.integrate(model.neutral(), np.clip(step, -REACH, REACH), 1.0))
+        sampled = ospace._calls.update(
+            model.integrate(model.neutral(), np.clip(step, -REACH, REACH), 1.0)
+        )
         np.maximum(largest, np.diagonal(sampled.inertia_inv), out=largest)
         of_joints = max(of_joints, ospace._work[dyn.DINV].max())
     for block in ospace._blocks:

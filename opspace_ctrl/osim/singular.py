@@ -10,6 +10,7 @@ and any force made from it; what rounding makes of a lost direction does not sho
 long as it can be computed (a > c) and then gives it to the null space: J^T F never jumps, N^T tau0 by no more than
 tau0's own part along that one direction, both measured by H^-1.
 """
+
 from __future__ import annotations
 
 from ..dynamics.layout import count, floats
@@ -23,7 +24,12 @@ from .eigen import diagonalise, tridiagonalise
 @kernel
 def decompose(w):
     """Eigenvalues a into VALUES, rows u into VECTORS, divided by sqrt(r) so that u u^T is in the task's own units."""
-    m, LI, A, unit = count(w, at.M), floats(w, at.LI), floats(w, at.LAMBDA), floats(w, at.OFF_DIAGONAL)
+    m, LI, A, unit = (
+        count(w, at.M),
+        floats(w, at.LI),
+        floats(w, at.LAMBDA),
+        floats(w, at.OFF_DIAGONAL),
+    )
     mirror(LI, m, False)
     _invert_scale(w, unit)
     for i in range(m):
@@ -52,7 +58,12 @@ def _invert_scale(w, out):
 def damped_and_truncated(w):
     """LAMBDA, TRUNCATED and the status, from LI."""
     decompose(w)
-    m, values, threshold, status = count(w, at.M), floats(w, at.VALUES), floats(w, at.THRESHOLD), floats(w, at.STATUS)
+    m, values, threshold, status = (
+        count(w, at.M),
+        floats(w, at.VALUES),
+        floats(w, at.THRESHOLD),
+        floats(w, at.STATUS),
+    )
     inverse, gain = values, floats(w, at.OFF_DIAGONAL)
     e, cut, rank, is_damped = threshold[at.DAMPING], threshold[at.CUT], 0.0, 0.0
     for k in range(m):

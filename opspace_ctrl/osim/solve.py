@@ -2,6 +2,7 @@
 
 The regular path is Lambda^-1 = U^T D U without pivoting; `regular` tells from the factor whether it may be taken.
 """
+
 from __future__ import annotations
 
 import math
@@ -29,7 +30,9 @@ def factorise(w):
     for i in range(0, m, 2):
         for j in range(i - i % WIDTH, m, WIDTH):
             a, b, c, d = load(LI, i, j), load(LI, i + 1, j), splat(0.0), splat(0.0)
-            for k in range(0, i, 2):  # two sums of each, so that one waits for the other half as often
+            for k in range(
+                0, i, 2
+            ):  # two sums of each, so that one waits for the other half as often
                 row, next_row = load(DU, k, j), load(DU, k + 1, j)
                 a, b = a - U[k, i] * row, b - U[k, i + 1] * row
                 c, d = c - U[k + 1, i] * next_row, d - U[k + 1, i + 1] * next_row
@@ -39,7 +42,9 @@ def factorise(w):
         inverse, inverse_1 = 1.0 / first, 0.0
         if not first > smallest:  # written so that NaN counts
             smallest = first
-        if i + 1 < m:  # the second pivot is det / first, which need not wait for the division by the first
+        if (
+            i + 1 < m
+        ):  # the second pivot is det / first, which need not wait for the division by the first
             inverse_1 = first / det
             if not inverse * det > smallest:
                 smallest = inverse * det
@@ -92,9 +97,25 @@ def _triangle(U, x, i):
     x4 = x[e] - U[e, h] * x7 - U[e, g] * x6 - U[e, f] * x5
     x3 = x[d] - U[d, h] * x7 - U[d, g] * x6 - U[d, f] * x5 - U[d, e] * x4
     x2 = x[c] - U[c, h] * x7 - U[c, g] * x6 - U[c, f] * x5 - U[c, e] * x4 - U[c, d] * x3
-    x1 = x[b] - U[b, h] * x7 - U[b, g] * x6 - U[b, f] * x5 - U[b, e] * x4 - U[b, d] * x3 - U[b, c] * x2
-    x0 = (x[i] - U[i, h] * x7 - U[i, g] * x6 - U[i, f] * x5 - U[i, e] * x4 - U[i, d] * x3 - U[i, c] * x2
-          - U[i, b] * x1)
+    x1 = (
+        x[b]
+        - U[b, h] * x7
+        - U[b, g] * x6
+        - U[b, f] * x5
+        - U[b, e] * x4
+        - U[b, d] * x3
+        - U[b, c] * x2
+    )
+    x0 = (
+        x[i]
+        - U[i, h] * x7
+        - U[i, g] * x6
+        - U[i, f] * x5
+        - U[i, e] * x4
+        - U[i, d] * x3
+        - U[i, c] * x2
+        - U[i, b] * x1
+    )
     x[i], x[b], x[c], x[d], x[e], x[f], x[g] = x0, x1, x2, x3, x4, x5, x6
 
 
@@ -117,7 +138,9 @@ def invert(w, out):
     if m % 2 == 1:
         for j in range(0, m, WIDTH):
             store(out, m - 1, j, U[m - 1, m - 1] * load(out, m - 1, j))
-    for k in range(m - m % 2 - 2, -1, -2):  # row k = D^-1 row k - sum U_ki row i; what was found last comes last
+    for k in range(
+        m - m % 2 - 2, -1, -2
+    ):  # row k = D^-1 row k - sum U_ki row i; what was found last comes last
         for j in range(0, k + 1, WIDTH):
             x, y = U[k, k] * load(out, k, j), U[k + 1, k + 1] * load(out, k + 1, j)
             for i in range(m - 1, k + 1, -1):
@@ -134,7 +157,12 @@ def dynamically_consistent_inverse(w, Lambda, by_ltl):
     m, nv, Jbar = count(w, at.M), count(w, dyn.NV), floats(w, at.JBAR)
     _clear(Jbar, nv, m)
     add_transposed_times(w, floats(w, at.YD), Lambda, Jbar, m, 1.0)
-    L, path, depth, lam = floats(w, dyn.H), ints(w, dyn.PATH_E), ints(w, dyn.DEPTH_E), ints(w, dyn.LAMBDA_E)
+    L, path, depth, lam = (
+        floats(w, dyn.H),
+        ints(w, dyn.PATH_E),
+        ints(w, dyn.DEPTH_E),
+        ints(w, dyn.LAMBDA_E),
+    )
     dinv, k = floats(w, dyn.DINV), 0
     while k < nv:
         two = k + 1 < nv and lam[k + 1] == k

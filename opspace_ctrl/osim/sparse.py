@@ -12,6 +12,7 @@ and a square root touches the values, so that the same code compiles for floats 
 counting numbers (`bench.operations`). The control loop uses the packed storage of the other modules of
 `osim`; these are its readable reference.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -19,8 +20,26 @@ from numpy import ndarray
 
 from ..jit import kernel
 
-__all__ = ["ancest", "ancestor_table", "jbar_ltdl", "jbar_ltl", "jtx", "jx", "ltdl", "ltl", "null_space",
-           "solve_d", "solve_l", "solve_ld", "solve_ldt", "solve_lt", "y_ltdl", "y_ltl", "ydydt", "yyt"]
+__all__ = [
+    "ancest",
+    "ancestor_table",
+    "jbar_ltdl",
+    "jbar_ltl",
+    "jtx",
+    "jx",
+    "ltdl",
+    "ltl",
+    "null_space",
+    "solve_d",
+    "solve_l",
+    "solve_ld",
+    "solve_ldt",
+    "solve_lt",
+    "y_ltdl",
+    "y_ltl",
+    "ydydt",
+    "yyt",
+]
 
 
 @kernel
@@ -233,7 +252,9 @@ def jbar_ltl(Y: ndarray, L: ndarray, Lambda: ndarray, lambda_e: ndarray, b_e: nd
 
 
 @kernel
-def jbar_ltdl(Y_D: ndarray, L: ndarray, Lambda: ndarray, lambda_e: ndarray, b_e: ndarray) -> ndarray:
+def jbar_ltdl(
+    Y_D: ndarray, L: ndarray, Lambda: ndarray, lambda_e: ndarray, b_e: ndarray
+) -> ndarray:
     """Jbar = L_d^-1 (Y_D^T Lambda), (33): (n, m)."""
     return solve_ld(L, jtx(Y_D, Lambda, lambda_e, b_e), lambda_e)
 

@@ -1,4 +1,5 @@
 """Lambda^-1 = Y_D Y_d^T from the LTDL factorisation of H ([Featherstone2010] (22), (23), figures 9 and 10)."""
+
 from __future__ import annotations
 
 from ..dynamics import crba, ltl
@@ -87,4 +88,6 @@ def inertia_inv(w):
     return 0
 
 
-method = Method("sparse_ltdl", inertia_inv, factor="ltdl", carries=("mimic", "relative", "center_of_mass"))
+method = Method(
+    "sparse_ltdl", inertia_inv, factor="ltdl", carries=("mimic", "relative", "center_of_mass")
+)

@@ -1,4 +1,5 @@
 """Lambda^-1 = Y Y^T from the LTL factorisation of H ([Featherstone2010] (20), (21), figures 8 and 10)."""
+
 from __future__ import annotations
 
 from ..dynamics import crba, ltl
@@ -46,4 +47,6 @@ def inertia_inv(w):
     return 0
 
 
-method = Method("sparse_ltl", inertia_inv, factor="ltl", carries=("mimic", "relative", "center_of_mass"))
+method = Method(
+    "sparse_ltl", inertia_inv, factor="ltl", carries=("mimic", "relative", "center_of_mass")
+)

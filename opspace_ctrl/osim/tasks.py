@@ -1,4 +1,5 @@
 """What a task is: which frame, which rows of its motion, relative to what."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -34,8 +35,10 @@ class Task:
         """The rows as a (k, 6) matrix."""
         if isinstance(self.rows, str):
             if self.rows not in ROWS:
-                raise ConfigurationError(f"task {self.frame!r}: rows {self.rows!r} unknown; choose "
-                                         f"{', '.join(ROWS)} or a (k, 6) matrix")
+                raise ConfigurationError(
+                    f"task {self.frame!r}: rows {self.rows!r} unknown; choose "
+                    f"{', '.join(ROWS)} or a (k, 6) matrix"
+                )
             return ROWS[self.rows]
         return _row_matrix(self.rows, 6, f"task {self.frame!r}")
 
@@ -54,8 +57,10 @@ class CenterOfMass:
         """The rows as a (k, 6) matrix, angular columns zero."""
         if isinstance(self.rows, str):
             if self.rows != "position":
-                raise ConfigurationError(f"centre of mass: rows {self.rows!r} unknown; choose position or a (k, 3) "
-                                         "matrix")
+                raise ConfigurationError(
+                    f"centre of mass: rows {self.rows!r} unknown; choose position or a (k, 3) "
+                    "matrix"
+                )
             return ROWS["position"]
         rows = _row_matrix(self.rows, 3, "centre of mass")
         return np.hstack([rows, np.zeros_like(rows)])
@@ -68,8 +73,10 @@ def _row_matrix(rows, columns: int, name: str) -> np.ndarray:
     except (TypeError, ValueError):
         raise ConfigurationError(f"{name}: rows must be numbers, (k, {columns})") from None
     if matrix.ndim != 2 or matrix.shape[1] != columns or len(matrix) == 0:
-        raise ConfigurationError(f"{name}: rows must be a (k, {columns}) matrix that picks combinations of the velocity"
-                                 f"{' (linear first)' if columns == 6 else ''}, got the shape {matrix.shape}")
+        raise ConfigurationError(
+            f"{name}: rows must be a (k, {columns}) matrix that picks combinations of the velocity"
+            f"{' (linear first)' if columns == 6 else ''}, got the shape {matrix.shape}"
+        )
     if not np.isfinite(matrix).all():
         raise ConfigurationError(f"{name}: rows must be finite")
     return matrix
@@ -106,7 +113,9 @@ def parse_tasks(tasks) -> tuple[Task | CenterOfMass, ...]:
     if isinstance(tasks, (str, Task, CenterOfMass)) or _is_pair(tasks):
         tasks = [tasks]
     if not isinstance(tasks, Iterable):
-        raise ConfigurationError(f"tasks are frame names, (name, rows), Task(...) or CenterOfMass(), not {tasks!r}")
+        raise ConfigurationError(
+            f"tasks are frame names, (name, rows), Task(...) or CenterOfMass(), not {tasks!r}"
+        )
     parsed = []
     for task in tasks:
         if isinstance(task, str):
@@ -114,8 +123,10 @@ def parse_tasks(tasks) -> tuple[Task | CenterOfMass, ...]:
         elif _is_pair(task):
             task = Task(*task)
         elif not isinstance(task, (Task, CenterOfMass)):
-            raise ConfigurationError(f"a task is a frame name, (name, rows) with rows {', '.join(ROWS)} or a (k, 6) "
-                                     f"matrix (linear first), Task(...) or CenterOfMass(), not {task!r}")
+            raise ConfigurationError(
+                f"a task is a frame name, (name, rows) with rows {', '.join(ROWS)} or a (k, 6) "
+                f"matrix (linear first), Task(...) or CenterOfMass(), not {task!r}"
+            )
         parsed.append(task)
     if not parsed:
         raise ConfigurationError("at least one task is needed")
@@ -124,8 +135,12 @@ def parse_tasks(tasks) -> tuple[Task | CenterOfMass, ...]:
 
 def _is_pair(task) -> bool:
     """Is this ("frame", rows), and not two frame names?"""
-    return (isinstance(task, tuple) and len(task) == 2 and isinstance(task[0], str)
-            and (not isinstance(task[1], str) or task[1] in ROWS))
+    return (
+        isinstance(task, tuple)
+        and len(task) == 2
+        and isinstance(task[0], str)
+        and (not isinstance(task[1], str) or task[1] in ROWS)
+    )
 
 
 def blocks_of(model: Model, tasks: tuple[Task | CenterOfMass, ...]) -> list[Block]:
@@ -148,7 +163,7 @@ def blocks_of(model: Model, tasks: tuple[Task | CenterOfMass, ...]) -> list[Bloc
         elif not model.mass.any():
             raise MethodError("centre of mass: nothing of the robot moves")
         for k in range(0, len(selection), BLOCK_ROWS):
-            part = selection[k:k + BLOCK_ROWS]
+            part = selection[k : k + BLOCK_ROWS]
             blocks.append(Block(frame, reference, part, row))
             row += len(part)
     return blocks

@@ -1,4 +1,5 @@
 """The compiled calls behind `OperationalSpace`, the control tick among them. Nothing here allocates or raises."""
+
 from __future__ import annotations
 
 from numba.types import boolean, int64
@@ -26,7 +27,9 @@ from .solve import (
 from .sparse_ltdl import y_ltdl
 
 # What has been computed of a state, or is to be: bits.
-STATE, RESPONSE, INERTIA_INV, INERTIA, JBAR, NULL_SPACE, BIAS, JACOBIAN = (1 << bit for bit in range(8))
+STATE, RESPONSE, INERTIA_INV, INERTIA, JBAR, NULL_SPACE, BIAS, JACOBIAN = (
+    1 << bit for bit in range(8)
+)
 
 
 @kernel
@@ -52,7 +55,9 @@ def factored(w):
     """
     status, threshold = floats(w, at.STATUS), floats(w, at.THRESHOLD)
     trip = threshold[at.TRIP]  # below zero nothing is tested: how the cost of the test is measured
-    if factorise(w) > 0.0 and (trip < 0.0 or quick_bound(w) > trip or close_bound(w) > threshold[at.DAMPING]):
+    if factorise(w) > 0.0 and (
+        trip < 0.0 or quick_bound(w) > trip or close_bound(w) > threshold[at.DAMPING]
+    ):
         status[at.REGULAR], status[at.RANK], status[at.DAMPED] = 1.0, float(count(w, at.M)), 0.0
     else:
         status[at.REGULAR] = 0.0
@@ -108,8 +113,9 @@ def law(w):
 @kernel
 def are_forces(w, force, tau0):
     """Are these usable, if they are given?"""
-    return ((is_absent(force) or is_usable(w, force, count(w, at.M)))
-            and (is_absent(tau0) or is_usable(w, tau0, count(w, dyn.NV))))
+    return (is_absent(force) or is_usable(w, force, count(w, at.M))) and (
+        is_absent(tau0) or is_usable(w, tau0, count(w, dyn.NV))
+    )
 
 
 @kernel

@@ -7,6 +7,7 @@ Points that are not fine change, and the system is solved again. Four corners of
 tell apart: A gets a billionth of its diagonal, which chooses the smallest forces. From the modes of the step before,
 one solve is enough nearly always; where the modes go round in circles, the sweeps of `contact` take over.
 """
+
 from __future__ import annotations
 
 import math
@@ -42,7 +43,12 @@ def solve_modes(w, A, b, f):
 @kernel
 def _gather(w, A, b):
     """SYSTEM and FOUND (its right-hand side) over the rows that points in their modes have."""
-    K, x, mode, d = floats(w, at.SYSTEM), floats(w, at.FOUND), floats(w, at.MODE), floats(w, at.DIRECTION)
+    K, x, mode, d = (
+        floats(w, at.SYSTEM),
+        floats(w, at.FOUND),
+        floats(w, at.MODE),
+        floats(w, at.DIRECTION),
+    )
     pick, active, mu, n = ints(w, at.PICK), floats(w, at.ACTIVE), floats(w, at.SCALARS)[at.MU], 0
     for p in range(count(w, at.POINTS)):
         if active[p] == 0.0:
@@ -87,7 +93,12 @@ def _eliminate(K, x, n):
 @kernel
 def _scatter(w, f):
     """f from the solution."""
-    x, mode, d, mu = floats(w, at.FOUND), floats(w, at.MODE), floats(w, at.DIRECTION), floats(w, at.SCALARS)[at.MU]
+    x, mode, d, mu = (
+        floats(w, at.FOUND),
+        floats(w, at.MODE),
+        floats(w, at.DIRECTION),
+        floats(w, at.SCALARS)[at.MU],
+    )
     n = 0
     for p in range(count(w, at.POINTS)):
         r = 3 * p
@@ -116,7 +127,12 @@ def velocities(w, A, b, f):
 @kernel
 def _change_modes(w, f):
     """Give every active point that is not fine another mode; True if there was one."""
-    u, mode, d, active = floats(w, at.RESIDUAL), floats(w, at.MODE), floats(w, at.DIRECTION), floats(w, at.ACTIVE)
+    u, mode, d, active = (
+        floats(w, at.RESIDUAL),
+        floats(w, at.MODE),
+        floats(w, at.DIRECTION),
+        floats(w, at.ACTIVE),
+    )
     mu, changed = floats(w, at.SCALARS)[at.MU], False
     for p in range(count(w, at.POINTS)):
         r = 3 * p
@@ -128,7 +144,7 @@ def _change_modes(w, f):
         elif f[r] < 0.0:
             mode[p], changed = OPEN, True
         elif mode[p] == STICKS:
-            size = math.sqrt(f[r + 1]**2 + f[r + 2]**2)
+            size = math.sqrt(f[r + 1] ** 2 + f[r + 2] ** 2)
             if size > mu * f[r] * (1.0 + 1e-9):
                 mode[p], changed = SLIDES, True
                 d[p, 0], d[p, 1] = f[r + 1] / size, f[r + 2] / size
@@ -140,7 +156,7 @@ def _change_modes(w, f):
 @kernel
 def _turn(u, r, mode, d, p):
     """A point that slides: stick if friction would drive it, else let friction point against the motion."""
-    size, along = math.sqrt(u[r + 1]**2 + u[r + 2]**2), u[r + 1] * d[p, 0] + u[r + 2] * d[p, 1]
+    size, along = math.sqrt(u[r + 1] ** 2 + u[r + 2] ** 2), u[r + 1] * d[p, 0] + u[r + 2] * d[p, 1]
     if size < SPEED:
         return False
     if along > 0.0:
@@ -158,7 +174,7 @@ def modes_of(w, f):
     mode, d, mu = floats(w, at.MODE), floats(w, at.DIRECTION), floats(w, at.SCALARS)[at.MU]
     for p in range(count(w, at.POINTS)):
         r = 3 * p
-        size = math.sqrt(f[r + 1]**2 + f[r + 2]**2)
+        size = math.sqrt(f[r + 1] ** 2 + f[r + 2] ** 2)
         mode[p] = OPEN if f[r] == 0.0 else SLIDES if size >= mu * f[r] * (1.0 - 1e-9) else STICKS
         if mode[p] == SLIDES and size > 0.0:
             d[p, 0], d[p, 1] = f[r + 1] / size, f[r + 2] / size

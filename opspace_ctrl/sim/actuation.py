@@ -1,4 +1,5 @@
 """What the drives make of a command: scaled, offset, or nothing."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -25,7 +26,9 @@ class Actuation:
         """Take the faults that act from now on; factors multiply, offsets add."""
         self._active = list(active)
         self._factor[:], self._offset[:] = 1.0, 0.0
-        for activity in sorted(self._active, key=lambda activity: activity.fault.kind == "dead_joint"):
+        for activity in sorted(
+            self._active, key=lambda activity: activity.fault.kind == "dead_joint"
+        ):
             joints, values = chosen(self._model, activity.fault.joints), activity.fault.values
             if activity.fault.kind == "torque_scale":
                 self._factor[joints] *= values["factor"]

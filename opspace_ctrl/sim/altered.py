@@ -1,4 +1,5 @@
 """The robot that is really simulated where it differs from the model that the controller knows."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -64,15 +65,28 @@ def altered_model(model: Model, faults: Iterable[Fault]) -> Model:
             friction[rows] += fault.values["coulomb"]
         elif fault.kind == "mass":
             frame = model.frame_index(fault.frame)
-            body, factor, added = model.frame_body[frame], fault.values["factor"], fault.values["added"]
+            body, factor, added = (
+                model.frame_body[frame],
+                fault.values["factor"],
+                fault.values["added"],
+            )
             before = mass[body]
             scaled = factor * before
             inertia[body] *= factor
             if added:
                 d = model.frame_translation[frame] - com[body]
-                inertia[body] += scaled * added / (scaled + added) * (d @ d * np.eye(3) - np.outer(d, d))
+                inertia[body] += (
+                    scaled * added / (scaled + added) * (d @ d * np.eye(3) - np.outer(d, d))
+                )
                 com[body] += added / (scaled + added) * d
             mass[body] = scaled + added
             total_mass += mass[body] - before
-    return replace(model, mass=mass, com=com, inertia=inertia, damping=damping, friction=friction,
-                   total_mass=total_mass)
+    return replace(
+        model,
+        mass=mass,
+        com=com,
+        inertia=inertia,
+        damping=damping,
+        friction=friction,
+        total_mass=total_mass,
+    )

@@ -1,4 +1,5 @@
 """What every engine offers: the robot as a body that efforts move, without ROS."""
+
 from __future__ import annotations
 
 import math
@@ -73,7 +74,9 @@ class Simulator(ABC):
         index = self.model.frame_index(frame)
         wrench = check_vector(wrench, 6, f"wrench (force, torque) at {frame!r}")
         if not isinstance(duration, (int, float)) or not duration > 0.0:
-            raise ConfigurationError(f"push on {frame!r}: duration {quoted(duration)} is not a positive number [s]")
+            raise ConfigurationError(
+                f"push on {frame!r}: duration {quoted(duration)} is not a positive number [s]"
+            )
         steps = math.inf if math.isinf(duration) else max(1, round(duration / self.settings.step))
         self._push(index, wrench, float(steps))
 

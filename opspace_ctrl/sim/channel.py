@@ -1,4 +1,5 @@
 """One direction of the robot's bus on simulated time: messages are delayed, lost, doubled and swapped."""
+
 from __future__ import annotations
 
 from collections import deque
@@ -106,8 +107,11 @@ class Channel:
 
     def _struck(self, kind: str) -> list[Activity]:
         """Draw for every fault of a kind; those that struck."""
-        return [activity for activity in self._of(kind)
-                if activity.rng[self.side].random() < activity.fault.values["probability"]]
+        return [
+            activity
+            for activity in self._of(kind)
+            if activity.rng[self.side].random() < activity.fault.values["probability"]
+        ]
 
     def _delay(self) -> float:
         """The delays [s] of all latency and jitter faults, added."""

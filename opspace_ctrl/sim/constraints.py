@@ -3,6 +3,7 @@
 The correction is an impulse of its own that moves positions and leaves velocities alone, so that no depth and no
 opening is ever turned into motion. The steps call these kernels through their addresses.
 """
+
 from __future__ import annotations
 
 from ..dynamics import crba, ltl, rnea
@@ -139,6 +140,10 @@ def correct_positions(w):
 
 def use_constraints(work: Workspace) -> None:
     """Let the steps on `work` find these kernels; compiled here, so that a robot without contacts does without."""
-    for slot, stage in ((at.PLACE, place_constraints), (at.IS_FREE, is_free), (at.CONSTRAIN, constrain),
-                        (at.CORRECT, correct_positions)):
+    for slot, stage in (
+        (at.PLACE, place_constraints),
+        (at.IS_FREE, is_free),
+        (at.CONSTRAIN, constrain),
+        (at.CORRECT, correct_positions),
+    ):
         work.set_count(slot, address_of(stage))

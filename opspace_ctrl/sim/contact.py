@@ -8,6 +8,7 @@ through it; there is no restitution. A is the Delassus matrix J H^-1 J^T. `activ
 fails, points are brought to agreement in turn, f_t = projection of f_t - u_t / a on the disc (projected Gauss-Seidel),
 until no velocity changes by more than TOLERANCE.
 """
+
 from __future__ import annotations
 
 import math
@@ -35,8 +36,12 @@ def gaps(w):
     block, leg, near = ints(w, rows.BLOCK), ints(w, rows.LEG), False
     for p in range(count(w, at.POINTS)):
         x, t = task_point(w, p), tree[leg[block[p, rows.B_LEG], rows.L_NODE]]
-        height = (ground[0, 0] * (x[0] + origin[t, 0]) + ground[0, 1] * (x[1] + origin[t, 1])
-                  + ground[0, 2] * (x[2] + origin[t, 2]) - scalars[at.HEIGHT])
+        height = (
+            ground[0, 0] * (x[0] + origin[t, 0])
+            + ground[0, 1] * (x[1] + origin[t, 1])
+            + ground[0, 2] * (x[2] + origin[t, 2])
+            - scalars[at.HEIGHT]
+        )
         gap[p] = height
         near = near or height < FASTEST * scalars[at.STEP]
     return near
@@ -48,7 +53,12 @@ def activate(w):
 
     RHS holds the velocities of all rows without impulses.
     """
-    gap, active, b, f = floats(w, at.GAP), floats(w, at.ACTIVE), floats(w, at.RHS), floats(w, at.IMPULSE)
+    gap, active, b, f = (
+        floats(w, at.GAP),
+        floats(w, at.ACTIVE),
+        floats(w, at.RHS),
+        floats(w, at.IMPULSE),
+    )
     step, found = floats(w, at.SCALARS)[at.STEP], False
     for p in range(count(w, at.POINTS)):
         r = 3 * p
@@ -99,7 +109,7 @@ def _into_cones(w, f):
     mu = floats(w, at.SCALARS)[at.MU]
     for p in range(count(w, at.POINTS)):
         r = 3 * p
-        size = math.sqrt(f[r + 1]**2 + f[r + 2]**2)
+        size = math.sqrt(f[r + 1] ** 2 + f[r + 2] ** 2)
         if not (f[r] > 0.0 and size < math.inf):
             f[r], f[r + 1], f[r + 2] = 0.0, 0.0, 0.0
         elif size > mu * f[r]:
@@ -117,10 +127,15 @@ def _sweep(w, A, u, f, m):
         r = 3 * p
         a_n, a_t = A[r, r], A[r + 1, r + 1] + A[r + 2, r + 2]
         # the largest eigenvalue of the two tangential rows
-        a_t = 0.5 * (a_t + math.sqrt((A[r + 1, r + 1] - A[r + 2, r + 2])**2 + 4.0 * A[r + 1, r + 2]**2))
+        a_t = 0.5 * (
+            a_t + math.sqrt((A[r + 1, r + 1] - A[r + 2, r + 2]) ** 2 + 4.0 * A[r + 1, r + 2] ** 2)
+        )
         normal = max(f[r] - u[r] / a_n, 0.0)
         d = normal - f[r]
-        x, y = f[r + 1] - (u[r + 1] + d * A[r, r + 1]) / a_t, f[r + 2] - (u[r + 2] + d * A[r, r + 2]) / a_t
+        x, y = (
+            f[r + 1] - (u[r + 1] + d * A[r, r + 1]) / a_t,
+            f[r + 2] - (u[r + 2] + d * A[r, r + 2]) / a_t,
+        )
         size = math.sqrt(x * x + y * y)
         if size > mu * normal:
             x, y = x * mu * normal / size, y * mu * normal / size
@@ -139,7 +154,12 @@ def depths(w, b):
 
     Points that are not deep must not be pressed down, and none may slip.
     """
-    gap, active, scalars, found = floats(w, at.GAP), floats(w, at.ACTIVE), floats(w, at.SCALARS), False
+    gap, active, scalars, found = (
+        floats(w, at.GAP),
+        floats(w, at.ACTIVE),
+        floats(w, at.SCALARS),
+        False,
+    )
     for p in range(count(w, at.POINTS)):
         r = 3 * p
         after = gap[p] + b[r]

@@ -1,4 +1,5 @@
 """The same robot in DART (dartpy), the physics engine that Gazebo uses by default; an optional extra."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -37,12 +38,19 @@ class DartSimulator(Simulator):
         self._is_floating = bool(floating_bases(model))
         self._world, self._skeleton = self._make_world()
         self._joint = np.flatnonzero(~model.is_base_coordinate)
-        self._limit = model.effort_limits if settings.effort_limits else np.full(len(self._joint), np.inf)
+        self._limit = (
+            model.effort_limits if settings.effort_limits else np.full(len(self._joint), np.inf)
+        )
         offset = 6 if self._is_floating else 0
-        self._dofs = np.array([self._skeleton.getJoint(name).getIndexInSkeleton(0) for name in model.joint_names], int)
+        self._dofs = np.array(
+            [self._skeleton.getJoint(name).getIndexInSkeleton(0) for name in model.joint_names], int
+        )
         self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
         self._q_before, self._v_before = self._q.copy(), self._v.copy()
-        self._forces, self._efforts = np.zeros(len(self._joint) + offset), np.zeros(len(self._joint))
+        self._forces, self._efforts = (
+            np.zeros(len(self._joint) + offset),
+            np.zeros(len(self._joint)),
+        )
         self._hold, self._held, self._is_holding = np.zeros(len(self._joint)), self._q.copy(), False
         self._pushes: dict[int, tuple[np.ndarray, float]] = {}
         self._pushed: dict[int, np.ndarray] = {}
@@ -73,8 +81,12 @@ class DartSimulator(Simulator):
             joint.setForceLowerLimit(0, -np.inf)
             joint.setForceUpperLimit(0, np.inf)
             at = model.v_index[model.body_joint_names.index(name)]
-            joint.setCoulombFriction(0, float(model.friction[at]) if settings.joint_friction else 0.0)
-            joint.setDampingCoefficient(0, float(model.damping[at]) if settings.joint_damping else 0.0)
+            joint.setCoulombFriction(
+                0, float(model.friction[at]) if settings.joint_friction else 0.0
+            )
+            joint.setDampingCoefficient(
+                0, float(model.damping[at]) if settings.joint_damping else 0.0
+            )
         world = dart.simulation.World()
         world.setGravity(model.gravity)
         world.setTimeStep(settings.step)
@@ -87,8 +99,10 @@ class DartSimulator(Simulator):
         extra = sorted(free - set(self.model.joint_names) - {skeleton.getRootJoint().getName()})
         mass = skeleton.getMass()
         if extra or abs(mass - self.model.total_mass) > 1e-9 * mass:
-            raise MethodError(f"engine 'dart' reads the URDF of {self.model.name} itself and cannot carry "
-                              f"{'the locked joint ' + extra[0] if extra else 'changed masses'}; engine 'native' can")
+            raise MethodError(
+                f"engine 'dart' reads the URDF of {self.model.name} itself and cannot carry "
+                f"{'the locked joint ' + extra[0] if extra else 'changed masses'}; engine 'native' can"
+            )
 
     # ---- the motion ----
 
@@ -106,16 +120,23 @@ class DartSimulator(Simulator):
         self._world.step(True)
         self._read_state()
         self._pushed = {frame: wrench for frame, (wrench, _) in self._pushes.items()}
-        self._pushes = {f: (wrench, left - 1.0) for f, (wrench, left) in self._pushes.items() if left > 1.0}
+        self._pushes = {
+            f: (wrench, left - 1.0) for f, (wrench, left) in self._pushes.items() if left > 1.0
+        }
         self._count += 1
 
     def _read_state(self) -> None:
         q, v = self._skeleton.getPositions(), self._skeleton.getVelocities()
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             self._write_state(self._q.copy(), self._v.copy())
-            raise SimulationError(f"{self.model.name}: the motion leaves the range of numbers at {self.time:g} s")
+            raise SimulationError(
+                f"{self.model.name}: the motion leaves the range of numbers at {self.time:g} s"
+            )
         self._q_before[:], self._v_before[:] = self._q, self._v
-        self._q[len(self._q) - len(self._joint):], self._v[self._joint] = q[self._dofs], v[self._dofs]
+        self._q[len(self._q) - len(self._joint) :], self._v[self._joint] = (
+            q[self._dofs],
+            v[self._dofs],
+        )
         if self._is_floating:
             body = self._skeleton.getBodyNode(0)
             pose = body.getWorldTransform()
@@ -126,7 +147,10 @@ class DartSimulator(Simulator):
     def _write_state(self, q: np.ndarray, v: np.ndarray) -> None:
         self._q[:], self._v[:] = q, v
         positions, velocities = np.zeros(len(self._forces)), np.zeros(len(self._forces))
-        positions[self._dofs], velocities[self._dofs] = q[len(q) - len(self._joint):], v[self._joint]
+        positions[self._dofs], velocities[self._dofs] = (
+            q[len(q) - len(self._joint) :],
+            v[self._joint],
+        )
         if self._is_floating:
             positions[:3], positions[3:6] = quaternion_log(q[3:7]), q[:3]
         self._skeleton.setPositions(positions)
@@ -138,12 +162,18 @@ class DartSimulator(Simulator):
         """See `Simulator.hold`; friction is left to help."""
         if not self._is_holding:
             self._held[:] = self._q
-        joints, base, dt = self._joint, np.flatnonzero(self.model.is_base_coordinate), self.settings.step
+        joints, base, dt = (
+            self._joint,
+            np.flatnonzero(self.model.is_base_coordinate),
+            self.settings.step,
+        )
         back = self.model.difference(self._q, self._held)
         H, h = mass_matrix(self.model, self._q), bias_forces(self.model, self._q, self._v)
         a = (HOLD_RATE * back / dt - self._v) / dt
         if len(base):
-            a[base] = np.linalg.solve(H[np.ix_(base, base)], -h[base] - H[np.ix_(base, joints)] @ a[joints])
+            a[base] = np.linalg.solve(
+                H[np.ix_(base, base)], -h[base] - H[np.ix_(base, joints)] @ a[joints]
+            )
         damping = self.model.damping if self.settings.joint_damping else 0.0
         tau = H @ a + h + damping * (self._v + dt * a)
         self._hold.setflags(write=True)
@@ -164,20 +194,39 @@ class DartSimulator(Simulator):
 
     def save(self) -> Mapping[str, np.ndarray]:
         """See `Simulator.save`."""
-        table = np.array([[frame, left, *wrench] for frame, (wrench, left) in self._pushes.items()]).reshape(-1, 8)
-        return {"count": np.array(self._count), "q": self._q.copy(), "v": self._v.copy(), "pushes": table,
-                "positions": self._skeleton.getPositions(), "velocities": self._skeleton.getVelocities(),
-                "tau": self._efforts.copy()}
+        table = np.array(
+            [[frame, left, *wrench] for frame, (wrench, left) in self._pushes.items()]
+        ).reshape(-1, 8)
+        return {
+            "count": np.array(self._count),
+            "q": self._q.copy(),
+            "v": self._v.copy(),
+            "pushes": table,
+            "positions": self._skeleton.getPositions(),
+            "velocities": self._skeleton.getVelocities(),
+            "tau": self._efforts.copy(),
+        }
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """See `Simulator.restore`."""
-        wanted = {"q": self._q.shape, "v": self._v.shape, "tau": self._efforts.shape, "positions": self._forces.shape,
-                  "velocities": self._forces.shape}
-        given = {name: np.shape(state.get(name)) for name in wanted} if isinstance(state, Mapping) else {}
+        wanted = {
+            "q": self._q.shape,
+            "v": self._v.shape,
+            "tau": self._efforts.shape,
+            "positions": self._forces.shape,
+            "velocities": self._forces.shape,
+        }
+        given = (
+            {name: np.shape(state.get(name)) for name in wanted}
+            if isinstance(state, Mapping)
+            else {}
+        )
         if given != wanted or not {"count", "pushes"} <= set(state):
             raise SimulationError(f"{self.model.name}: not a state that this simulator has saved")
         self._reset(state["q"], state["v"])
-        self._skeleton.setPositions(state["positions"])  # as DART itself holds them, to the last bit
+        self._skeleton.setPositions(
+            state["positions"]
+        )  # as DART itself holds them, to the last bit
         self._skeleton.setVelocities(state["velocities"])
         self._pushes = {int(row[0]): (row[2:].copy(), float(row[1])) for row in state["pushes"]}
         self._efforts[:], self._count = state["tau"], int(state["count"])
@@ -203,19 +252,34 @@ def _import_dartpy():
     try:
         import dartpy
     except ImportError as error:
-        raise MethodError(f"engine 'dart' needs the package dartpy ({error}); engine 'native' needs nothing") from None
+        raise MethodError(
+            f"engine 'dart' needs the package dartpy ({error}); engine 'native' needs nothing"
+        ) from None
     return dartpy
 
 
 def _check(model: Model, settings: SimulatorSettings) -> None:
     """Refuse by name what this engine would simulate otherwise than the native one."""
     moving = np.setdiff1d(np.arange(len(model.joint_type)), floating_bases(model))
-    lacking = [what for what, asked in (
-        ("a forest", isinstance(model.source, tuple)), ("mimic joints", model.is_mimic.any()),
-        ("planar or floating joints", not np.isin(model.joint_type[moving],
-                                                  (JointType.REVOLUTE, JointType.PRISMATIC)).all()),
-        ("armature", model.armature.any()),
-        ("contacts", len(settings.contacts)), ("closures", len(settings.closures)),
-        (f"integrator {settings.integrator}", settings.integrator != "semi_implicit")) if asked]
+    lacking = [
+        what
+        for what, asked in (
+            ("a forest", isinstance(model.source, tuple)),
+            ("mimic joints", model.is_mimic.any()),
+            (
+                "planar or floating joints",
+                not np.isin(
+                    model.joint_type[moving], (JointType.REVOLUTE, JointType.PRISMATIC)
+                ).all(),
+            ),
+            ("armature", model.armature.any()),
+            ("contacts", len(settings.contacts)),
+            ("closures", len(settings.closures)),
+            (f"integrator {settings.integrator}", settings.integrator != "semi_implicit"),
+        )
+        if asked
+    ]
     if lacking:
-        raise MethodError(f"engine 'dart' cannot carry {', '.join(lacking)} ({model.name}); engine 'native' can")
+        raise MethodError(
+            f"engine 'dart' cannot carry {', '.join(lacking)} ({model.name}); engine 'native' can"
+        )

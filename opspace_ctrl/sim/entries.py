@@ -1,4 +1,5 @@
 """The compiled calls behind `NativeSimulator`. Nothing here allocates or raises."""
+
 from __future__ import annotations
 
 from numba.types import int64
@@ -57,7 +58,12 @@ def step(tau, w):
 @entry(int64(vector, int64))
 def hold(out, w):
     """What brakes to the velocities in BRAKE would take in the coming step, into out (k,); q and v stay."""
-    braked, brake, stiff, v = floats(w, at.BRAKED), floats(w, at.BRAKE), floats(w, at.STIFF), floats(w, at.V_NEXT)
+    braked, brake, stiff, v = (
+        floats(w, at.BRAKED),
+        floats(w, at.BRAKE),
+        floats(w, at.STIFF),
+        floats(w, at.V_NEXT),
+    )
     tau, applied, limit = floats_of(out), floats(w, at.TAU), floats(w, at.EFFORT)
     coordinate, k = ints(w, at.JOINT_COORDINATE), count(w, at.JOINTS)
     for j in range(k):

@@ -1,4 +1,5 @@
 """What each fault of a run did: counts, and how tracking, torque and motion changed while it acted."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -9,12 +10,21 @@ from .log import Run
 
 __all__ = ["fault_reports"]
 
-BEFORE, AFTER = 0.5, 0.1  # [s]: tracking is compared with so much before, and looked at for so much after the end
+BEFORE, AFTER = (
+    0.5,
+    0.1,
+)  # [s]: tracking is compared with so much before, and looked at for so much after the end
 NOTHING = 1e-9  # [rad or m]: of an encoder
 # What the counts of the faults mean.
-WORDS = {"delayed": "messages delayed", "dropped": "messages dropped", "duplicated": "messages duplicated",
-         "reordered": "messages overtaken", "lost": "messages lost", "measurements": "measurements changed",
-         "steps": "steps"}
+WORDS = {
+    "delayed": "messages delayed",
+    "dropped": "messages dropped",
+    "duplicated": "messages duplicated",
+    "reordered": "messages overtaken",
+    "lost": "messages lost",
+    "measurements": "measurements changed",
+    "steps": "steps",
+}
 
 
 def fault_reports(run: Run, faults: list[dict], errors: Mapping[str, np.ndarray]) -> list[dict]:
@@ -43,10 +53,17 @@ def _report(run: Run, fault: dict, errors: Mapping[str, np.ndarray]) -> dict:
         effect["measured_off"] = _measured_off(run, inside)
         effect["watchdog_seconds"] = float(run["watchdog"][inside].sum() * run.period)
     counts = {name: count for name, count in fault["counts"].items() if count}
-    return {**fault, "acted": bool(counts), "effect": effect, "words": _words(fault, counts, effect)}
+    return {
+        **fault,
+        "acted": bool(counts),
+        "effect": effect,
+        "words": _words(fault, counts, effect),
+    }
 
 
-def _largest_error(errors: Mapping[str, np.ndarray], column: int, start: float, end: float) -> float | None:
+def _largest_error(
+    errors: Mapping[str, np.ndarray], column: int, start: float, end: float
+) -> float | None:
     values = [rows[(rows[:, 0] >= start) & (rows[:, 0] < end), column] for rows in errors.values()]
     values = [value for value in values if len(value)]
     return float(max(value.max() for value in values)) if values else None

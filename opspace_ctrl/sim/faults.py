@@ -9,6 +9,7 @@
 `start` and `duration` are simulated seconds, counted from the first command that reaches the robot, so that a slow
 start of the controller shifts nothing; by default a fault acts from 0 to the end. The kinds are in `fault_kinds`.
 """
+
 from __future__ import annotations
 
 import math
@@ -58,14 +59,19 @@ class Fault:
     def target(self) -> str:
         """What it acts on, in words."""
         if KINDS[self.kind].target == "side":
-            return {"state": "states", "command": "commands", "both": "states and commands"}[self.side]
+            return {"state": "states", "command": "commands", "both": "states and commands"}[
+                self.side
+            ]
         return self.frame or ", ".join(self.joints) or "all joints"
 
     @property
     def title(self) -> str:
         """The kind and its target, in words."""
-        numbers = ", ".join(f"{name} {_shown(value)} {KINDS[self.kind].values[name].unit}".removesuffix(" 1")
-                            for name, value in self.values.items() if value != _neutral(self.kind, name))
+        numbers = ", ".join(
+            f"{name} {_shown(value)} {KINDS[self.kind].values[name].unit}".removesuffix(" 1")
+            for name, value in self.values.items()
+            if value != _neutral(self.kind, name)
+        )
         return f"{self.kind} of {self.target}" + (f" ({numbers})" if numbers else "")
 
 
@@ -81,11 +87,17 @@ class Schedule:
         for number, fault in enumerate(self.faults, 1):
             try:
                 if fault.frame and model.frame_body[model.frame_index(fault.frame)] < 0:
-                    moving = [name for name, body in zip(model.frame_names, model.frame_body) if body >= 0]
-                    raise OpspaceError(f"frame {quoted(fault.frame)} does not move; frames that do: {listed(moving)}")
+                    moving = [
+                        name for name, body in zip(model.frame_names, model.frame_body) if body >= 0
+                    ]
+                    raise OpspaceError(
+                        f"frame {quoted(fault.frame)} does not move; frames that do: {listed(moving)}"
+                    )
                 for name in fault.joints:
                     if name not in model.joint_names:
-                        raise UnknownJointError(f"no joint {quoted(name)}; joints: {listed(model.joint_names)}")
+                        raise UnknownJointError(
+                            f"no joint {quoted(name)}; joints: {listed(model.joint_names)}"
+                        )
             except OpspaceError as error:
                 raise FaultError(f"fault {number} ({fault.kind}): {error}") from None
 
@@ -99,13 +111,17 @@ def load_faults(source: str | Path) -> Schedule:
     text = str(source)
     if not text.strip():
         return Schedule()
-    is_text = not isinstance(source, Path) and ("\n" in text or ": " in text or text.lstrip()[0] in "[{")
+    is_text = not isinstance(source, Path) and (
+        "\n" in text or ": " in text or text.lstrip()[0] in "[{"
+    )
     if is_text:
         return parse_faults(_yaml(text, "the schedule of faults"))
     try:
         text = Path(source).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise FaultError(f"cannot read the schedule of faults {quoted(str(source))}: {error}") from None
+        raise FaultError(
+            f"cannot read the schedule of faults {quoted(str(source))}: {error}"
+        ) from None
     try:
         return parse_faults(_yaml(text, "the schedule"))
     except FaultError as error:
@@ -114,6 +130,7 @@ def load_faults(source: str | Path) -> Schedule:
 
 def _yaml(text: str, what: str):
     import yaml
+
     if len(text) > MAX_TEXT:
         raise FaultError(f"{what} has {len(text)} characters; at most {MAX_TEXT} are read")
     try:
@@ -134,19 +151,25 @@ def parse_faults(document) -> Schedule:
     if isinstance(document, Mapping):
         _refuse_unknown(document, ("seed", "faults"), "the schedule")
         seed = document.get("seed")
-        if seed is not None and not (isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < 2**63):
+        if seed is not None and not (
+            isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < 2**63
+        ):
             raise FaultError(f"seed = {quoted(seed)}: a whole number from 0 to 2^63 - 1 is valid")
         document = document.get("faults")
     if document is None:
         document = []
     if isinstance(document, (str, bytes)) or not isinstance(document, Sequence):
-        raise FaultError(f"a schedule is {{seed: ..., faults: [...]}} or a list of faults, not {quoted(document)}")
+        raise FaultError(
+            f"a schedule is {{seed: ..., faults: [...]}} or a list of faults, not {quoted(document)}"
+        )
     return Schedule(tuple(_fault(entry, number) for number, entry in enumerate(document, 1)), seed)
 
 
 def _fault(entry, number: int) -> Fault:
     if not isinstance(entry, Mapping):
-        raise FaultError(f"fault {number} is {quoted(entry)}, not a mapping such as {{kind: loss, side: state}}")
+        raise FaultError(
+            f"fault {number} is {quoted(entry)}, not a mapping such as {{kind: loss, side: state}}"
+        )
     kind_name = entry.get("kind")
     if not isinstance(kind_name, str) or kind_name not in KINDS:
         raise FaultError(f"fault {number}: no kind {quoted(kind_name)}; kinds: {listed(KINDS)}")
@@ -156,7 +179,9 @@ def _fault(entry, number: int) -> Fault:
     duration = entry.get("duration", math.inf)
     if duration != math.inf:
         duration = _number(duration, Value("s", 0.0), f"{what}: duration")
-    return Fault(kind_name, start, duration, **_target(entry, kind, what), values=_values(entry, kind, what))
+    return Fault(
+        kind_name, start, duration, **_target(entry, kind, what), values=_values(entry, kind, what)
+    )
 
 
 def _target(entry: Mapping, kind: Kind, what: str) -> dict:
@@ -172,8 +197,14 @@ def _target(entry: Mapping, kind: Kind, what: str) -> dict:
     if value is None or value == ALL:
         return {}
     names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) and name for name in names):
-        raise FaultError(f"{what}: joints = {quoted(value)}; a name, a list of names or '{ALL}' is valid")
+    if (
+        not isinstance(names, list)
+        or not names
+        or not all(isinstance(name, str) and name for name in names)
+    ):
+        raise FaultError(
+            f"{what}: joints = {quoted(value)}; a name, a list of names or '{ALL}' is valid"
+        )
     return {"joints": tuple(names)}
 
 
@@ -186,8 +217,14 @@ def _values(entry: Mapping, kind: Kind, what: str) -> dict[str, float | tuple[fl
         if value.length == 1:
             values[name] = _number(given, value, f"{what}: {name}")
             continue
-        if isinstance(given, (str, bytes)) or not isinstance(given, Sequence) or len(given) != value.length:
-            raise FaultError(f"{what}: {name} = {quoted(given)}; {value.length} numbers [{value.unit}] are valid")
+        if (
+            isinstance(given, (str, bytes))
+            or not isinstance(given, Sequence)
+            or len(given) != value.length
+        ):
+            raise FaultError(
+                f"{what}: {name} = {quoted(given)}; {value.length} numbers [{value.unit}] are valid"
+            )
         values[name] = tuple(_number(item, value, f"{what}: {name}") for item in given)
     return values
 
@@ -200,9 +237,17 @@ def _number(given, value: Value, what: str) -> float:
         except (TypeError, ValueError, OverflowError):
             pass
     low, high = value.minimum, value.maximum
-    if not math.isfinite(number) or (low is not None and number < low) or (high is not None and number > high):
-        bounds = "" if low is None else f" >= {low:g}" if high is None else f" from {low:g} to {high:g}"
-        raise FaultError(f"{what} = {quoted(given)}; a finite number{bounds} [{value.unit}] is valid")
+    if (
+        not math.isfinite(number)
+        or (low is not None and number < low)
+        or (high is not None and number > high)
+    ):
+        bounds = (
+            "" if low is None else f" >= {low:g}" if high is None else f" from {low:g} to {high:g}"
+        )
+        raise FaultError(
+            f"{what} = {quoted(given)}; a finite number{bounds} [{value.unit}] is valid"
+        )
     return number
 
 
@@ -221,4 +266,8 @@ def _neutral(kind: str, name: str) -> float | tuple[float, ...]:
 
 
 def _shown(value) -> str:
-    return f"{value:g}" if isinstance(value, float) else "[" + ", ".join(f"{item:g}" for item in value) + "]"
+    return (
+        f"{value:g}"
+        if isinstance(value, float)
+        else "[" + ", ".join(f"{item:g}" for item in value) + "]"
+    )

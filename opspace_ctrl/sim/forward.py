@@ -2,6 +2,7 @@
 
 Each is called through its address, so that the step is compiled once whatever the method.
 """
+
 from __future__ import annotations
 
 from ..dynamics import aba as articulated
@@ -113,8 +114,17 @@ def decoupled(w):
     return 0
 
 
-_KERNELS = {"aba": aba, "crba_ltdl": crba_ltdl, "algorithm1": algorithm1, "algorithm2": algorithm2, "algorithm3": aba,
-            "algorithm4": algorithm4, "two_sweep": two_sweep, "kalman": kalman, "decoupled": decoupled}
+_KERNELS = {
+    "aba": aba,
+    "crba_ltdl": crba_ltdl,
+    "algorithm1": algorithm1,
+    "algorithm2": algorithm2,
+    "algorithm3": aba,
+    "algorithm4": algorithm4,
+    "two_sweep": two_sweep,
+    "kalman": kalman,
+    "decoupled": decoupled,
+}
 
 
 def choose_forward(work: Workspace, model: Model, name: str) -> None:
@@ -122,7 +132,9 @@ def choose_forward(work: Workspace, model: Model, name: str) -> None:
     able = forward_methods(model)
     if name not in able:
         why = "cannot carry" if name in _KERNELS else "is not a forward-dynamics method for"
-        raise MethodError(f"forward_method {quoted(name)} {why} {model.name}; valid are {', '.join(able)}")
+        raise MethodError(
+            f"forward_method {quoted(name)} {why} {model.name}; valid are {', '.join(able)}"
+        )
     if name == "decoupled" and dyn.DUAL not in work:
         dual.lay_out(work)
     work.set_count(at.FORWARD, address_of(_KERNELS[name]))

@@ -1,4 +1,5 @@
 """The configuration in which a simulation starts."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -42,16 +43,20 @@ def initial_configuration(model: Model, positions, pose) -> np.ndarray:
         q[places] = np.clip(q[places], limits[:, 0], limits[:, 1])
         for j, value in _given(model, positions).items():
             if not limits[j, 0] <= value <= limits[j, 1]:
-                raise ConfigurationError(f"initial_positions: {_name(model, j)} = {value:g} is beyond its limits "
-                                         f"{limits[j, 0]:g} to {limits[j, 1]:g}")
+                raise ConfigurationError(
+                    f"initial_positions: {_name(model, j)} = {value:g} is beyond its limits "
+                    f"{limits[j, 0]:g} to {limits[j, 1]:g}"
+                )
             q[places[j]] = value
     bases = floating_bases(model)
     if len(pose) not in (0, 7 * len(bases)):
-        raise ConfigurationError(f"initial_pose has {len(pose)} numbers; {model.name} has {len(bases)} floating bases, "
-                                 f"so {7 * len(bases)} are valid (x y z qx qy qz qw each), or none")
+        raise ConfigurationError(
+            f"initial_pose has {len(pose)} numbers; {model.name} has {len(bases)} floating bases, "
+            f"so {7 * len(bases)} are valid (x y z qx qy qz qw each), or none"
+        )
     for i, values in zip(bases, check_vector(pose, len(pose), "initial_pose").reshape(-1, 7)):
         at = model.q_index[i]
-        q[at:at + 3], q[at + 3:at + 7] = values[:3], unit_quaternion(values[3:], "initial_pose")
+        q[at : at + 3], q[at + 3 : at + 7] = values[:3], unit_quaternion(values[3:], "initial_pose")
     return q
 
 
@@ -60,17 +65,25 @@ def _given(model: Model, positions) -> dict[int, float]:
     count, places = len(model.position_limits), joint_coordinates(model)
     if not isinstance(positions, Mapping):
         if len(positions) not in (0, count):
-            raise ConfigurationError(f"initial_positions has {len(positions)} numbers; {model.name} has {count} joint "
-                                     "coordinates")
-        return dict(enumerate(check_vector(positions, len(positions), "initial_positions").tolist()))
+            raise ConfigurationError(
+                f"initial_positions has {len(positions)} numbers; {model.name} has {count} joint "
+                "coordinates"
+            )
+        return dict(
+            enumerate(check_vector(positions, len(positions), "initial_positions").tolist())
+        )
     names = [name for name, place in places.items() if place.stop == place.start + 1]
     unknown = [name for name in positions if name not in names]
     if unknown:
-        raise UnknownJointError(f"initial_positions: no joint {quoted(unknown[0])} with one coordinate; there are "
-                                f"{listed(names)}")
+        raise UnknownJointError(
+            f"initial_positions: no joint {quoted(unknown[0])} with one coordinate; there are "
+            f"{listed(names)}"
+        )
     values = check_vector(list(positions.values()), len(positions), "initial_positions")
     return {places[name].start: float(x) for name, x in zip(positions, values)}
 
 
 def _name(model: Model, j: int) -> str:
-    return next(name for name, place in joint_coordinates(model).items() if place.start <= j < place.stop)
+    return next(
+        name for name, place in joint_coordinates(model).items() if place.start <= j < place.stop
+    )

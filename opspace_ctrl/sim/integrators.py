@@ -8,6 +8,7 @@
   over the step does. Steps in which something touches the ground, and robots with closures, are of the first order
   anyway: they are those of semi_implicit.
 """
+
 from __future__ import annotations
 
 from ..dynamics import kinematics
@@ -29,8 +30,18 @@ MAX_ROUNDS, SETTLING = 12, 8  # rounds of `change_pieces`; from SETTLING on, joi
 
 @kernel
 def _euler(w, damping):
-    dt, nv, V, V_next = floats(w, at.SCALARS)[at.STEP], count(w, dyn.NV), floats(w, dyn.V), floats(w, at.V_NEXT)
-    acc, shift, tau, status = floats(w, dyn.ACC), floats(w, at.SHIFT), floats(w, at.TAU), floats(w, at.STATUS)
+    dt, nv, V, V_next = (
+        floats(w, at.SCALARS)[at.STEP],
+        count(w, dyn.NV),
+        floats(w, dyn.V),
+        floats(w, at.V_NEXT),
+    )
+    acc, shift, tau, status = (
+        floats(w, dyn.ACC),
+        floats(w, at.SHIFT),
+        floats(w, at.TAU),
+        floats(w, at.STATUS),
+    )
     kinematics.kinematics(w)
     apply_pushes(w)
     is_constrained = count(w, at.ROWS) > 0
@@ -74,7 +85,12 @@ def _stage(w, s, weight):
     """Velocity and acceleration of stage s, at q0 (+) weight step (stage before), into STAGE_V and STAGE_A."""
     dt, nv, u = floats(w, at.SCALARS)[at.STEP], count(w, dyn.NV), floats(w, at.SHIFT)
     rate, acc, damping = floats(w, at.STAGE_V), floats(w, at.STAGE_A), floats(w, at.DAMPING)
-    V, V0, drive, tau = floats(w, dyn.V), floats(w, at.V_START), floats(w, at.DRIVE), floats(w, at.TAU)
+    V, V0, drive, tau = (
+        floats(w, dyn.V),
+        floats(w, at.V_START),
+        floats(w, at.DRIVE),
+        floats(w, at.TAU),
+    )
     before = max(s - 1, 0)
     for i in range(nv):
         u[i] = weight * dt * rate[before, i]
@@ -94,7 +110,12 @@ def _stage(w, s, weight):
 def rkmk4(w):
     """Runge-Kutta-Munthe-Kaas of order four."""
     dt, nv, u = floats(w, at.SCALARS)[at.STEP], count(w, dyn.NV), floats(w, at.SHIFT)
-    rate, acc, V0, V_next = floats(w, at.STAGE_V), floats(w, at.STAGE_A), floats(w, at.V_START), floats(w, at.V_NEXT)
+    rate, acc, V0, V_next = (
+        floats(w, at.STAGE_V),
+        floats(w, at.STAGE_A),
+        floats(w, at.V_START),
+        floats(w, at.V_NEXT),
+    )
     if count(w, at.ROWS) > 0:
         kinematics.kinematics(w)
         if call(count(w, at.IS_FREE), w) == 0:
@@ -114,8 +135,18 @@ def rkmk4(w):
 @kernel
 def _impulses(w):
     """V_NEXT and Q_NEXT after friction, stops and brakes."""
-    dt, nv, V_next, free = floats(w, at.SCALARS)[at.STEP], count(w, dyn.NV), floats(w, at.V_NEXT), floats(w, at.FREE_V)
-    drive, none, x, dv = floats(w, at.DRIVE), floats(w, at.NOTHING), floats(w, dyn.W), floats(w, dyn.ACC)
+    dt, nv, V_next, free = (
+        floats(w, at.SCALARS)[at.STEP],
+        count(w, dyn.NV),
+        floats(w, at.V_NEXT),
+        floats(w, at.FREE_V),
+    )
+    drive, none, x, dv = (
+        floats(w, at.DRIVE),
+        floats(w, at.NOTHING),
+        floats(w, dyn.W),
+        floats(w, dyn.ACC),
+    )
     shift, status, Q_next = floats(w, at.SHIFT), floats(w, at.STATUS), floats(w, at.Q_NEXT)
     copy(Q_next, floats(w, dyn.Q), count(w, dyn.NQ))
     copy(V_next, free, nv)

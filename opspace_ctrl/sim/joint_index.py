@@ -1,4 +1,5 @@
 """Where the joints' coordinates are in q, in v and among the k efforts."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,13 +10,23 @@ from ..errors import ConfigurationError, quoted
 from ..model import JointType, Model
 from ..model.joints import NV
 
-__all__ = ["base_index", "chosen", "coordinate_names", "floating_bases", "joint_coordinates", "position_index"]
+__all__ = [
+    "base_index",
+    "chosen",
+    "coordinate_names",
+    "floating_bases",
+    "joint_coordinates",
+    "position_index",
+]
 
 
 def _joint_bodies(model: Model) -> list[int]:
     """The bodies whose joints have coordinates of their own and are no floating base, in coordinate order."""
-    own = [i for i in range(len(model.parent))
-           if not model.is_mimic[i] and not model.is_base_coordinate[model.v_index[i]]]
+    own = [
+        i
+        for i in range(len(model.parent))
+        if not model.is_mimic[i] and not model.is_base_coordinate[model.v_index[i]]
+    ]
     return sorted(own, key=lambda i: model.v_index[i])
 
 
@@ -30,15 +41,22 @@ def joint_coordinates(model: Model) -> dict[str, slice]:
 
 def coordinate_names(model: Model) -> list[str]:
     """A name (k) for every joint coordinate: the joint's, with a number after it if it has several."""
-    return [name if place.stop == place.start + 1 else f"{name}_{i - place.start}"
-            for name, place in joint_coordinates(model).items() for i in range(place.start, place.stop)]
+    return [
+        name if place.stop == place.start + 1 else f"{name}_{i - place.start}"
+        for name, place in joint_coordinates(model).items()
+        for i in range(place.start, place.stop)
+    ]
 
 
 def chosen(model: Model, names: Sequence[str]) -> np.ndarray:
     """The indices among the k joint coordinates of the named joints; of all if none is named."""
     places = joint_coordinates(model)
     count = len(model.effort_limits)
-    return np.concatenate([np.arange(count)[places[name]] for name in names]) if names else np.arange(count)
+    return (
+        np.concatenate([np.arange(count)[places[name]] for name in names])
+        if names
+        else np.arange(count)
+    )
 
 
 def position_index(model: Model) -> np.ndarray:
@@ -50,8 +68,10 @@ def position_index(model: Model) -> np.ndarray:
     index: list[int] = []
     for i in _joint_bodies(model):
         if model.joint_type[i] == JointType.FLOATING:
-            raise ConfigurationError(f"joint {quoted(model.body_joint_names[i])} floats inside the tree: "
-                                     "a joint state cannot carry its pose")
+            raise ConfigurationError(
+                f"joint {quoted(model.body_joint_names[i])} floats inside the tree: "
+                "a joint state cannot carry its pose"
+            )
         index += range(model.q_index[i], model.q_index[i] + NV[model.joint_type[i]])
     return np.array(index, dtype=np.int64)
 

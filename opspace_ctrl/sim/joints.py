@@ -11,6 +11,7 @@ so that a joint that sticks, or rests at its stop, is held by the step's own equ
 The step solves for v' in the pieces of the last step, and again while some joint turns out to be in another one.
 SLOPE enters as armature, (H + step SLOPE) dv = step (tau + LEVEL - SLOPE v - h), so every forward dynamics carries it.
 """
+
 from __future__ import annotations
 
 import math
@@ -47,8 +48,17 @@ def stop_velocity(w, s, side):
 @kernel
 def set_law(w, damping):
     """SLOPE and LEVEL of every coordinate in its present piece; damping at the step's start, its end, or left out."""
-    slope, level, slide, V = floats(w, at.SLOPE), floats(w, at.LEVEL), floats(w, at.SLIDE), floats(w, dyn.V)
-    d, friction, creep = floats(w, at.DAMPING), floats(w, at.FRICTION), floats(w, at.SCALARS)[at.CREEP]
+    slope, level, slide, V = (
+        floats(w, at.SLOPE),
+        floats(w, at.LEVEL),
+        floats(w, at.SLIDE),
+        floats(w, dyn.V),
+    )
+    d, friction, creep = (
+        floats(w, at.DAMPING),
+        floats(w, at.FRICTION),
+        floats(w, at.SCALARS)[at.CREEP],
+    )
     for i in range(count(w, dyn.NV)):
         slope[i] = d[i] if damping == IMPLICIT else 0.0
         level[i] = -d[i] * V[i] if damping == EXPLICIT else 0.0
@@ -75,7 +85,11 @@ def set_law(w, damping):
 def apply_law(w, v, force):
     """DRIVE = force + LEVEL - SLOPE v for the velocity v at the start of the step, and ARMATURE with step SLOPE."""
     slope, level, drive = floats(w, at.SLOPE), floats(w, at.LEVEL), floats(w, at.DRIVE)
-    rotor, armature, step = floats(w, at.ROTOR), floats(w, dyn.ARMATURE), floats(w, at.SCALARS)[at.STEP]
+    rotor, armature, step = (
+        floats(w, at.ROTOR),
+        floats(w, dyn.ARMATURE),
+        floats(w, at.SCALARS)[at.STEP],
+    )
     for i in range(count(w, dyn.NV)):
         drive[i] = force[i] + level[i] - slope[i] * v[i]
         armature[i] = rotor[i] + step * slope[i]
@@ -119,7 +133,9 @@ def _stops(w, settling):
                 stop[s], changed = 1.0, True
             elif speed > stop_velocity(w, s, -1.0):
                 stop[s], changed = -1.0, True
-        elif side * (speed - stop_velocity(w, s, side)) > 0.0 and not settling:  # it would have to pull
+        elif (
+            side * (speed - stop_velocity(w, s, side)) > 0.0 and not settling
+        ):  # it would have to pull
             stop[s], changed = 0.0, True
     return changed
 
@@ -127,7 +143,11 @@ def _stops(w, settling):
 @kernel
 def push_back(w, q):
     """Bring coordinates that are beyond a limit back by a fifth of the way: positions alone, no velocity."""
-    single, limit, share = ints(w, at.SINGLE), floats(w, at.LIMIT), floats(w, at.SCALARS)[at.CORRECTION]
+    single, limit, share = (
+        ints(w, at.SINGLE),
+        floats(w, at.LIMIT),
+        floats(w, at.SCALARS)[at.CORRECTION],
+    )
     for s in range(count(w, at.SINGLES)):
         k = single[s, 0]
         q[k] += share * (max(limit[s, 0] - q[k], 0.0) + min(limit[s, 1] - q[k], 0.0))

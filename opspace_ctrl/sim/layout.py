@@ -4,6 +4,7 @@ Q, V and ARMATURE of `dynamics.layout` are the state and the inertia that the pr
 come first among the blocks of `osim.layout` (three rows each: normal and two tangents of the ground), loop closures
 after them, so that one inverse operational-space inertia is the Delassus matrix of all of them.
 """
+
 from __future__ import annotations
 
 from itertools import count as count_from

@@ -4,6 +4,7 @@ The folder holds header.json (what was simulated), rows.f64 (one row of numbers 
 (what was out of the ordinary) and counts.json (counters and faults). All are written a few times a second, so that a
 run that is killed leaves all but its last instant, and another process can follow it.
 """
+
 from __future__ import annotations
 
 import json
@@ -33,7 +34,15 @@ SCALARS = ("time", "schedule", "left", "arrived", "watchdog")
 
 def _columns(nq: int, nv: int, k: int) -> dict[str, slice]:
     """Where each quantity stands in a row."""
-    widths = {**dict.fromkeys(SCALARS, 1), "q": nq, "v": nv, "position": k, "velocity": k, "command": k, "applied": k}
+    widths = {
+        **dict.fromkeys(SCALARS, 1),
+        "q": nq,
+        "v": nv,
+        "position": k,
+        "velocity": k,
+        "command": k,
+        "applied": k,
+    }
     columns, at = {}, 0
     for name, width in widths.items():
         columns[name] = slice(at, at + width)
@@ -44,7 +53,13 @@ def _columns(nq: int, nv: int, k: int) -> dict[str, slice]:
 class Log:
     """Writes the log of one run."""
 
-    def __init__(self, folder: str | Path, model: Model, header: Mapping, clock: Callable[[], float] = perf_counter):
+    def __init__(
+        self,
+        folder: str | Path,
+        model: Model,
+        header: Mapping,
+        clock: Callable[[], float] = perf_counter,
+    ):
         """Start a log in this folder, which is made; an older log in it is replaced.
 
         Args:
@@ -58,11 +73,20 @@ class Log:
         self._buffer = np.full((BUFFER, self._columns["applied"].stop), np.nan)
         self._filled = 0
         self._written: dict[str, int] = {}
-        own = {"robot": model.name, "nq": model.nq, "nv": model.nv, "k": k, "joints": coordinate_names(model),
-               "positions": position_index(model).tolist(),
-               "rates": np.flatnonzero(~model.is_base_coordinate).tolist(),
-               "base": base_index(model), "root": model.body_names[0] if model.body_names else "",
-               "effort_limits": [None if np.isinf(limit) else float(limit) for limit in model.effort_limits]}
+        own = {
+            "robot": model.name,
+            "nq": model.nq,
+            "nv": model.nv,
+            "k": k,
+            "joints": coordinate_names(model),
+            "positions": position_index(model).tolist(),
+            "rates": np.flatnonzero(~model.is_base_coordinate).tolist(),
+            "base": base_index(model),
+            "root": model.body_names[0] if model.body_names else "",
+            "effort_limits": [
+                None if np.isinf(limit) else float(limit) for limit in model.effort_limits
+            ],
+        }
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.folder / COUNTS).unlink(missing_ok=True)
@@ -95,7 +119,9 @@ class Log:
         """Write what has gathered."""
         self._write_rows()
         temporary = self.folder / (COUNTS + ".new")
-        temporary.write_text(json.dumps({"counters": dict(counters), "faults": faults}), encoding="utf-8")
+        temporary.write_text(
+            json.dumps({"counters": dict(counters), "faults": faults}), encoding="utf-8"
+        )
         os.replace(temporary, self.folder / COUNTS)
         self._flushed = self._clock()
 
@@ -105,8 +131,8 @@ class Log:
         self._events.close()
 
     def _write_rows(self) -> None:
-        self._rows.write(self._buffer[:self._filled].tobytes())
-        self._buffer[:self._filled] = np.nan
+        self._rows.write(self._buffer[: self._filled].tobytes())
+        self._buffer[: self._filled] = np.nan
         self._filled = 0
 
 
@@ -135,13 +161,21 @@ class Run:
     @property
     def period(self) -> float:
         """Simulated time between two states [s]."""
-        return float(np.median(np.diff(self["time"]))) if len(self.rows) > 1 else self.header["step"]
+        return (
+            float(np.median(np.diff(self["time"]))) if len(self.rows) > 1 else self.header["step"]
+        )
 
     def until(self, seconds: float) -> Run:
         """The run without what came after this time of the schedule [s]."""
         keep = ~(self["schedule"] > seconds + 1e-9)
-        return Run(self.header, self.counters, self.faults,
-                   [event for event in self.events if event["time"] <= seconds + 1e-9], self.columns, self.rows[keep])
+        return Run(
+            self.header,
+            self.counters,
+            self.faults,
+            [event for event in self.events if event["time"] <= seconds + 1e-9],
+            self.columns,
+            self.rows[keep],
+        )
 
 
 def read_log(folder: str | Path) -> Run:
@@ -156,10 +190,16 @@ def read_log(folder: str | Path) -> Run:
         columns = _columns(header["nq"], header["nv"], header["k"])
         width = columns["applied"].stop
         numbers = np.fromfile(folder / ROWS)
-        rows = numbers[:len(numbers) // width * width].reshape(-1, width)
-        lines = (folder / EVENTS).read_text(encoding="utf-8").split("\n")[:-1]  # the last may be cut short
+        rows = numbers[: len(numbers) // width * width].reshape(-1, width)
+        lines = (
+            (folder / EVENTS).read_text(encoding="utf-8").split("\n")[:-1]
+        )  # the last may be cut short
         counts = folder / COUNTS
-        counted = json.loads(counts.read_text(encoding="utf-8")) if counts.exists() else {"counters": {}, "faults": []}
+        counted = (
+            json.loads(counts.read_text(encoding="utf-8"))
+            if counts.exists()
+            else {"counters": {}, "faults": []}
+        )
         events = [json.loads(line) for line in lines]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise LogError(f"{quoted(folder)} holds no log of a run: {error}") from None

@@ -7,6 +7,7 @@ of the contacts, A the Delassus matrix of both (Omega_c of `closure.core` in its
 so closures are met exactly whatever the contacts do. Rows that depend on each other (a loop that is closed more often
 than it can move) share their force: A_bb gets a little of its diagonal.
 """
+
 from __future__ import annotations
 
 import math
@@ -38,7 +39,11 @@ def _column(pose, k):
 @kernel
 def add_errors(w, b):
     """Rows of b: a share of how far every closure is open after the displacement in b, in the second frame's axes."""
-    loop, turn, share = ints(w, at.LOOP), floats(w, at.LOOP_TURN), floats(w, at.SCALARS)[at.CORRECTION]
+    loop, turn, share = (
+        ints(w, at.LOOP),
+        floats(w, at.LOOP_TURN),
+        floats(w, at.SCALARS)[at.CORRECTION],
+    )
     first, second = _row_of_pose(w, 0), _row_of_pose(w, 1)
     for c in range(count(w, at.CLOSURES)):
         frame_pose(w, loop[c, 0], first)
@@ -51,7 +56,11 @@ def add_errors(w, b):
         if kind != POSITION:
             x, y, z = _turned(first, second, turn, c)
             r += 3 if kind == POSE else 0
-            b[r], b[r + 1], b[r + 2] = share * (b[r] + x), share * (b[r + 1] + y), share * (b[r + 2] + z)
+            b[r], b[r + 1], b[r + 2] = (
+                share * (b[r] + x),
+                share * (b[r + 1] + y),
+                share * (b[r + 2] + z),
+            )
 
 
 @kernel
@@ -71,8 +80,11 @@ def _relative(first, second, turn, c, i):
     """Row i of R_2^T R_1 T^T."""
     a = _column(second, i)
     row = (dot(a, _column(first, 0)), dot(a, _column(first, 1)), dot(a, _column(first, 2)))
-    return (dot(row, (turn[c, 0], turn[c, 1], turn[c, 2])), dot(row, (turn[c, 3], turn[c, 4], turn[c, 5])),
-            dot(row, (turn[c, 6], turn[c, 7], turn[c, 8])))
+    return (
+        dot(row, (turn[c, 0], turn[c, 1], turn[c, 2])),
+        dot(row, (turn[c, 3], turn[c, 4], turn[c, 5])),
+        dot(row, (turn[c, 6], turn[c, 7], turn[c, 8])),
+    )
 
 
 @kernel
@@ -103,7 +115,12 @@ def eliminate(w, A):
 @kernel
 def forward_substitute(w, b, x):
     """x = L^-1 v_b for the closures' rows of b; those of the contacts become b'."""
-    c, n, L, X = 3 * count(w, at.POINTS), count(w, at.CLOSED_ROWS), floats(w, at.CHOLESKY), floats(w, at.CROSS)
+    c, n, L, X = (
+        3 * count(w, at.POINTS),
+        count(w, at.CLOSED_ROWS),
+        floats(w, at.CHOLESKY),
+        floats(w, at.CROSS),
+    )
     for i in range(n):
         found = b[c + i]
         for k in range(i):
@@ -116,7 +133,12 @@ def forward_substitute(w, b, x):
 @kernel
 def back_substitute(w, f):
     """f_b = -L^-T (x + X f_c), where f still holds x."""
-    c, n, L, X = 3 * count(w, at.POINTS), count(w, at.CLOSED_ROWS), floats(w, at.CHOLESKY), floats(w, at.CROSS)
+    c, n, L, X = (
+        3 * count(w, at.POINTS),
+        count(w, at.CLOSED_ROWS),
+        floats(w, at.CHOLESKY),
+        floats(w, at.CROSS),
+    )
     for i in range(n - 1, -1, -1):
         found = f[c + i]
         for j in range(c):

@@ -3,6 +3,7 @@
 A floating joint moves by the exponential of SE(3) with the shift in body axes, a planar one by that of SE(2) (the same
 formula in the plane), all other coordinates add: `model.configuration.integrate`, compiled.
 """
+
 from __future__ import annotations
 
 import math
@@ -33,7 +34,7 @@ def advance(w, q, shift, out):
 @kernel
 def _translation(rho, phi):
     """V(phi) rho, the translation of exp([rho, phi])."""
-    angle = math.sqrt(phi[0]**2 + phi[1]**2 + phi[2]**2)
+    angle = math.sqrt(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
     if angle < _SMALL:
         b, c = 0.5 - angle**2 / 24.0, 1.0 / 6.0 - angle**2 / 120.0
     else:
@@ -50,10 +51,14 @@ def _floating(q, k, shift, i, out):
     x, y, z, s = q[k + 3], q[k + 4], q[k + 5], q[k + 6]
     r0, r1, r2 = rotation_of(x, y, z, s)
     t = rotate(r0, r1, r2, t)
-    angle = math.sqrt(phi[0]**2 + phi[1]**2 + phi[2]**2)
+    angle = math.sqrt(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
     half = 0.5 - angle**2 / 48.0 if angle < _SMALL else math.sin(0.5 * angle) / angle
     a, b, c, d = half * phi[0], half * phi[1], half * phi[2], math.cos(0.5 * angle)
-    e, f, g = s * a + d * x + (y * c - z * b), s * b + d * y + (z * a - x * c), s * c + d * z + (x * b - y * a)
+    e, f, g = (
+        s * a + d * x + (y * c - z * b),
+        s * b + d * y + (z * a - x * c),
+        s * c + d * z + (x * b - y * a),
+    )
     h = s * d - x * a - y * b - z * c
     norm = 1.0 / math.sqrt(e * e + f * f + g * g + h * h)
     out[k], out[k + 1], out[k + 2] = q[k] + t[0], q[k + 1] + t[1], q[k + 2] + t[2]
@@ -65,7 +70,11 @@ def _planar(q, k, shift, i, out):
     theta = shift[i + 2]
     t = _translation((shift[i], shift[i + 1], 0.0), (0.0, 0.0, theta))
     s, c = math.sin(q[k + 2]), math.cos(q[k + 2])
-    out[k], out[k + 1], out[k + 2] = q[k] + c * t[0] - s * t[1], q[k + 1] + s * t[0] + c * t[1], q[k + 2] + theta
+    out[k], out[k + 1], out[k + 2] = (
+        q[k] + c * t[0] - s * t[1],
+        q[k + 1] + s * t[0] + c * t[1],
+        q[k + 2] + theta,
+    )
 
 
 @kernel

@@ -1,4 +1,5 @@
 """Definitions of the ROS 2 messages in a recording, as an MCAP schema carries them: no ROS is needed to write them."""
+
 from __future__ import annotations
 
 __all__ = ["schema_text"]
@@ -9,7 +10,7 @@ _DEFINITIONS = {
     "builtin_interfaces/Time": "int32 sec\nuint32 nanosec",
     "std_msgs/Header": "builtin_interfaces/Time stamp\nstring frame_id",
     "sensor_msgs/JointState": "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\n"
-                              "float64[] effort",
+    "float64[] effort",
     "std_msgs/MultiArrayDimension": "string label\nuint32 size\nuint32 stride",
     "std_msgs/MultiArrayLayout": "std_msgs/MultiArrayDimension[] dim\nuint32 data_offset",
     "std_msgs/Float64MultiArray": "std_msgs/MultiArrayLayout layout\nfloat64[] data",
@@ -22,10 +23,10 @@ _DEFINITIONS = {
     "geometry_msgs/TwistWithCovariance": "geometry_msgs/Twist twist\nfloat64[36] covariance",
     "geometry_msgs/TwistStamped": "std_msgs/Header header\ngeometry_msgs/Twist twist",
     "nav_msgs/Odometry": "std_msgs/Header header\nstring child_frame_id\ngeometry_msgs/PoseWithCovariance pose\n"
-                         "geometry_msgs/TwistWithCovariance twist",
+    "geometry_msgs/TwistWithCovariance twist",
     "rcl_interfaces/Log": "byte DEBUG=10\nbyte INFO=20\nbyte WARN=30\nbyte ERROR=40\nbyte FATAL=50\n"
-                          "builtin_interfaces/Time stamp\nuint8 level\nstring name\nstring msg\nstring file\n"
-                          "string function\nuint32 line",
+    "builtin_interfaces/Time stamp\nuint8 level\nstring name\nstring msg\nstring file\n"
+    "string function\nuint32 line",
 }
 
 
@@ -37,4 +38,6 @@ def schema_text(name: str) -> str:
             part = line.split()[0].split("[")[0]
             if part in _DEFINITIONS and part not in needed:
                 needed.append(part)
-    return SEPARATOR.join([_DEFINITIONS[name], *(f"MSG: {part}\n{_DEFINITIONS[part]}" for part in needed[1:])])
+    return SEPARATOR.join(
+        [_DEFINITIONS[name], *(f"MSG: {part}\n{_DEFINITIONS[part]}" for part in needed[1:])]
+    )

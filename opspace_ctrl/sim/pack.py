@@ -1,4 +1,5 @@
 """From a model and settings to the workspace of a simulator."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -24,8 +25,13 @@ CORRECTION = 0.2  # share of a position error that a step takes away
 PUSHES = 32  # wrenches at a time
 
 
-def pack_simulator(model: Model, settings: SimulatorSettings, q: np.ndarray, contacts: Sequence[Contact] = (),
-                   loops: Sequence[Loop] = ()) -> Workspace:
+def pack_simulator(
+    model: Model,
+    settings: SimulatorSettings,
+    q: np.ndarray,
+    contacts: Sequence[Contact] = (),
+    loops: Sequence[Loop] = (),
+) -> Workspace:
     """A workspace in which the robot can be simulated; q is a typical configuration."""
     work = pack(model)
     if contacts or loops:
@@ -40,7 +46,12 @@ def pack_simulator(model: Model, settings: SimulatorSettings, q: np.ndarray, con
     work.zeros(at.LAST_PUSH, PUSHES, 8)
     scalars = np.zeros(8)
     scalars[at.HEIGHT] = settings.ground_height
-    scalars[[at.STEP, at.CREEP, at.CORRECTION, at.MU]] = settings.step, CREEP, CORRECTION, settings.ground_friction
+    scalars[[at.STEP, at.CREEP, at.CORRECTION, at.MU]] = (
+        settings.step,
+        CREEP,
+        CORRECTION,
+        settings.ground_friction,
+    )
     work.put(at.SCALARS, scalars)
     work.allocate()
     choose_forward(work, model, settings.forward_method)
@@ -87,8 +98,19 @@ def _coordinates(work: Workspace, model: Model, settings: SimulatorSettings) -> 
 
 
 def _scratch(work: Workspace, model: Model) -> None:
-    for slot in (at.TAU, at.DRIVE, at.SLOPE, at.LEVEL, at.SLIDE, at.BRAKE, at.V_NEXT, at.V_START, at.SHIFT, at.FREE_V,
-                 at.NOTHING):
+    for slot in (
+        at.TAU,
+        at.DRIVE,
+        at.SLOPE,
+        at.LEVEL,
+        at.SLIDE,
+        at.BRAKE,
+        at.V_NEXT,
+        at.V_START,
+        at.SHIFT,
+        at.FREE_V,
+        at.NOTHING,
+    ):
         work.zeros(slot, model.nv)
     for slot in (at.Q_NEXT, at.Q_START):
         work.zeros(slot, model.nq)

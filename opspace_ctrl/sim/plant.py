@@ -9,6 +9,7 @@ One turn of the loop is
 Until the first command the robot holds its pose and no fault acts. With the same seed and the same commands at the same
 times everything is the same, bit for bit; the wall clock enters the log alone.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -67,9 +68,18 @@ class Plant:
         timetable, watchdog, states, commands: The faults, the watchdog and the two channels.
     """
 
-    def __init__(self, simulator: Any, schedule: Schedule | None = None, seed: int = 0, *,
-                 lockstep: bool = False, command_timeout: float = 0.02, timeout_action: str = "zero",
-                 log_folder: str | Path = "", clock: Callable[[], float] = perf_counter):
+    def __init__(
+        self,
+        simulator: Any,
+        schedule: Schedule | None = None,
+        seed: int = 0,
+        *,
+        lockstep: bool = False,
+        command_timeout: float = 0.02,
+        timeout_action: str = "zero",
+        log_folder: str | Path = "",
+        clock: Callable[[], float] = perf_counter,
+    ):
         """Put a simulator on a bus.
 
         Args:
@@ -89,11 +99,21 @@ class Plant:
         schedule.check(model)
         self.seed = int(seed or schedule.seed or 0)
         self.simulator, self.model, self.is_lockstep = simulator, model, lockstep
-        self.watchdog, self.timetable = Watchdog(command_timeout, timeout_action), Timetable(schedule, self.seed)
+        self.watchdog, self.timetable = (
+            Watchdog(command_timeout, timeout_action),
+            Timetable(schedule, self.seed),
+        )
         self.states, self.commands = Channel("state"), Channel("command")
-        self._sensing, self._actuation, self._disturbance = Sensing(model), Actuation(model), Disturbance()
+        self._sensing, self._actuation, self._disturbance = (
+            Sensing(model),
+            Actuation(model),
+            Disturbance(),
+        )
         self._refusal, self._clock = Refusal(model, simulator.settings.effort_limits), clock
-        self._positions, self._joints = position_index(model), np.flatnonzero(~model.is_base_coordinate)
+        self._positions, self._joints = (
+            position_index(model),
+            np.flatnonzero(~model.is_base_coordinate),
+        )
         self._base = base_index(model)
         self._altered: list[Activity] = []
         self._variants = Variants(simulator)
@@ -106,7 +126,9 @@ class Plant:
         """Forget the past: the next command is the first."""
         self._start: float | None = None  # simulated time of the first command
         self._latest: np.ndarray | None = None  # the command that reached the drives last
-        self._row: dict | None = None  # of the log, waiting for the command to the state that was measured last
+        self._row: dict | None = (
+            None  # of the log, waiting for the command to the state that was measured last
+        )
         self._awaited = 0  # states that left at the last instant and have had no command
         self.awaits = False
 
@@ -134,8 +156,13 @@ class Plant:
         states that were followed by the next without a command; unanswered: time-outs of a lock-step; trips of the
         watchdog; states measured; states and commands that faults lost.
         """
-        return {**self._counters, "watchdog": self.watchdog.trips, "states": self.states.sent,
-                "states_lost": self.states.lost, "commands_lost": self.commands.lost}
+        return {
+            **self._counters,
+            "watchdog": self.watchdog.trips,
+            "states": self.states.sent,
+            "states_lost": self.states.lost,
+            "commands_lost": self.commands.lost,
+        }
 
     # Faults.
 
@@ -157,8 +184,12 @@ class Plant:
         for activity in changed:
             self._event("fault", f"{activity.fault.title} {'begins' if activity.acts else 'ends'}")
         bus = self.timetable.active(CHANNEL)
-        self.states.faults = [activity for activity in bus if activity.fault.side in ("state", "both")]
-        self.commands.faults = [activity for activity in bus if activity.fault.side in ("command", "both")]
+        self.states.faults = [
+            activity for activity in bus if activity.fault.side in ("state", "both")
+        ]
+        self.commands.faults = [
+            activity for activity in bus if activity.fault.side in ("command", "both")
+        ]
         self._sensing.set_faults(self.timetable.active(SENSING))
         self._actuation.set_faults(self.timetable.active(ACTUATION))
         self._disturbance.set_faults(self.timetable.active(("push",)))
@@ -204,7 +235,10 @@ class Plant:
             if self.watchdog.feed(now):
                 self._event("watchdog", "commands came again")
         if self.watchdog.trip(now):
-            self._event("watchdog", f"no command for {1e3 * self.watchdog.timeout:g} ms: {self.watchdog.action}")
+            self._event(
+                "watchdog",
+                f"no command for {1e3 * self.watchdog.timeout:g} ms: {self.watchdog.action}",
+            )
         self._disturbance.act(self.simulator, self.simulator.settings.step)
         for activity in self._altered:
             activity.count("steps")
@@ -231,25 +265,38 @@ class Plant:
             self._event("missed", "a state was followed by the next without a command")
         self._write_row()
         self._advance()
-        measurement = Measurement(simulator.time, simulator.q[self._positions], simulator.v[self._joints],
-                                  np.array(simulator.tau), *self._base_state())
+        measurement = Measurement(
+            simulator.time,
+            simulator.q[self._positions],
+            simulator.v[self._joints],
+            np.array(simulator.tau),
+            *self._base_state(),
+        )
         self._sensing.measure(measurement.positions, measurement.velocities, measurement.efforts)
         self.states.send(measurement, simulator.time)
         leaving = self.states.receive(simulator.time)
         self._awaited, self.awaits = len(leaving), bool(leaving)
         if self._log is not None:
             self._row = {
-                "time": simulator.time, "schedule": NAN if self._start is None else self.schedule_time,
-                "left": self._clock() if leaving else NAN, "watchdog": self.watchdog.is_tripped,
-                "q": np.array(simulator.q), "v": np.array(simulator.v), "applied": np.array(simulator.tau),
-                "position": measurement.positions, "velocity": measurement.velocities}
+                "time": simulator.time,
+                "schedule": NAN if self._start is None else self.schedule_time,
+                "left": self._clock() if leaving else NAN,
+                "watchdog": self.watchdog.is_tripped,
+                "q": np.array(simulator.q),
+                "v": np.array(simulator.v),
+                "applied": np.array(simulator.tau),
+                "position": measurement.positions,
+                "velocity": measurement.velocities,
+            }
         return leaving
 
     def _base_state(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         if self._base is None:
             return None, None
         at_q, at_v = self._base
-        return np.array(self.simulator.q[at_q:at_q + 7]), np.array(self.simulator.v[at_v:at_v + 6])
+        return np.array(self.simulator.q[at_q : at_q + 7]), np.array(
+            self.simulator.v[at_v : at_v + 6]
+        )
 
     def timed_out(self) -> None:
         """A lock-step has waited in vain for a command."""
@@ -259,8 +306,13 @@ class Plant:
     # The log.
 
     def _new_log(self, folder: str | Path) -> Log:
-        header = {"step": float(self.simulator.settings.step), "seed": self.seed, "lockstep": self.is_lockstep,
-                  "command_timeout": self.watchdog.timeout, "timeout_action": self.watchdog.action}
+        header = {
+            "step": float(self.simulator.settings.step),
+            "seed": self.seed,
+            "lockstep": self.is_lockstep,
+            "command_timeout": self.watchdog.timeout,
+            "timeout_action": self.watchdog.action,
+        }
         return Log(folder, self.model, header, self._clock)
 
     def _event(self, kind: str, text: str) -> None:

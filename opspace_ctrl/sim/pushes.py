@@ -1,4 +1,5 @@
 """Wrenches from outside: each acts on a frame for a number of steps, in world axes at the frame's moving origin."""
+
 from __future__ import annotations
 
 from ..dynamics import layout as dyn
@@ -23,7 +24,10 @@ def apply_pushes(w):
         if push[p, LEFT] > 0.0:
             header[dyn.HAS_EXTERNAL, 0] = 1
             f = int(push[p, FRAME])
-            node, force = ints(w, dyn.FRAME_NODE)[f], (push[p, WRENCH], push[p, WRENCH + 1], push[p, WRENCH + 2])
+            node, force = (
+                ints(w, dyn.FRAME_NODE)[f],
+                (push[p, WRENCH], push[p, WRENCH + 1], push[p, WRENCH + 2]),
+            )
             torque = (push[p, WRENCH + 3], push[p, WRENCH + 4], push[p, WRENCH + 5])
             torque = add(torque, cross(frame_point(w, f), force))
             for k in range(3):

@@ -4,6 +4,7 @@ Topics: /joint_states and /odom as measured, /ground_truth/joint_states as simul
 they came, the tracking errors under their own names, and /rosout with what was out of the ordinary, all in simulated
 time.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
@@ -40,10 +41,16 @@ def write_bag(run: Run, path: str | Path, tracking: Mapping[str, np.ndarray] | N
     writer_class, count, schemas = _writer_class(), 0, {}
     try:
         with open(path, "wb") as file, writer_class(file) as writer:
-            for time, topic, kind, content in merge(_states(run), _errors(run, tracking or {}), _events(run),
-                                                    key=lambda message: message[0]):
+            for time, topic, kind, content in merge(
+                _states(run),
+                _errors(run, tracking or {}),
+                _events(run),
+                key=lambda message: message[0],
+            ):
                 if kind not in schemas:
-                    schemas[kind] = writer.register_msgdef(kind.replace("/", "/msg/"), schema_text(kind))
+                    schemas[kind] = writer.register_msgdef(
+                        kind.replace("/", "/msg/"), schema_text(kind)
+                    )
                 writer.write_message(topic, schemas[kind], content, log_time=time, sequence=count)
                 count += 1
     except OSError as error:
@@ -62,34 +69,61 @@ def _writer_class() -> Any:
     try:
         from mcap_ros2.writer import Writer
     except ImportError:
-        raise LogError("recording needs mcap-ros2-support: pip install 'opspace_ctrl[record]'") from None
+        raise LogError(
+            "recording needs mcap-ros2-support: pip install 'opspace_ctrl[record]'"
+        ) from None
     return Writer
 
 
 def _states(run: Run) -> Iterator[Message]:
     names, base = run.header["joints"], run.header["base"]
-    columns = (run[name] for name in ("time", "q", "v", "position", "velocity", "applied", "command"))
+    columns = (
+        run[name] for name in ("time", "q", "v", "position", "velocity", "applied", "command")
+    )
     for time, q, v, position, velocity, applied, command in zip(*columns):
         at = _nanoseconds(time)
         header = {"stamp": _stamp(at), "frame_id": ""}
         if base is not None:
-            yield at, "/odom", "nav_msgs/Odometry", _odometry(at, run.header["root"], q[base[0]:], v[base[1]:])
-        measured = {"header": header, "name": names, "position": position.tolist(), "velocity": velocity.tolist(),
-                    "effort": applied.tolist()}
+            yield (
+                at,
+                "/odom",
+                "nav_msgs/Odometry",
+                _odometry(at, run.header["root"], q[base[0] :], v[base[1] :]),
+            )
+        measured = {
+            "header": header,
+            "name": names,
+            "position": position.tolist(),
+            "velocity": velocity.tolist(),
+            "effort": applied.tolist(),
+        }
         yield at, "/joint_states", "sensor_msgs/JointState", measured
-        true = {**measured, "position": q[run.header["positions"]].tolist(),
-                "velocity": v[run.header["rates"]].tolist()}
+        true = {
+            **measured,
+            "position": q[run.header["positions"]].tolist(),
+            "velocity": v[run.header["rates"]].tolist(),
+        }
         yield at, "/ground_truth/joint_states", "sensor_msgs/JointState", true
         if not np.isnan(command).any():
-            yield at, "/effort_controller/commands", "std_msgs/Float64MultiArray", {
-                "layout": {"dim": [], "data_offset": 0}, "data": command.tolist()}
+            yield (
+                at,
+                "/effort_controller/commands",
+                "std_msgs/Float64MultiArray",
+                {"layout": {"dim": [], "data_offset": 0}, "data": command.tolist()},
+            )
 
 
 def _odometry(at: int, root: str, pose: np.ndarray, twist: np.ndarray) -> dict[str, Any]:
     position, orientation = _named("xyz", pose[:3]), _named("xyzw", pose[3:7])
-    return {"header": {"stamp": _stamp(at), "frame_id": "odom"}, "child_frame_id": root,
-            "pose": {"pose": {"position": position, "orientation": orientation}, "covariance": [0.0] * 36},
-            "twist": {"twist": _twist(twist), "covariance": [0.0] * 36}}
+    return {
+        "header": {"stamp": _stamp(at), "frame_id": "odom"},
+        "child_frame_id": root,
+        "pose": {
+            "pose": {"position": position, "orientation": orientation},
+            "covariance": [0.0] * 36,
+        },
+        "twist": {"twist": _twist(twist), "covariance": [0.0] * 36},
+    }
 
 
 def _errors(run: Run, tracking: Mapping[str, np.ndarray]) -> Iterator[Message]:
@@ -103,17 +137,32 @@ def _errors_of(run: Run, topic: str, rows: np.ndarray, offset: float) -> Iterato
     for schedule, error in zip(on_schedule(run, rows[:, 0]), rows[:, 1:]):
         if np.isfinite(schedule):
             at = _nanoseconds(schedule + offset)
-            yield at, topic, "geometry_msgs/TwistStamped", {
-                "header": {"stamp": _stamp(at), "frame_id": ""}, "twist": _twist(error)}
+            yield (
+                at,
+                topic,
+                "geometry_msgs/TwistStamped",
+                {"header": {"stamp": _stamp(at), "frame_id": ""}, "twist": _twist(error)},
+            )
 
 
 def _events(run: Run) -> Iterator[Message]:
     offset = _offset(run)
     for event in run.events:
         at = _nanoseconds(event["time"] + offset)
-        yield at, "/rosout", "rcl_interfaces/Log", {
-            "stamp": _stamp(at), "level": INFO if event["kind"] in TOLD else WARN, "name": "opspace_simulator",
-            "msg": event["text"], "file": "", "function": event["kind"], "line": 0}
+        yield (
+            at,
+            "/rosout",
+            "rcl_interfaces/Log",
+            {
+                "stamp": _stamp(at),
+                "level": INFO if event["kind"] in TOLD else WARN,
+                "name": "opspace_simulator",
+                "msg": event["text"],
+                "file": "",
+                "function": event["kind"],
+                "line": 0,
+            },
+        )
 
 
 def _offset(run: Run) -> float:

@@ -1,4 +1,5 @@
 """Which commands a robot refuses, and why."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -14,8 +15,12 @@ class Refusal:
 
     def __init__(self, model: Model, is_limited: bool = True):
         self._names = coordinate_names(model)
-        self._limits = np.array(model.effort_limits) if is_limited else np.full(len(self._names), np.inf)
-        self._refused_above = self._limits * (1.0 + 1e-9) + 1e-9  # a controller that clips may round
+        self._limits = (
+            np.array(model.effort_limits) if is_limited else np.full(len(self._names), np.inf)
+        )
+        self._refused_above = (
+            self._limits * (1.0 + 1e-9) + 1e-9
+        )  # a controller that clips may round
 
     def judge(self, effort) -> tuple[np.ndarray | None, str]:
         """A copy (k,) of a command that is one, else None; and why not."""
@@ -31,7 +36,10 @@ class Refusal:
         beyond = np.abs(values) > self._refused_above
         if beyond.any():
             value, limit = values[beyond][0], self._limits[beyond][0]
-            return None, f"the effort of {self._first(beyond)}, {value:g}, is beyond its limit {limit:g}"
+            return (
+                None,
+                f"the effort of {self._first(beyond)}, {value:g}, is beyond its limit {limit:g}",
+            )
         return values, ""
 
     def _first(self, mask: np.ndarray) -> str:

@@ -1,4 +1,5 @@
 """The report of a run on simulated hardware: times, tracking, torques, what each fault did, which limits were kept."""
+
 from __future__ import annotations
 
 import json
@@ -49,8 +50,13 @@ def on_schedule(run: Run, wall: np.ndarray) -> np.ndarray:
     return np.interp(wall, run["left"][known], run["schedule"][known], left=np.nan, right=np.nan)
 
 
-def make_report(run: Run, seconds: float, tracking: Mapping[str, np.ndarray], limits: Mapping[str, float],
-                context: Mapping[str, object] | None = None) -> dict:
+def make_report(
+    run: Run,
+    seconds: float,
+    tracking: Mapping[str, np.ndarray],
+    limits: Mapping[str, float],
+    context: Mapping[str, object] | None = None,
+) -> dict:
     """All numbers of a run, as plain data.
 
     Args:
@@ -68,17 +74,32 @@ def make_report(run: Run, seconds: float, tracking: Mapping[str, np.ndarray], li
     errors = {task: _scheduled(run, rows, seconds) for task, rows in tracking.items()}
     reached = float(np.nanmax(run["schedule"], initial=0.0))
     report = {
-        "robot": run.header["robot"], "joints": run.header["joints"], "lockstep": run.header["lockstep"],
-        "step": run.header["step"], "seed": run.header["seed"], "asked_seconds": seconds, "seconds": reached,
+        "robot": run.header["robot"],
+        "joints": run.header["joints"],
+        "lockstep": run.header["lockstep"],
+        "step": run.header["step"],
+        "seed": run.header["seed"],
+        "asked_seconds": seconds,
+        "seconds": reached,
         **(context or {}),
-        "period": statistics(np.diff(run["arrived"])), "latency": statistics(run["arrived"] - run["left"]),
-        "deadlines": _deadlines(run), "tracking": _tracking(errors), "torque": _torque(run),
-        "counters": counters, "watchdog_seconds": float(run["watchdog"].sum() * run.period),
-        "faults": fault_reports(run, faults, errors), "events": run.events,
+        "period": statistics(np.diff(run["arrived"])),
+        "latency": statistics(run["arrived"] - run["left"]),
+        "deadlines": _deadlines(run),
+        "tracking": _tracking(errors),
+        "torque": _torque(run),
+        "counters": counters,
+        "watchdog_seconds": float(run["watchdog"].sum() * run.period),
+        "faults": fault_reports(run, faults, errors),
+        "events": run.events,
     }
     report["limits"] = [_judged(name, limit, report) for name, limit in limits.items()]
-    complete = {"name": "complete", "text": "the run lasted as long as asked [s]", "limit": seconds, "reached": reached,
-                "kept": reached >= seconds - 2 * run.period}
+    complete = {
+        "name": "complete",
+        "text": "the run lasted as long as asked [s]",
+        "limit": seconds,
+        "reached": reached,
+        "kept": reached >= seconds - 2 * run.period,
+    }
     report["limits"].insert(0, complete)
     return conclude(report)
 
@@ -87,8 +108,14 @@ def conclude(report: dict) -> dict:
     """Write the verdict over the limits into the report."""
     broken = [limit for limit in report["limits"] if not limit["kept"]]
     report["kept"] = not broken
-    report["summary"] = "all limits kept" if not broken else "; ".join(
-        f"{limit['text']}: {_shown(limit['reached'])}, allowed {_shown(limit['limit'])}" for limit in broken)
+    report["summary"] = (
+        "all limits kept"
+        if not broken
+        else "; ".join(
+            f"{limit['text']}: {_shown(limit['reached'])}, allowed {_shown(limit['limit'])}"
+            for limit in broken
+        )
+    )
     return report
 
 
@@ -105,17 +132,23 @@ def statistics(values: np.ndarray) -> dict[str, float | int | None]:
     values = values[np.isfinite(values)]
     if not len(values):
         return {"count": 0, **dict.fromkeys(("mean", "deviation", "least", *PERCENTILES, "most"))}
-    return {"count": len(values), "mean": float(values.mean()), "deviation": float(values.std()),
-            "least": float(values.min()),
-            **{name: float(np.percentile(values, share)) for name, share in PERCENTILES.items()},
-            "most": float(values.max())}
+    return {
+        "count": len(values),
+        "mean": float(values.mean()),
+        "deviation": float(values.std()),
+        "least": float(values.min()),
+        **{name: float(np.percentile(values, share)) for name, share in PERCENTILES.items()},
+        "most": float(values.max()),
+    }
 
 
 def _scheduled(run: Run, rows: np.ndarray, seconds: float) -> np.ndarray:
     """Rows (time of the schedule [s], position error [m], angle error [rad]) of a tracking error during the run."""
     rows = np.asarray(rows, dtype=float).reshape(-1, 7)
     times = on_schedule(run, rows[:, 0])
-    rows = np.column_stack((times, np.linalg.norm(rows[:, 1:4], axis=1), np.linalg.norm(rows[:, 4:], axis=1)))
+    rows = np.column_stack(
+        (times, np.linalg.norm(rows[:, 1:4], axis=1), np.linalg.norm(rows[:, 4:], axis=1))
+    )
     return rows[(times >= 0.0) & (times <= seconds)]
 
 
@@ -124,17 +157,28 @@ def _deadlines(run: Run) -> dict:
     during = np.isfinite(run["schedule"]) & np.isfinite(run["left"])
     answered = np.isfinite(run["arrived"][during])[:-1]
     missed = int((~answered).sum())
-    return {"states": len(answered), "missed": missed, "share": missed / len(answered) if len(answered) else 0.0}
+    return {
+        "states": len(answered),
+        "missed": missed,
+        "share": missed / len(answered) if len(answered) else 0.0,
+    }
 
 
 def _tracking(errors: Mapping[str, np.ndarray]) -> dict:
     tasks = {}
     for task, rows in errors.items():
         if len(rows):
-            tasks[task] = {"samples": len(rows), "position": float(rows[:, 1].max()), "angle": float(rows[:, 2].max()),
-                           "position_rms": math.sqrt((rows[:, 1]**2).mean()),
-                           "angle_rms": math.sqrt((rows[:, 2]**2).mean())}
-    largest = {name: max((task[name] for task in tasks.values()), default=None) for name in ("position", "angle")}
+            tasks[task] = {
+                "samples": len(rows),
+                "position": float(rows[:, 1].max()),
+                "angle": float(rows[:, 2].max()),
+                "position_rms": math.sqrt((rows[:, 1] ** 2).mean()),
+                "angle_rms": math.sqrt((rows[:, 2] ** 2).mean()),
+            }
+    largest = {
+        name: max((task[name] for task in tasks.values()), default=None)
+        for name in ("position", "angle")
+    }
     return {"tasks": tasks, "largest": largest}
 
 
@@ -144,10 +188,14 @@ def _torque(run: Run) -> dict:
     command, applied = run["command"][during], run["applied"][during]
     limits = [np.inf if limit is None else limit for limit in run.header["effort_limits"]]
     most = np.nanmax(np.abs(command), axis=0, initial=0.0)
-    return {"largest": float(most.max(initial=0.0)), "share_of_limit": float((most / limits).max(initial=0.0)),
-            "commanded": most.tolist(), "applied": np.abs(applied).max(axis=0, initial=0.0).tolist(),
-            "rms": np.sqrt((applied**2).mean(axis=0)).tolist() if len(applied) else [],
-            "limits": run.header["effort_limits"]}
+    return {
+        "largest": float(most.max(initial=0.0)),
+        "share_of_limit": float((most / limits).max(initial=0.0)),
+        "commanded": most.tolist(),
+        "applied": np.abs(applied).max(axis=0, initial=0.0).tolist(),
+        "rms": np.sqrt((applied**2).mean(axis=0)).tolist() if len(applied) else [],
+        "limits": run.header["effort_limits"],
+    }
 
 
 def _judged(name: str, limit: float, report: Mapping) -> dict:
@@ -155,12 +203,23 @@ def _judged(name: str, limit: float, report: Mapping) -> dict:
     reached = report
     for key in LIMITS[name].at:
         reached = reached.get(key)
-    return {"name": name, "text": LIMITS[name].text, "limit": limit, "reached": reached,
-            "kept": reached is not None and reached <= limit}
+    return {
+        "name": name,
+        "text": LIMITS[name].text,
+        "limit": limit,
+        "reached": reached,
+        "kept": reached is not None and reached <= limit,
+    }
 
 
 def _shown(value) -> str:
-    return "not measured" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    return (
+        "not measured"
+        if value is None
+        else f"{value:.4g}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def _plain(value):

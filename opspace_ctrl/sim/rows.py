@@ -1,4 +1,5 @@
 """Contacts and closures as rows of tasks: what users write, and the blocks of `osim` that it becomes."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -19,8 +20,18 @@ from ..osim.tasks import ROWS, Block
 from . import layout as at
 from .joint_index import floating_bases
 
-__all__ = ["Contact", "Loop", "closed", "ground_axes", "on_the_ground", "pack_rows", "parse_contacts", "parse_loops",
-           "points_of", "relative_orientation"]
+__all__ = [
+    "Contact",
+    "Loop",
+    "closed",
+    "ground_axes",
+    "on_the_ground",
+    "pack_rows",
+    "parse_contacts",
+    "parse_loops",
+    "points_of",
+    "relative_orientation",
+]
 
 CLOSED = 1e-9  # [m]: loops that are open by less are closed
 CORNERS = ((1, 1), (1, -1), (-1, -1), (-1, 1))
@@ -84,8 +95,10 @@ def _points(text: str, numbers: list[str]) -> np.ndarray:
     except ValueError:
         half = np.zeros(0)
     if half.shape != (2,) or not np.isfinite(half).all() or (half <= 0.0).any():
-        raise ConfigurationError(f"contact {quoted(text)}: 'frame' or 'frame x y' with two positive half lengths [m] "
-                                 "is valid")
+        raise ConfigurationError(
+            f"contact {quoted(text)}: 'frame' or 'frame x y' with two positive half lengths [m] "
+            "is valid"
+        )
     return np.array([(x * half[0], y * half[1], 0.0) for x, y in CORNERS])
 
 
@@ -100,8 +113,10 @@ def parse_loops(model: Model, texts: Sequence[str]) -> tuple[Loop, ...]:
     for text in texts:
         words = text.split()
         if len(words) not in (2, 3) or (len(words) == 3 and words[2] not in ROWS):
-            raise ConfigurationError(f"closure {quoted(text)}: 'first second' or 'first second rows' with rows "
-                                     f"{', '.join(ROWS)} is valid")
+            raise ConfigurationError(
+                f"closure {quoted(text)}: 'first second' or 'first second rows' with rows "
+                f"{', '.join(ROWS)} is valid"
+            )
         bodies = [model.frame_body[model.frame_index(frame)] for frame in words[:2]]
         if bodies[0] == bodies[1]:
             raise ConfigurationError(f"closure {quoted(text)}: both frames are on the same body")
@@ -111,7 +126,9 @@ def parse_loops(model: Model, texts: Sequence[str]) -> tuple[Loop, ...]:
 
 def relative_orientation(model: Model, q: np.ndarray, loop: Loop) -> np.ndarray:
     """T (3, 3), the orientation of the first frame in the second: R_1 = R_2 T."""
-    first, second = (from_quaternion(frame_pose(model, q, frame)[1]) for frame in (loop.first, loop.second))
+    first, second = (
+        from_quaternion(frame_pose(model, q, frame)[1]) for frame in (loop.first, loop.second)
+    )
     return second.T @ first
 
 
@@ -123,7 +140,10 @@ def closed(model: Model, q: np.ndarray, loops: Sequence[Loop]) -> np.ndarray:
     """
     if all(_opening(model, q, loop) < CLOSED for loop in loops):
         return q
-    held = [Closure(loop.first, loop.second, loop.rows, relative_orientation(model, q, loop)) for loop in loops]
+    held = [
+        Closure(loop.first, loop.second, loop.rows, relative_orientation(model, q, loop))
+        for loop in loops
+    ]
     return ClosedChain(model, held).assemble(q)
 
 
@@ -132,13 +152,21 @@ def _opening(model: Model, q: np.ndarray, loop: Loop) -> float:
     return 0.0 if loop.rows == "orientation" else float(np.abs(first - second).max())
 
 
-def on_the_ground(model: Model, q: np.ndarray, contacts: Sequence[Contact], normal, height: float) -> np.ndarray:
+def on_the_ground(
+    model: Model, q: np.ndarray, contacts: Sequence[Contact], normal, height: float
+) -> np.ndarray:
     """q with every floating robot that has contacts moved along the normal until its lowest point is on the ground."""
     n, q = ground_axes(normal)[0], q.copy()
     for base in floating_bases(model):
-        own = [c for c in contacts if model.support(int(model.frame_body[model.frame_index(c.frame)]))[0] == base]
+        own = [
+            c
+            for c in contacts
+            if model.support(int(model.frame_body[model.frame_index(c.frame)]))[0] == base
+        ]
         if own:
-            q[model.q_index[base]:][:3] -= n * (min(float((points_of(model, q, c) @ n).min()) for c in own) - height)
+            q[model.q_index[base] :][:3] -= n * (
+                min(float((points_of(model, q, c) @ n).min()) for c in own) - height
+            )
     return q
 
 
@@ -157,7 +185,9 @@ def ground_axes(normal) -> np.ndarray:
     return np.array([n, x, np.cross(n, x)])
 
 
-def pack_rows(work: Workspace, model: Model, contacts: Sequence[Contact], loops: Sequence[Loop], normal) -> None:
+def pack_rows(
+    work: Workspace, model: Model, contacts: Sequence[Contact], loops: Sequence[Loop], normal
+) -> None:
     """The blocks of contacts and closures into a workspace: tables, Jacobian, Delassus matrix."""
     axes, blocks, points = ground_axes(normal), [], []
     select = np.hstack([axes, np.zeros((3, 3))])
@@ -167,7 +197,9 @@ def pack_rows(work: Workspace, model: Model, contacts: Sequence[Contact], loops:
             points.append(point)
     m, first_rows = 3 * len(points), []
     for loop in loops:
-        blocks.append(Block(model.frame_index(loop.first), model.frame_index(loop.second), ROWS[loop.rows], m))
+        blocks.append(
+            Block(model.frame_index(loop.first), model.frame_index(loop.second), ROWS[loop.rows], m)
+        )
         first_rows.append(m)
         m += loop.size
     pack_tasks(work, model, blocks)
@@ -177,15 +209,32 @@ def pack_rows(work: Workspace, model: Model, contacts: Sequence[Contact], loops:
         local = model.frame_translation[f] + model.frame_rotation[f] @ point
         work[rows.POINT][b, :3] = nodes.axes[model.frame_body[f]].T @ local
     work.put(at.GROUND, axes)
-    work.put(at.LOOP, [(model.frame_index(loop.first), model.frame_index(loop.second), row, list(ROWS).index(loop.rows))
-                       for loop, row in zip(loops, first_rows)] or [(0, 0, 0, 0)], int)
+    work.put(
+        at.LOOP,
+        [
+            (
+                model.frame_index(loop.first),
+                model.frame_index(loop.second),
+                row,
+                list(ROWS).index(loop.rows),
+            )
+            for loop, row in zip(loops, first_rows)
+        ]
+        or [(0, 0, 0, 0)],
+        int,
+    )
     work.put(at.LOOP_TURN, np.tile(np.eye(3).ravel(), (max(len(loops), 1), 1)))
     _results(work, model, len(points), m, len(loops))
 
 
 def _results(work: Workspace, model: Model, points: int, m: int, loops: int) -> None:
     closed = m - 3 * points
-    for slot, value in ((at.POINTS, points), (at.ROWS, m), (at.CLOSED_ROWS, closed), (at.CLOSURES, loops)):
+    for slot, value in (
+        (at.POINTS, points),
+        (at.ROWS, m),
+        (at.CLOSED_ROWS, closed),
+        (at.CLOSURES, loops),
+    ):
         work.set_count(slot, value)
     for slot in (at.GAP, at.ACTIVE, at.MODE):
         work.zeros(slot, max(points, 1))

@@ -1,4 +1,5 @@
 """What the encoders make of the true joint state: bias, noise, quantisation, freezing, in this order."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -26,7 +27,9 @@ class Sensing:
         """Take the faults that act from now on, in the order bias, noise, quantisation, freeze."""
         order = ("bias", "noise", "quantisation", "freeze")
         ordered = sorted(active, key=lambda activity: order.index(activity.fault.kind))
-        self._faults = [(activity, chosen(self._model, activity.fault.joints)) for activity in ordered]
+        self._faults = [
+            (activity, chosen(self._model, activity.fault.joints)) for activity in ordered
+        ]
         kept = {id(activity) for activity in ordered}
         self._frozen = {key: value for key, value in self._frozen.items() if key in kept}
 
@@ -41,7 +44,9 @@ class Sensing:
                 if number := activity.fault.values[name]:
                     _DISTORT[activity.fault.kind](values, joints, number, activity.rng["state"])
 
-    def _freeze(self, activity: Activity, joints: np.ndarray, position: np.ndarray, velocity: np.ndarray) -> None:
+    def _freeze(
+        self, activity: Activity, joints: np.ndarray, position: np.ndarray, velocity: np.ndarray
+    ) -> None:
         kept = self._frozen.setdefault(id(activity), (position[joints], velocity[joints]))
         position[joints], velocity[joints] = kept
 

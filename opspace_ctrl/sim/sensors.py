@@ -1,4 +1,5 @@
 """Simulated force-torque sensors: what acts on a part of the robot from outside, or goes through its joint."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -25,8 +26,9 @@ def outside_wrench(model: Model, q: np.ndarray, frame: str, wrenches: Wrenches) 
     return total
 
 
-def joint_wrench(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, frame: str,
-                 wrenches: Wrenches) -> np.ndarray:
+def joint_wrench(
+    model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, frame: str, wrenches: Wrenches
+) -> np.ndarray:
     """Wrench (6,) that the body of `frame` and all it carries take from the joint that moves them, at the frame.
 
     It is what is left of their change of momentum when weight and wrenches from outside are taken off: the force of the

@@ -1,4 +1,5 @@
 """`make_simulator`: a robot and settings in, a simulator of the chosen engine out."""
+
 from __future__ import annotations
 
 import os
@@ -11,8 +12,9 @@ from .settings import SimulatorSettings
 __all__ = ["Simulator", "make_simulator"]
 
 
-def make_simulator(robot: Model | str | os.PathLike, settings: SimulatorSettings | None = None,
-                   **options) -> Simulator:
+def make_simulator(
+    robot: Model | str | os.PathLike, settings: SimulatorSettings | None = None, **options
+) -> Simulator:
     """A simulator for a robot.
 
     Args:
@@ -30,6 +32,8 @@ def make_simulator(robot: Model | str | os.PathLike, settings: SimulatorSettings
         robot = load_robot(robot, **options) if robot in ROBOTS else load_urdf(robot, **options)
     if settings.engine == "dart":
         from .dart import DartSimulator
+
         return DartSimulator(robot, settings)
     from .native import NativeSimulator
+
     return NativeSimulator(robot, settings)

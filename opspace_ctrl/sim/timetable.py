@@ -1,4 +1,5 @@
 """Faults at work: which of a schedule act now, with random numbers of their own, and what each has done so far."""
+
 from __future__ import annotations
 
 import math
@@ -24,7 +25,9 @@ class Activity:
         counts: What it did: {"dropped": 12}; "steps" for faults that act in every step.
     """
 
-    def __init__(self, fault: Fault, seed: int, number: int, shift: float = 0.0, is_live: bool = False):
+    def __init__(
+        self, fault: Fault, seed: int, number: int, shift: float = 0.0, is_live: bool = False
+    ):
         self.fault, self.number, self.is_live = fault, number, is_live
         self.start, self.end = fault.start + shift, fault.end + shift
         self.acts = False
@@ -38,9 +41,17 @@ class Activity:
     def record(self) -> dict:
         """For the log: the fault, its times and what it did, as plain data."""
         fault = self.fault
-        return {"kind": fault.kind, "title": fault.title, "target": fault.target, "start": self.start,
-                "end": None if math.isinf(self.end) else self.end, "live": self.is_live, "acts": self.acts,
-                "values": dict(fault.values), "counts": dict(self.counts)}
+        return {
+            "kind": fault.kind,
+            "title": fault.title,
+            "target": fault.target,
+            "start": self.start,
+            "end": None if math.isinf(self.end) else self.end,
+            "live": self.is_live,
+            "acts": self.acts,
+            "values": dict(fault.values),
+            "counts": dict(self.counts),
+        }
 
 
 class Timetable:
@@ -55,7 +66,10 @@ class Timetable:
     def add(self, schedule: Schedule, now: float, is_live: bool = True) -> list[Activity]:
         """Put in more faults, their times counted from now; the new ones are returned."""
         first = len(self.all)
-        new = [Activity(fault, self.seed, first + k, now, is_live) for k, fault in enumerate(schedule.faults)]
+        new = [
+            Activity(fault, self.seed, first + k, now, is_live)
+            for k, fault in enumerate(schedule.faults)
+        ]
         self.all += new
         self._next = -math.inf
         return new
@@ -79,10 +93,16 @@ class Timetable:
         if now < self._next:
             return []
         now += 1e-9  # times are sums of steps
-        changed = [activity for activity in self.all if activity.acts != (activity.start <= now < activity.end)]
+        changed = [
+            activity
+            for activity in self.all
+            if activity.acts != (activity.start <= now < activity.end)
+        ]
         for activity in changed:
             activity.acts = not activity.acts
-        times = [time for activity in self.all for time in (activity.start, activity.end) if time > now]
+        times = [
+            time for activity in self.all for time in (activity.start, activity.end) if time > now
+        ]
         self._next = min(times, default=math.inf) - 1e-9
         return changed
 

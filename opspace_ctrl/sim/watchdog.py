@@ -1,4 +1,5 @@
 """The drives' watchdog: what they do when commands stay away."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -11,7 +12,9 @@ __all__ = ["ACTIONS", "Watchdog", "damping_effort"]
 
 ACTIONS = ("zero", "hold", "damping")
 SAME_TIME = 1e-9  # [s]: times are sums of steps
-BRAKING_TIME = 0.05  # [s]: time constant of the joint speeds under `damping`, were there no other forces
+BRAKING_TIME = (
+    0.05  # [s]: time constant of the joint speeds under `damping`, were there no other forces
+)
 
 
 def damping_effort(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -32,7 +35,9 @@ class Watchdog:
 
     def __init__(self, timeout: float, action: str):
         if not (np.isfinite(timeout) and timeout >= 0.0):
-            raise ConfigurationError(f"command_timeout = {quoted(timeout)}; a number >= 0 [s] is valid, 0 = off")
+            raise ConfigurationError(
+                f"command_timeout = {quoted(timeout)}; a number >= 0 [s] is valid, 0 = off"
+            )
         if action not in ACTIONS:
             raise ConfigurationError(f"timeout_action = {quoted(action)}; valid: {listed(ACTIONS)}")
         self.timeout, self.action = timeout, action
@@ -50,7 +55,11 @@ class Watchdog:
 
     def trip(self, time: float) -> bool:
         """Look at the clock; True if it trips now."""
-        is_late = self.timeout > 0.0 and self._fed is not None and time - self._fed > self.timeout + SAME_TIME
+        is_late = (
+            self.timeout > 0.0
+            and self._fed is not None
+            and time - self._fed > self.timeout + SAME_TIME
+        )
         if not is_late or self.is_tripped:
             return False
         self.is_tripped = True

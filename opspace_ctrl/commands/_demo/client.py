@@ -1,4 +1,5 @@
 """The demo's own ROS node: asks for the time, sends the trajectory, sets parameters."""
+
 from __future__ import annotations
 
 import time
@@ -37,7 +38,9 @@ class Client:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._parameters: dict[str, rclpy.client.Client] = {
-            node: self._node.create_client(SetParameters, f"{node}/set_parameters") for node in (CONTROLLER, SIMULATOR)}
+            node: self._node.create_client(SetParameters, f"{node}/set_parameters")
+            for node in (CONTROLLER, SIMULATOR)
+        }
         return self
 
     def __exit__(self, *exception) -> None:
@@ -61,24 +64,37 @@ class Client:
 
     def trajectory_publisher(self, task: str) -> Publisher:
         """A publisher to which the controller listens."""
-        publisher = self._node.create_publisher(MultiDOFJointTrajectory, f"{CONTROLLER}/{task}/trajectory", 1)
-        self.wait_for(publisher.get_subscription_count, f"a {CONTROLLER} that takes a trajectory of {task}")
+        publisher = self._node.create_publisher(
+            MultiDOFJointTrajectory, f"{CONTROLLER}/{task}/trajectory", 1
+        )
+        self.wait_for(
+            publisher.get_subscription_count, f"a {CONTROLLER} that takes a trajectory of {task}"
+        )
         return publisher
 
     def clock(self) -> float:
         """The simulated time [s], as the newest joint states say."""
         stamps: list[int] = []
         heard = self._node.create_subscription(
-            JointState, "joint_states", lambda message: stamps.append(nanoseconds(message.header.stamp)), 1)
+            JointState,
+            "joint_states",
+            lambda message: stamps.append(nanoseconds(message.header.stamp)),
+            1,
+        )
         self.wait_for(lambda: stamps, "joint states")
         self._node.destroy_subscription(heard)
         return 1e-9 * stamps[-1]
 
     def set_parameter(self, node: str, name: str, value: str) -> None:
         """Set a parameter; CommandError if it is refused."""
-        client, text = self._parameters[node], ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
+        client, text = (
+            self._parameters[node],
+            ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value),
+        )
         self.wait_for(client.service_is_ready, f"the parameters of {node}")
-        answer = client.call_async(SetParameters.Request(parameters=[Parameter(name=name, value=text)]))
+        answer = client.call_async(
+            SetParameters.Request(parameters=[Parameter(name=name, value=text)])
+        )
         self.wait_for(answer.done, f"an answer of {node} on {name}")
         response = answer.result()
         if response is None or not response.results[0].successful:
@@ -86,7 +102,9 @@ class Client:
             raise CommandError(f"{node} refused {name} = {value}{why}")
 
 
-def trajectory_message(task: str, begin: float, quaternion, times, positions, velocities) -> MultiDOFJointTrajectory:
+def trajectory_message(
+    task: str, begin: float, quaternion, times, positions, velocities
+) -> MultiDOFJointTrajectory:
     """The way points of a task, from `begin` of the simulated clock on [s]."""
     message = MultiDOFJointTrajectory(joint_names=[task])
     message.header.stamp = stamp_of(round(1e9 * begin))
@@ -98,7 +116,9 @@ def _point(time_from_start: float, position, velocity, quaternion) -> MultiDOFJo
     place = Transform(translation=_vector(position))
     turn = place.rotation
     turn.x, turn.y, turn.z, turn.w = map(float, quaternion)
-    point = MultiDOFJointTrajectoryPoint(transforms=[place], velocities=[Twist(linear=_vector(velocity))])
+    point = MultiDOFJointTrajectoryPoint(
+        transforms=[place], velocities=[Twist(linear=_vector(velocity))]
+    )
     time_stamp = stamp_of(round(1e9 * time_from_start))
     point.time_from_start.sec, point.time_from_start.nanosec = time_stamp.sec, time_stamp.nanosec
     return point

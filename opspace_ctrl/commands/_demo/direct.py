@@ -1,4 +1,5 @@
 """The demo in one process, without ROS: the same controller, the same simulated robot, the same settings."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -28,14 +29,24 @@ SHOWN_EVERY = 0.2  # [s] simulated
 def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruption) -> Record | None:
     """Run the scenario; `show` gets the newest rows from time to time. None if it was interrupted."""
     path = shipped_path("config", f"{scenario.robot}.yaml")
-    robot = make_simulator(scenario.robot, simulator_settings(node_parameters(path, "opspace_simulator")))
-    controller = Controller(robot.model, controller_settings(node_parameters(path, "opspace_controller")))
+    robot = make_simulator(
+        scenario.robot, simulator_settings(node_parameters(path, "opspace_simulator"))
+    )
+    controller = Controller(
+        robot.model, controller_settings(node_parameters(path, "opspace_controller"))
+    )
     controller.prepare()
     rows = _Rows(scenario, robot, frame_pose(robot.model, robot.q, scenario.task))
     controller.activate(robot.q, robot.v, robot.time)
     times, positions, velocities = waypoints(scenario, rows.centre)
-    controller.trajectory(scenario.task, LEAD + times, positions, np.tile(rows.quaternion, (len(times), 1)), 0.0,
-                          twists=np.hstack([velocities, np.zeros_like(velocities)]))
+    controller.trajectory(
+        scenario.task,
+        LEAD + times,
+        positions,
+        np.tile(rows.quaternion, (len(times), 1)),
+        0.0,
+        twists=np.hstack([velocities, np.zeros_like(velocities)]),
+    )
     step = robot.settings.step
     steps, every = round((LEAD + SECONDS) / step), round(SHOWN_EVERY / step)
     for k in range(steps):
@@ -59,7 +70,9 @@ def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruptio
 class _Rows:
     """Gathers what a record is made of."""
 
-    def __init__(self, scenario: Scenario, robot: Simulator, pose: tuple[np.ndarray, np.ndarray]) -> None:
+    def __init__(
+        self, scenario: Scenario, robot: Simulator, pose: tuple[np.ndarray, np.ndarray]
+    ) -> None:
         self._scenario, self._model = scenario, robot.model
         self.centre, self.quaternion = pose
         self._rows: list[tuple] = []

@@ -3,6 +3,7 @@
 The simulator runs in lock-step, no faster than real time: on a busy machine the demo becomes slower, and the robot is
 not shaken. Its log is followed for the figures; the push is a fault.
 """
+
 from __future__ import annotations
 
 import sys
@@ -39,11 +40,22 @@ def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruptio
         environment = local_graph()
         log = _start(scenario, Path(folder), processes, environment)
         run = _first_commands(log, processes, stop)
-        return None if run is None else _followed(scenario, log, run, processes, environment, show, stop)
+        return (
+            None
+            if run is None
+            else _followed(scenario, log, run, processes, environment, show, stop)
+        )
 
 
-def _followed(scenario: Scenario, log: Path, run: Run, processes: Processes, environment: dict[str, str],
-              show: Callable[[Record], None], stop: Interruption) -> Record | None:
+def _followed(
+    scenario: Scenario,
+    log: Path,
+    run: Run,
+    processes: Processes,
+    environment: dict[str, str],
+    show: Callable[[Record], None],
+    stop: Interruption,
+) -> Record | None:
     """The figure, from the first commands on."""
     from .client import CONTROLLER, SIMULATOR, Client, trajectory_message
 
@@ -53,7 +65,9 @@ def _followed(scenario: Scenario, log: Path, run: Run, processes: Processes, env
     with Client(environment) as client:
         publisher = client.trajectory_publisher(scenario.task)
         begin = client.clock() + LEAD
-        client.set_parameter(SIMULATOR, "fault", _push(scenario, LEAD))  # taken a moment later, and so is the push
+        client.set_parameter(
+            SIMULATOR, "fault", _push(scenario, LEAD)
+        )  # taken a moment later, and so is the push
         publisher.publish(trajectory_message(scenario.task, begin, quaternion, *points))
         while not stop.requested:
             processes.ensure_alive()
@@ -71,18 +85,39 @@ def _followed(scenario: Scenario, log: Path, run: Run, processes: Processes, env
 
 def _push(scenario: Scenario, begin: float) -> str:
     """The push as a fault, for a figure that begins so many seconds from now."""
-    return yaml.safe_dump({"kind": "push", "frame": scenario.task, "start": begin + scenario.push_start,
-                           "duration": scenario.push_end - scenario.push_start, "force": list(scenario.push)})
+    return yaml.safe_dump(
+        {
+            "kind": "push",
+            "frame": scenario.task,
+            "start": begin + scenario.push_start,
+            "duration": scenario.push_end - scenario.push_start,
+            "force": list(scenario.push),
+        }
+    )
 
 
-def _start(scenario: Scenario, folder: Path, processes: Processes, environment: dict[str, str]) -> Path:
+def _start(
+    scenario: Scenario, folder: Path, processes: Processes, environment: dict[str, str]
+) -> Path:
     """Start both nodes; the folder of the simulator's log."""
     log = folder / "log"
-    settings = ["--params-file", str(shipped_path("config", f"{scenario.robot}.yaml")), "-p", "autostart:=true"]
+    settings = [
+        "--params-file",
+        str(shipped_path("config", f"{scenario.robot}.yaml")),
+        "-p",
+        "autostart:=true",
+    ]
     lockstep = ["-p", "mode:=lockstep", "-p", "pace:=true", "-p", f"log:={log}"]
     simulated_time = ["-p", "use_sim_time:=true", "-p", f"method:={scenario.methods[0]}"]
     for name, more in (("simulator", lockstep), ("controller", simulated_time)):
-        command = [sys.executable, "-m", f"opspace_ctrl.nodes.{name}", "--ros-args", *settings, *more]
+        command = [
+            sys.executable,
+            "-m",
+            f"opspace_ctrl.nodes.{name}",
+            "--ros-args",
+            *settings,
+            *more,
+        ]
         processes.start(name, command, environment)
     return log
 
@@ -106,4 +141,6 @@ def _first_commands(log: Path, processes: Processes, stop: Interruption) -> Run 
 def _record(scenario: Scenario, model: Model, run: Run, begin: float, centre: np.ndarray) -> Record:
     """What the simulator's log says, in the demo's terms."""
     delay = 1e6 * (run["arrived"] - run["left"])
-    return Record(scenario, model, run["time"] - begin, run["q"], run["command"], delay, run["left"], centre)
+    return Record(
+        scenario, model, run["time"] - begin, run["q"], run["command"], delay, run["left"], centre
+    )

@@ -1,4 +1,5 @@
 """The picture at the end: the path in space, errors, torques and timing."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -27,8 +28,14 @@ def _path(axes, record: Record) -> None:
     axes.plot(*record.position.T, color="tab:blue", linewidth=1.2, label=record.scenario.task)
     centre = record.centre
     reach = max(1.2 * np.abs(record.target - centre).max(), 0.05)
-    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", xlim=centre[0] + reach * np.array([-1, 1]),
-             ylim=centre[1] + reach * np.array([-1, 1]), zlim=centre[2] + reach * np.array([-1, 1]))
+    axes.set(
+        xlabel="x [m]",
+        ylabel="y [m]",
+        zlabel="z [m]",
+        xlim=centre[0] + reach * np.array([-1, 1]),
+        ylim=centre[1] + reach * np.array([-1, 1]),
+        zlim=centre[2] + reach * np.array([-1, 1]),
+    )
     axes.locator_params(nbins=4)
     axes.legend(loc="upper left")
 
@@ -54,11 +61,25 @@ def _marks(axes, record: Record) -> None:
     scenario, turn = record.scenario, SECONDS / len(record.scenario.methods)
     for k, name in enumerate(scenario.methods):
         axes.axvline(k * turn, color="0.8", linewidth=0.8)
-        axes.text((k + 0.5) * turn, 1.01, name, fontsize=8, ha="center", va="bottom",
-                  transform=axes.get_xaxis_transform())
+        axes.text(
+            (k + 0.5) * turn,
+            1.01,
+            name,
+            fontsize=8,
+            ha="center",
+            va="bottom",
+            transform=axes.get_xaxis_transform(),
+        )
     axes.axvspan(scenario.push_start, scenario.push_end, color="tab:red", alpha=0.25, linewidth=0)
-    axes.text(scenario.push_end, 0.97, " push", fontsize=8, color="tab:red", va="top",
-              transform=axes.get_xaxis_transform())
+    axes.text(
+        scenario.push_end,
+        0.97,
+        " push",
+        fontsize=8,
+        color="tab:red",
+        va="top",
+        transform=axes.get_xaxis_transform(),
+    )
 
 
 def _delays(axes, record: Record, name: str) -> None:
@@ -68,6 +89,14 @@ def _delays(axes, record: Record, name: str) -> None:
         axes.hist(delay, edges, color="tab:green")
         median, worst = np.percentile(delay, [50.0, 99.0])
         axes.axvline(median, color="black", linewidth=1.0, label=f"median {median:.0f} us")
-        axes.axvline(worst, color="black", linestyle=":", linewidth=1.0, label=f"99 % below {worst:.0f} us")
+        axes.axvline(
+            worst, color="black", linestyle=":", linewidth=1.0, label=f"99 % below {worst:.0f} us"
+        )
         axes.legend()
-    axes.set(xscale="log", yscale="log", xlabel=f"{name} [us]", ylabel="steps", title=f"{record.rate:.0f} steps/s")
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel=f"{name} [us]",
+        ylabel="steps",
+        title=f"{record.rate:.0f} steps/s",
+    )

@@ -1,4 +1,5 @@
 """What happened in a demo, step by step, and the figures that sum it up."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -38,7 +39,9 @@ class Record:
     @cached_property
     def position(self) -> np.ndarray:
         """(n, 3) where the task's frame was [m]."""
-        return np.array([frame_pose(self.model, q, self.scenario.task)[0] for q in self.q]).reshape(-1, 3)
+        return np.array([frame_pose(self.model, q, self.scenario.task)[0] for q in self.q]).reshape(
+            -1, 3
+        )
 
     @cached_property
     def target(self) -> np.ndarray:
@@ -58,7 +61,11 @@ class Record:
     @property
     def rate(self) -> float:
         """States a second of the wall clock; NaN for less than two."""
-        return (len(self.wall) - 1) / (self.wall[-1] - self.wall[0]) if len(self.wall) > 1 else float("nan")
+        return (
+            (len(self.wall) - 1) / (self.wall[-1] - self.wall[0])
+            if len(self.wall) > 1
+            else float("nan")
+        )
 
     @property
     def near_push(self) -> np.ndarray:
@@ -67,8 +74,16 @@ class Record:
 
     def rows(self, choice) -> Record:
         """Some of the rows."""
-        return Record(self.scenario, self.model, self.time[choice], self.q[choice], self.torque[choice],
-                      self.delay[choice], self.wall[choice], self.centre)
+        return Record(
+            self.scenario,
+            self.model,
+            self.time[choice],
+            self.q[choice],
+            self.torque[choice],
+            self.delay[choice],
+            self.wall[choice],
+            self.centre,
+        )
 
     def figure_only(self) -> Record:
         """The rows of the figure itself."""

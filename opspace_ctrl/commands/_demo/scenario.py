@@ -1,4 +1,5 @@
 """What each robot does in the demo: a figure of eight, a push on the way, and methods that change."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -51,7 +52,11 @@ class Scenario:
         """Displacement (n, 3) of the target at times (n,) of the figure [m]; at rest before and after it."""
         t = np.clip(np.atleast_1d(np.asarray(time, dtype=float)), 0.0, SECONDS)[:, None]
         grown = _min_jerk(t / RISE) * _min_jerk((SECONDS - t) / RISE)
-        return grown * np.array(self.size) * np.sin(2.0 * np.pi / self.period * np.array(self.waves) * t)
+        return (
+            grown
+            * np.array(self.size)
+            * np.sin(2.0 * np.pi / self.period * np.array(self.waves) * t)
+        )
 
 
 def _min_jerk(s):
@@ -67,12 +72,30 @@ def waypoints(scenario: Scenario, centre: np.ndarray) -> tuple[np.ndarray, np.nd
     return times, centre + scenario.figure(times), velocities
 
 
-SCENARIOS = {scenario.robot: scenario for scenario in (
-    Scenario("arm7", "tool", (0.0, 0.12, 0.06), (0.0, 15.0, 0.0),
-             "the tool of a 7-joint arm follows a figure of eight, the null space keeps a posture"),
-    Scenario("asimo", "right_hand", (0.0, 0.05, 0.05), (0.0, 5.0, 0.0),
-             "a humanoid stands on both feet, its right hand follows a figure of eight",
-             methods=("sparse_ltdl", "pv_osim", "sparse_ltl", "dense")),  # those that carry a centre-of-mass task
-    Scenario("free_flyer", "right_tool", (0.0, 0.10, 0.05), (0.0, 2.0, 0.0),
-             "nothing holds the base of a free flyer: it reacts while a tool follows a figure of eight"),
-)}
+SCENARIOS = {
+    scenario.robot: scenario
+    for scenario in (
+        Scenario(
+            "arm7",
+            "tool",
+            (0.0, 0.12, 0.06),
+            (0.0, 15.0, 0.0),
+            "the tool of a 7-joint arm follows a figure of eight, the null space keeps a posture",
+        ),
+        Scenario(
+            "asimo",
+            "right_hand",
+            (0.0, 0.05, 0.05),
+            (0.0, 5.0, 0.0),
+            "a humanoid stands on both feet, its right hand follows a figure of eight",
+            methods=("sparse_ltdl", "pv_osim", "sparse_ltl", "dense"),
+        ),  # those that carry a centre-of-mass task
+        Scenario(
+            "free_flyer",
+            "right_tool",
+            (0.0, 0.10, 0.05),
+            (0.0, 2.0, 0.0),
+            "nothing holds the base of a free flyer: it reacts while a tool follows a figure of eight",
+        ),
+    )
+}

@@ -1,4 +1,5 @@
 """What the terminal shows: a live panel while the robot moves, a summary at the end."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -21,7 +22,11 @@ class LiveView:
 
     def __init__(self, console: Console, delay_name: str):
         self._delay_name = delay_name
-        self._live = Live(console=console, refresh_per_second=5, transient=True) if console.is_terminal else None
+        self._live = (
+            Live(console=console, refresh_per_second=5, transient=True)
+            if console.is_terminal
+            else None
+        )
 
     def __enter__(self) -> LiveView:
         if self._live:
@@ -42,9 +47,13 @@ class LiveView:
         table = Table.grid(padding=(0, 2))
         table.add_row("method", recent.scenario.method_at(now))
         table.add_row("rate", f"{recent.rate:6.0f} steps/s")
-        table.add_row(self._delay_name, f"{np.nanmedian(recent.delay):6.0f} us" if _any(recent.delay) else "")
+        table.add_row(
+            self._delay_name, f"{np.nanmedian(recent.delay):6.0f} us" if _any(recent.delay) else ""
+        )
         table.add_row("tracking error", f"{recent.error[-1]:6.2f} mm")
-        table.add_row("largest torque", f"{100.0 * np.abs(recent.share[-1]).max():6.0f} % of its limit")
+        table.add_row(
+            "largest torque", f"{100.0 * np.abs(recent.share[-1]).max():6.0f} % of its limit"
+        )
         table.add_row("", "PUSH" if recent.scenario.is_pushed(now) else "")
         table.add_row(f"{now:4.1f} s", ProgressBar(total=SECONDS, completed=now, width=40))
         return Panel(table, title=recent.model.name, expand=False)
@@ -62,8 +71,12 @@ def summary(record: Record, delay_name: str) -> Table:
     pushed = record.rows(record.near_push)
     if len(pushed.time):
         force = float(np.linalg.norm(record.scenario.push))
-        table.add_row(f"largest tracking error, push of {force:g} N", f"{pushed.error.max():.1f} mm")
-    table.add_row("largest torque, share of its limit", f"{100.0 * np.abs(record.share).max():.0f} %")
+        table.add_row(
+            f"largest tracking error, push of {force:g} N", f"{pushed.error.max():.1f} mm"
+        )
+    table.add_row(
+        "largest torque, share of its limit", f"{100.0 * np.abs(record.share).max():.0f} %"
+    )
     table.add_row("steps a second", f"{record.rate:.0f}")
     if _any(record.delay):
         median, worst = np.nanpercentile(record.delay, [50.0, 99.0])
