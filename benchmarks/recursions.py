@@ -18,7 +18,7 @@ from numba import njit
 from opspace_ctrl import dynamics
 from opspace_ctrl.bench.growth import shaped_case
 from opspace_ctrl.closure import ClosedChain, Closure
-from opspace_ctrl.dynamics import aba, dual, forward_entries, kalman
+from opspace_ctrl.dynamics import aba, dual, dual_residuals, forward_entries, kalman
 from opspace_ctrl.dynamics import layout as at
 from opspace_ctrl.dynamics.layout import count, floats, ints
 from opspace_ctrl.dynamics.rows import add_rows, load_rows
@@ -97,7 +97,7 @@ def outward(w):
         floats(w, at.DUAL_DINV)[i] = dual.through_hinge(w, S, i, floats(w, at.DUAL_U), i)
         for k in range(6):
             z[i, k] = force[k, p] + z[p, k]
-        dual.hinge_residual(w, i, tau)
+        dual_residuals.hinge_residual(w, i, tau)
 
 
 def parallel(joints: int) -> tuple[float, float, float, float]:

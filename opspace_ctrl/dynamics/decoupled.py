@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..jit import kernel
 from ..lanes import load, store
-from . import aba, dual, kalman, rows
+from . import aba, dual, dual_residuals, kalman, rows
 from . import layout as at
 from .layout import LAST, count, floats, ints
 
@@ -73,5 +73,5 @@ def decoupled(w, tau, qdd):
     aba.articulated_inertias(w)
     kalman.filter_forces(w, tau)
     dual.dual_inertias(w)
-    dual.dual_residuals(w, tau)
+    dual_residuals.dual_residuals(w, tau)
     link_by_link(w, qdd)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pkgutil import resolve_name
 
 import numpy as np
 
 from ..errors import MethodError
 from ..model import Model
-from . import dual, entries, forward_entries
+from . import dual, entries
 from . import layout as at
 from .api import Wrenches, bound, dynamics_of, joint_losses, workspace
 from .layout import Workspace
@@ -17,21 +19,30 @@ from .layout import Workspace
 __all__ = ["forward_dynamics", "forward_methods", "link_accelerations"]
 
 
+_OURS = entries.__name__
+_PAPERS = "opspace_ctrl.dynamics.forward_entries"  # loaded when one of its names is asked for
+
+
 @dataclass(frozen=True)
 class _Method:
     """A compiled forward dynamics.
 
     Attributes:
-        entry: Takes q, v, tau, the accelerations to write, and the workspace.
+        source: Where its entry is, "module:attribute".
         links: Called after it, leaves the links' accelerations (less gravity) in ACCELERATION; None if it gives none.
         carries_mimic: Whether it can carry mimic joints.
         floating_only: Only for robots whose trees all float freely.
     """
 
-    entry: object
+    source: str
     links: Callable[[Workspace], None] | None = None
     carries_mimic: bool = False
     floating_only: bool = False
+
+    @cached_property
+    def entry(self):
+        """Takes q, v, tau, the accelerations to write, and the workspace."""
+        return resolve_name(self.source)
 
     def missing(self, model: Model) -> list[str]:
         """What of the model this method cannot carry, in words."""
@@ -40,15 +51,15 @@ class _Method:
 
 
 def _from_bias(work: Workspace) -> None:
-    forward_entries.links_from_bias.call(work.address)
+    resolve_name(f"{_PAPERS}:links_from_bias").call(work.address)
 
 
 def _less_gravity(work: Workspace) -> None:
-    forward_entries.links_as_found.call(1.0, work.address)
+    resolve_name(f"{_PAPERS}:links_as_found").call(1.0, work.address)
 
 
 def _as_found(work: Workspace) -> None:
-    forward_entries.links_as_found.call(0.0, work.address)
+    resolve_name(f"{_PAPERS}:links_as_found").call(0.0, work.address)
 
 
 def _already(work: Workspace) -> None:
@@ -58,15 +69,15 @@ def _already(work: Workspace) -> None:
 # `aba` starts from the D'Alembert forces M phi* a + b of every body: it is algorithm 3 of [Rodriguez1992].
 # Algorithm FD of [Rodriguez1991] is algorithm 1.
 _METHODS = {
-    "aba": _Method(entries.forward_aba, _from_bias),
-    "crba_ltdl": _Method(entries.forward_crba, carries_mimic=True),
-    "algorithm1": _Method(forward_entries.algorithm1),
-    "algorithm2": _Method(forward_entries.algorithm2, _already),
-    "algorithm3": _Method(entries.forward_aba, _from_bias),
-    "algorithm4": _Method(forward_entries.algorithm4, _as_found),
-    "two_sweep": _Method(forward_entries.two_sweep, _as_found),
-    "kalman": _Method(forward_entries.kalman, _less_gravity),
-    "decoupled": _Method(forward_entries.decoupled, _less_gravity, floating_only=True),
+    "aba": _Method(f"{_OURS}:forward_aba", _from_bias),
+    "crba_ltdl": _Method(f"{_OURS}:forward_crba", carries_mimic=True),
+    "algorithm1": _Method(f"{_PAPERS}:algorithm1"),
+    "algorithm2": _Method(f"{_PAPERS}:algorithm2", _already),
+    "algorithm3": _Method(f"{_OURS}:forward_aba", _from_bias),
+    "algorithm4": _Method(f"{_PAPERS}:algorithm4", _as_found),
+    "two_sweep": _Method(f"{_PAPERS}:two_sweep", _as_found),
+    "kalman": _Method(f"{_PAPERS}:kalman", _less_gravity),
+    "decoupled": _Method(f"{_PAPERS}:decoupled", _less_gravity, floating_only=True),
 }
 
 

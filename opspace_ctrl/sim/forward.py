@@ -5,15 +5,11 @@ Each is called through its address, so that the step is compiled once whatever t
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
+
 from ..dynamics import aba as articulated
-from ..dynamics import algorithm1 as one
-from ..dynamics import algorithm2 as two
-from ..dynamics import algorithm4 as four
-from ..dynamics import biases, crba, dual, ltl, rnea
-from ..dynamics import decoupled as free
-from ..dynamics import kalman as smoother
+from ..dynamics import crba, dual, ltl, rnea
 from ..dynamics import layout as dyn
-from ..dynamics import two_sweep as merged
 from ..dynamics.forward import forward_methods
 from ..dynamics.layout import Workspace, count, floats
 from ..errors import MethodError, quoted
@@ -21,11 +17,11 @@ from ..jit import address_of, kernel
 from ..model import Model
 from . import layout as at
 
-__all__ = ["choose_forward", "factored_solve", "solve_factored"]
+__all__ = ["choose_forward", "factored_solve", "move", "solve_factored"]
 
 
 @kernel
-def _move(w):
+def move(w):
     """Body forces of the motion with dv/dt = 0, less the wrenches from outside."""
     rnea.motion(w)
     rnea.subtract_external(w)
@@ -34,7 +30,7 @@ def _move(w):
 @kernel
 def aba(w):
     """The articulated-body algorithm."""
-    _move(w)
+    move(w)
     articulated.aba(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
     return 0
 
@@ -42,7 +38,7 @@ def aba(w):
 @kernel
 def crba_ltdl(w):
     """H and its factors, which stay in the workspace for what contacts need."""
-    _move(w)
+    move(w)
     h, drive, x = floats(w, dyn.BIAS), floats(w, at.DRIVE), floats(w, dyn.W)
     rnea.joint_forces(w, h)
     for i in range(count(w, dyn.NV)):
@@ -68,62 +64,17 @@ def solve_factored(w, x, out):
     ltl.solve_unit(w, out)
 
 
-@kernel
-def algorithm1(w):
-    """Algorithm 1 of [Rodriguez1992]."""
-    _move(w)
-    one.algorithm1(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
-    return 0
-
-
-@kernel
-def algorithm2(w):
-    """Algorithm 2 of [Rodriguez1992]."""
-    _move(w)
-    two.algorithm2(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
-    return 0
-
-
-@kernel
-def algorithm4(w):
-    """Algorithm 4 of [Rodriguez1992]."""
-    four.algorithm4(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
-    return 0
-
-
-@kernel
-def two_sweep(w):
-    """The two sweeps of [Rodriguez1992] VII.D, after one that gives them velocities without delay."""
-    rnea.joint_rates(w)
-    biases.velocities(w)
-    merged.two_sweep(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
-    return 0
-
-
-@kernel
-def kalman(w):
-    """The filter and smoother of [Rodriguez1986]."""
-    smoother.kalman(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
-    return 0
-
-
-@kernel
-def decoupled(w):
-    """Algorithm 6 of [Jain1995]."""
-    free.decoupled(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
-    return 0
-
-
+# Those of the papers are loaded when they are asked for.
 _KERNELS = {
     "aba": aba,
     "crba_ltdl": crba_ltdl,
-    "algorithm1": algorithm1,
-    "algorithm2": algorithm2,
+    "algorithm1": "opspace_ctrl.sim.paper_forward:algorithm1",
+    "algorithm2": "opspace_ctrl.sim.paper_forward:algorithm2",
     "algorithm3": aba,
-    "algorithm4": algorithm4,
-    "two_sweep": two_sweep,
-    "kalman": kalman,
-    "decoupled": decoupled,
+    "algorithm4": "opspace_ctrl.sim.paper_forward:algorithm4",
+    "two_sweep": "opspace_ctrl.sim.paper_forward:two_sweep",
+    "kalman": "opspace_ctrl.sim.paper_forward:kalman",
+    "decoupled": "opspace_ctrl.sim.paper_forward:decoupled",
 }
 
 
@@ -137,5 +88,8 @@ def choose_forward(work: Workspace, model: Model, name: str) -> None:
         )
     if name == "decoupled" and dyn.DUAL not in work:
         dual.lay_out(work)
-    work.set_count(at.FORWARD, address_of(_KERNELS[name]))
+    kernel = _KERNELS[name]
+    if isinstance(kernel, str):
+        kernel = resolve_name(kernel)
+    work.set_count(at.FORWARD, address_of(kernel))
     work.set_count(at.LEAVES_FACTORS, int(name == "crba_ltdl"))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..closure import ClosedChain, Closure
 from ..dynamics import frame_pose
 from ..dynamics.layout import Workspace
 from ..dynamics.pack import Nodes
@@ -140,6 +139,8 @@ def closed(model: Model, q: np.ndarray, loops: Sequence[Loop]) -> np.ndarray:
     """
     if all(_opening(model, q, loop) < CLOSED for loop in loops):
         return q
+    from ..closure import ClosedChain, Closure  # only for a start with open loops
+
     held = [
         Closure(loop.first, loop.second, loop.rows, relative_orientation(model, q, loop))
         for loop in loops
