@@ -18,7 +18,7 @@ from opspace_ctrl.commands._hil_run import controller_words, run_hardware
 from opspace_ctrl.commands._interrupt import INTERRUPTED, Interruption
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.parameter_file import node_parameters
-from opspace_ctrl.sim.log import read_log
+from opspace_ctrl.sim.record.log import read_log
 
 STEP = 0.001
 PATIENCE = 900.0  # [s] for a first start that compiles

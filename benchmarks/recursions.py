@@ -16,9 +16,10 @@ import numpy as np
 from numba import njit
 
 from opspace_ctrl import dynamics
+from opspace_ctrl.algebra.closure import ClosedChain, Closure
+from opspace_ctrl.algebra.recursions import dual_residuals, forward_entries, kalman
 from opspace_ctrl.bench.growth import shaped_case
-from opspace_ctrl.closure import ClosedChain, Closure
-from opspace_ctrl.dynamics import aba, dual, dual_residuals, forward_entries, kalman
+from opspace_ctrl.dynamics import aba, dual
 from opspace_ctrl.dynamics import layout as at
 from opspace_ctrl.dynamics.layout import count, floats, ints
 from opspace_ctrl.dynamics.rows import add_rows, load_rows

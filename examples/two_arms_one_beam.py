@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from opspace_ctrl import Model, dynamics, load_robot, load_urdf
-from opspace_ctrl.closure import ClosedChain, Closure, Grasp, RigidObject
+from opspace_ctrl.algebra.closure import ClosedChain, Closure, Grasp, RigidObject
 from opspace_ctrl.model.rotations import from_quaternion
 
 LENGTH, MASS = 0.66, 12.0  # of the beam [m], [kg]: as long as the shoulders are apart

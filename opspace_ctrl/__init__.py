@@ -46,7 +46,7 @@ _LAYERS: dict[str, set[str]] = {
         "mass_matrix",
     },
     "osim": {"CenterOfMass", "OperationalSpace", "Task"},
-    "operators": set(),
+    "algebra": set(),
 }
 
 

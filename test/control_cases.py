@@ -15,9 +15,9 @@ from support import load_quietly, urdf_path
 
 from opspace_ctrl import bias_forces, frame_jacobian, load_robot, mass_matrix
 from opspace_ctrl.control import layout as at
-from opspace_ctrl.control import segments
 from opspace_ctrl.control.core import Core
 from opspace_ctrl.control.structure import ContactSpec, Structure, TaskSpec
+from opspace_ctrl.control.targets import segments
 from opspace_ctrl.dynamics import center_of_mass_bias, center_of_mass_jacobian, frame_acceleration
 
 EPS = np.finfo(float).eps

@@ -10,8 +10,8 @@ from reference import Reference, derived_tolerance, skew
 from support import load_quietly, urdf_path
 
 from opspace_ctrl import Model, load_robot
-from opspace_ctrl.operators import SpatialOperators, evaluate
-from opspace_ctrl.operators.algebra import Adjoint, Atom, Identity, Product, Scaled
+from opspace_ctrl.algebra.operators import SpatialOperators, evaluate
+from opspace_ctrl.algebra.operators.algebra import Adjoint, Atom, Identity, Product, Scaled
 
 TREES = {
     f"{shape} {seed}, {base}, {armature}": (seed, base, shape, armature == "armature")

@@ -3,8 +3,8 @@
 import numpy as np
 
 from opspace_ctrl import bias_forces, load_robot
-from opspace_ctrl.sim.faults import load_faults
-from opspace_ctrl.sim.plant import Plant
+from opspace_ctrl.sim.plant.faults import load_faults
+from opspace_ctrl.sim.plant.plant import Plant
 from opspace_ctrl.sim.settings import SimulatorSettings
 from opspace_ctrl.sim.simulator import make_simulator
 

@@ -10,7 +10,7 @@ from reference import derived_tolerance
 from support import load_quietly, urdf_path
 
 from opspace_ctrl import Model, dynamics, load_robot
-from opspace_ctrl.dynamics.smoother import FilterSmoother
+from opspace_ctrl.algebra.recursions.smoother import FilterSmoother
 
 ONE_DOF = ("revolute", "continuous", "prismatic")
 _TREES = {

@@ -11,7 +11,7 @@ from support import load_quietly, urdf_path
 from urdf_text import joint, link, robot
 
 from opspace_ctrl import OperationalSpace, dynamics, load_robot, load_urdf
-from opspace_ctrl.closure import ClosedChain, Closure
+from opspace_ctrl.algebra.closure import ClosedChain, Closure
 from opspace_ctrl.errors import ConfigurationError, IllPosedError, MethodError, UnknownFrameError
 
 ARM = ("revolute", "continuous", "prismatic")

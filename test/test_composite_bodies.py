@@ -6,7 +6,7 @@ from operator_cases import CASES, mass_matrix_of, model_of, operators_of
 from random_trees import random_motion
 from reference import assert_close
 
-from opspace_ctrl.dynamics.composite import composite_bodies, spatial_inertias
+from opspace_ctrl.algebra.recursions.composite import composite_bodies, spatial_inertias
 
 everywhere = pytest.mark.parametrize("case", CASES)
 

@@ -22,7 +22,7 @@ from opspace_ctrl import (
 )
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.settings import controller_settings
-from opspace_ctrl.control.streams import Streams
+from opspace_ctrl.control.targets.streams import Streams
 from opspace_ctrl.dynamics import frame_velocity, gravity_forces
 from opspace_ctrl.errors import (
     ConfigurationError,

@@ -7,7 +7,7 @@ import pytest
 from control_cases import TaskSpec, at, hold_another_pose, make_core, robot, state
 
 from opspace_ctrl import forward_dynamics
-from opspace_ctrl.control import segments
+from opspace_ctrl.control.targets import segments
 
 
 def pulled(tasks=None, **options):

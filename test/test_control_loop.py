@@ -8,7 +8,7 @@ from control_cases import ContactSpec, Dense, TaskSpec, at, make_core, robot
 from scipy.spatial.transform import Rotation
 
 from opspace_ctrl import forward_dynamics, frame_pose, load_robot
-from opspace_ctrl.control import segments
+from opspace_ctrl.control.targets import segments
 
 
 def move(core, i, shift, turn, duration):

@@ -7,7 +7,7 @@ import pytest
 from control_cases import Dense, TaskSpec, at, make_core, robot, state
 from scipy.spatial.transform import Rotation
 
-from opspace_ctrl.control import segments
+from opspace_ctrl.control.targets import segments
 
 
 def program_of(rng, pieces=4):

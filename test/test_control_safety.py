@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opspace_ctrl import load_robot
-from opspace_ctrl.control.guard import Guard
-from opspace_ctrl.control.safety import ADVISORY, BIT, STATE_LESS, Safety, names_of
+from opspace_ctrl.control.safety.gates import ADVISORY, BIT, STATE_LESS, Safety, names_of
+from opspace_ctrl.control.safety.guard import Guard
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.control.tables import GATES
 

@@ -14,7 +14,7 @@ from closed_loop import ARM_START, STEP, Loop
 from control_cases import Dense, TaskSpec, at, make_core, robot
 
 from opspace_ctrl import forward_dynamics, frame_pose
-from opspace_ctrl.control import segments
+from opspace_ctrl.control.targets import segments
 from opspace_ctrl.osim import layout as osim
 from opspace_ctrl.parameter_file import node_parameters
 

@@ -12,10 +12,10 @@ from scipy.interpolate import BPoly
 from scipy.spatial.transform import Rotation, Slerp
 
 from opspace_ctrl import load_robot, load_urdf
-from opspace_ctrl.control import segments
-from opspace_ctrl.control.posture_target import PostureTarget
 from opspace_ctrl.control.settings import controller_settings
-from opspace_ctrl.control.target import Target
+from opspace_ctrl.control.targets import segments
+from opspace_ctrl.control.targets.posture_target import PostureTarget
+from opspace_ctrl.control.targets.target import Target
 from opspace_ctrl.errors import TargetError
 from opspace_ctrl.model.source import robot_text
 

@@ -7,7 +7,7 @@ import pytest
 from recursion_cases import NAMES, Case, Dense, assert_near
 
 from opspace_ctrl import dynamics
-from opspace_ctrl.dynamics import diagonal
+from opspace_ctrl.algebra.recursions import diagonal
 
 everywhere = pytest.mark.parametrize("name", NAMES)
 

@@ -99,7 +99,7 @@ def test_launch_and_run_lines_name_what_the_package_installs():
 
 
 def test_target_poses_shown_are_ones_that_the_controller_takes():
-    from opspace_ctrl.control.target import unit_quaternion
+    from opspace_ctrl.control.targets.target import unit_quaternion
 
     shown = [
         shlex.split(line)[-1]

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from opspace_ctrl.operators.inverses import KNOWN
-from opspace_ctrl.operators.symbols import SYMBOLS
+from opspace_ctrl.algebra.operators.inverses import KNOWN
+from opspace_ctrl.algebra.operators.symbols import SYMBOLS
 
 TEXT = (Path(__file__).parents[1] / "docs" / "operators.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)

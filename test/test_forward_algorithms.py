@@ -7,8 +7,8 @@ from recursion_cases import FLOATING, NAMES, Case, Dense, assert_near, model_of
 from urdf_text import joint, link, robot
 
 from opspace_ctrl import dynamics, load_urdf
+from opspace_ctrl.algebra.recursions.smoother import FilterSmoother
 from opspace_ctrl.dynamics import layout as at
-from opspace_ctrl.dynamics.smoother import FilterSmoother
 from opspace_ctrl.errors import MethodError
 
 _METHODS = ("aba", "algorithm2", "algorithm3", "algorithm4", "two_sweep", "kalman", "decoupled")

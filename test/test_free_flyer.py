@@ -5,9 +5,7 @@ import pytest
 from recursion_cases import FLOATING, Case, assert_near, model_of
 
 from opspace_ctrl import OperationalSpace, dynamics, osim
-from opspace_ctrl.dynamics import layout as at
-from opspace_ctrl.errors import MethodError
-from opspace_ctrl.free_flyer import (
+from opspace_ctrl.algebra.free_flyer import (
     base_change,
     composite_mass_matrix,
     drift,
@@ -17,7 +15,9 @@ from opspace_ctrl.free_flyer import (
     step_links,
     two_filters,
 )
-from opspace_ctrl.free_flyer.link_tree import moved
+from opspace_ctrl.algebra.free_flyer.link_tree import moved
+from opspace_ctrl.dynamics import layout as at
+from opspace_ctrl.errors import MethodError
 
 free = pytest.mark.parametrize("name", FLOATING)
 single = pytest.mark.parametrize("name", [name for name in FLOATING if name != "forest"])

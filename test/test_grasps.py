@@ -8,7 +8,14 @@ from reference import derived_tolerance
 from urdf_text import joint, link, robot
 
 from opspace_ctrl import OperationalSpace, dynamics, load_robot, load_urdf, osim
-from opspace_ctrl.closure import ClosedChain, Closure, Contact, Grasp, RigidObject, add_object
+from opspace_ctrl.algebra.closure import (
+    ClosedChain,
+    Closure,
+    Contact,
+    Grasp,
+    RigidObject,
+    add_object,
+)
 from opspace_ctrl.errors import ConfigurationError, IllPosedError, InertiaError
 from opspace_ctrl.model.rotations import from_quaternion
 

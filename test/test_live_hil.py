@@ -17,8 +17,8 @@ from mcap_ros2.decoder import DecoderFactory
 from ros import COMPILING, LONG, Graph
 
 from opspace_ctrl.data import shipped_path
-from opspace_ctrl.sim.fault_kinds import KINDS
-from opspace_ctrl.sim.log import progress
+from opspace_ctrl.sim.plant.fault_kinds import KINDS
+from opspace_ctrl.sim.record.log import progress
 
 OPSPACE = [sys.executable, "-m", "opspace_ctrl.cli"]
 # Not the shipped stiffness: with it and the torque rate limit a loss of communication ends in large swings.

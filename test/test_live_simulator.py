@@ -16,7 +16,7 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 from opspace_ctrl.nodes.messages import nanoseconds
-from opspace_ctrl.sim.log import read_log
+from opspace_ctrl.sim.record.log import read_log
 from opspace_ctrl.sim.settings import SimulatorSettings
 from opspace_ctrl.sim.simulator import make_simulator
 

@@ -8,10 +8,10 @@ import pytest
 from urdf_text import arm, joint, link, robot
 
 from opspace_ctrl import load_urdf
-from opspace_ctrl.bench.operations import count
-from opspace_ctrl.bench.operator_growth import operator_growth
-from opspace_ctrl.operators import SpatialOperators, evaluate, sweeps
-from opspace_ctrl.operators.symbols import SYMBOLS
+from opspace_ctrl.algebra.counts.operations import count
+from opspace_ctrl.algebra.counts.operator_growth import operator_growth
+from opspace_ctrl.algebra.operators import SpatialOperators, evaluate, sweeps
+from opspace_ctrl.algebra.operators.symbols import SYMBOLS
 
 SIZES = (125, 250, 500, 1000)
 

@@ -11,9 +11,9 @@ from reference import assert_close, derived_tolerance
 from support import load_pair, load_quietly, robots, urdf_path
 
 from opspace_ctrl import load_robot, mass_matrix
+from opspace_ctrl.algebra.operators import SpatialOperators, evaluate
+from opspace_ctrl.algebra.operators.symbols import ARTICULATED, SYMBOLS
 from opspace_ctrl.errors import ConfigurationError, DimensionError, MethodError, UnknownFrameError
-from opspace_ctrl.operators import SpatialOperators, evaluate
-from opspace_ctrl.operators.symbols import ARTICULATED, SYMBOLS
 
 RIGID = [name for name in SYMBOLS if name not in ARTICULATED]
 

@@ -8,10 +8,10 @@ from operator_cases import operators_of
 from urdf_text import arm
 
 from opspace_ctrl import load_robot, load_urdf
+from opspace_ctrl.algebra.operators import explain, explanation
+from opspace_ctrl.algebra.operators.symbols import SYMBOLS
 from opspace_ctrl.cli import main
 from opspace_ctrl.errors import UnknownSymbolError
-from opspace_ctrl.operators import explain, explanation
-from opspace_ctrl.operators.symbols import SYMBOLS
 
 INVERSE = "(I - H Psi G)* D^-1 (I - H Psi G)"
 

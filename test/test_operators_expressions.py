@@ -11,6 +11,9 @@ from random_trees import random_motion
 from reference import assert_close
 
 from opspace_ctrl import load_robot, mass_matrix
+from opspace_ctrl.algebra.operators import SpatialOperators, evaluate
+from opspace_ctrl.algebra.operators.expression import parse
+from opspace_ctrl.algebra.operators.symbols import SYMBOLS
 from opspace_ctrl.errors import (
     DimensionError,
     ExpressionError,
@@ -18,9 +21,6 @@ from opspace_ctrl.errors import (
     OpspaceError,
     UnknownSymbolError,
 )
-from opspace_ctrl.operators import SpatialOperators, evaluate
-from opspace_ctrl.operators.expression import parse
-from opspace_ctrl.operators.symbols import SYMBOLS
 
 OPERATORS = operators_of("arm7")
 

@@ -19,8 +19,8 @@ from reference import Reference, assert_close, derived_tolerance
 from scipy.linalg import block_diag
 
 from opspace_ctrl import bias_forces, forward_dynamics, inverse_dynamics
+from opspace_ctrl.algebra.operators import SpatialOperators, evaluate
 from opspace_ctrl.model import JointType
-from opspace_ctrl.operators import SpatialOperators, evaluate
 
 INVERSE = "(I - H psi K)* D^-1 (I - H psi K)"
 IDENTITIES = {

@@ -7,11 +7,11 @@ from random_trees import random_model, random_motion
 from reference import assert_close, derived_tolerance
 
 from opspace_ctrl import load_robot, load_urdf
+from opspace_ctrl.algebra.operators import SpatialOperators, evaluate
+from opspace_ctrl.algebra.operators.algebra import Product, Sum
+from opspace_ctrl.algebra.operators.inverses import KNOWN
+from opspace_ctrl.algebra.operators.words import RULES
 from opspace_ctrl.errors import NotInvertibleError
-from opspace_ctrl.operators import SpatialOperators, evaluate
-from opspace_ctrl.operators.algebra import Product, Sum
-from opspace_ctrl.operators.inverses import KNOWN
-from opspace_ctrl.operators.words import RULES
 
 ALWAYS = [
     "phi",

@@ -1,6 +1,6 @@
 """The packed kernels that ship against the algorithms as the paper prints them, on the same inputs.
 
-`osim.sparse` and `bench.rjk_counted` are what is counted; this is the proof that the control loop computes the same.
+`osim.sparse` and `algebra.counts.rjk_counted` are what is counted; this proves that the control loop computes the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from support import load_quietly, urdf_path
 from test_rjk_counted import counted_inputs, in_link_axes
 
 from opspace_ctrl import OperationalSpace, frame_jacobian, load_robot, mass_matrix
-from opspace_ctrl.bench import rjk_counted
+from opspace_ctrl.algebra.counts import rjk_counted
 from opspace_ctrl.dynamics import layout as dyn
 from opspace_ctrl.osim import layout as at
 from opspace_ctrl.osim import sparse

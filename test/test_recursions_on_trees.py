@@ -7,11 +7,11 @@ from recursion_cases import assert_near
 from reference import derived_tolerance
 
 from opspace_ctrl import dynamics, osim
-from opspace_ctrl.closure import ClosedChain, Closure
-from opspace_ctrl.dynamics import diagonal
-from opspace_ctrl.dynamics.inverse_elements import acceleration_terms, inverse_mass_matrix
-from opspace_ctrl.dynamics.smoother import FilterSmoother
-from opspace_ctrl.free_flyer import link_state, link_tree, two_filters
+from opspace_ctrl.algebra.closure import ClosedChain, Closure
+from opspace_ctrl.algebra.free_flyer import link_state, link_tree, two_filters
+from opspace_ctrl.algebra.recursions import diagonal
+from opspace_ctrl.algebra.recursions.inverse_elements import acceleration_terms, inverse_mass_matrix
+from opspace_ctrl.algebra.recursions.smoother import FilterSmoother
 
 some = settings(max_examples=25)
 free_of_mimic = trees(max_bodies=14, mimic=0.0)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from opspace_ctrl import load_robot
-from opspace_ctrl.bench import rjk_counted
-from opspace_ctrl.bench.asimo import asimo_variant
-from opspace_ctrl.bench.screws import Link, Screw, omega_phi, phi_p_phit, phit_omega_phi
+from opspace_ctrl.algebra.counts import rjk_counted
+from opspace_ctrl.algebra.counts.asimo import asimo_variant
+from opspace_ctrl.algebra.counts.screws import Link, Screw, omega_phi, phi_p_phit, phit_omega_phi
 from opspace_ctrl.dynamics.api import frame_jacobian, frame_pose, mass_matrix
 from opspace_ctrl.model import JointType
 from opspace_ctrl.model.connectivity import ancestor, support

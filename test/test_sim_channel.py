@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from opspace_ctrl.sim.channel import LONGEST_HOLD, Channel
-from opspace_ctrl.sim.faults import parse_faults
-from opspace_ctrl.sim.timetable import Activity
+from opspace_ctrl.sim.plant.channel import LONGEST_HOLD, Channel
+from opspace_ctrl.sim.plant.faults import parse_faults
+from opspace_ctrl.sim.plant.timetable import Activity
 
 STEP = 0.001
 MANY = 20_000

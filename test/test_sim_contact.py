@@ -7,7 +7,7 @@ import pytest
 from sim_cases import SOLES, box, posture_controller, standing
 
 from opspace_ctrl import frame_jacobian, frame_pose, load_urdf, mass_matrix
-from opspace_ctrl.sim import layout as at
+from opspace_ctrl.sim.engine import layout as at
 from opspace_ctrl.sim.settings import SimulatorSettings
 from opspace_ctrl.sim.simulator import make_simulator
 

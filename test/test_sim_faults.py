@@ -13,13 +13,13 @@ from opspace_ctrl import bias_forces, load_robot, mass_matrix
 from opspace_ctrl.data import read_shipped
 from opspace_ctrl.errors import FaultError
 from opspace_ctrl.model.source import robot_text
-from opspace_ctrl.sim.actuation import Actuation
 from opspace_ctrl.sim.altered import altered_model
-from opspace_ctrl.sim.fault_kinds import KINDS
-from opspace_ctrl.sim.faults import Fault, Schedule, load_faults, parse_faults
 from opspace_ctrl.sim.joint_index import joint_coordinates, position_index
-from opspace_ctrl.sim.sensing import Sensing
-from opspace_ctrl.sim.timetable import Activity, Timetable
+from opspace_ctrl.sim.plant.actuation import Actuation
+from opspace_ctrl.sim.plant.fault_kinds import KINDS
+from opspace_ctrl.sim.plant.faults import Fault, Schedule, load_faults, parse_faults
+from opspace_ctrl.sim.plant.sensing import Sensing
+from opspace_ctrl.sim.plant.timetable import Activity, Timetable
 
 ARM = load_robot("arm7")
 

@@ -16,7 +16,7 @@ from opspace_ctrl import (
     load_urdf,
     mass_matrix,
 )
-from opspace_ctrl.closure import ClosedChain, Closure
+from opspace_ctrl.algebra.closure import ClosedChain, Closure
 from opspace_ctrl.errors import IllPosedError
 from opspace_ctrl.sim.settings import SimulatorSettings
 from opspace_ctrl.sim.simulator import make_simulator

@@ -11,11 +11,11 @@ from opspace_ctrl import forward_dynamics, load_robot
 from opspace_ctrl.dynamics import api
 from opspace_ctrl.errors import ConfigurationError, FaultError
 from opspace_ctrl.sim.altered import altered_model
-from opspace_ctrl.sim.fault_kinds import KINDS
-from opspace_ctrl.sim.faults import load_faults
-from opspace_ctrl.sim.log import progress, read_log
-from opspace_ctrl.sim.plant import Plant
-from opspace_ctrl.sim.report import make_report
+from opspace_ctrl.sim.plant.fault_kinds import KINDS
+from opspace_ctrl.sim.plant.faults import load_faults
+from opspace_ctrl.sim.plant.plant import Plant
+from opspace_ctrl.sim.record.log import progress, read_log
+from opspace_ctrl.sim.record.report import make_report
 from opspace_ctrl.sim.settings import SimulatorSettings
 from opspace_ctrl.sim.simulator import make_simulator
 

@@ -10,11 +10,11 @@ from plant_runs import make_plant, run
 
 from opspace_ctrl import load_robot
 from opspace_ctrl.errors import LogError
-from opspace_ctrl.sim.faults import load_faults
-from opspace_ctrl.sim.log import read_log
-from opspace_ctrl.sim.message_definitions import schema_text
-from opspace_ctrl.sim.plant import Plant
-from opspace_ctrl.sim.record import check_recording, write_bag
+from opspace_ctrl.sim.plant.faults import load_faults
+from opspace_ctrl.sim.plant.plant import Plant
+from opspace_ctrl.sim.record.bag import check_recording, write_bag
+from opspace_ctrl.sim.record.log import read_log
+from opspace_ctrl.sim.record.message_definitions import schema_text
 from opspace_ctrl.sim.simulator import make_simulator
 
 

@@ -10,9 +10,9 @@ from plant_runs import ARM, HOME, hold_home, make_plant, run
 
 from opspace_ctrl.commands._hil_plots import draw
 from opspace_ctrl.errors import LogError
-from opspace_ctrl.sim.fault_kinds import KINDS
-from opspace_ctrl.sim.log import read_log
-from opspace_ctrl.sim.report import LIMITS, make_report, on_schedule, write_report
+from opspace_ctrl.sim.plant.fault_kinds import KINDS
+from opspace_ctrl.sim.record.log import read_log
+from opspace_ctrl.sim.record.report import LIMITS, make_report, on_schedule, write_report
 
 STEP = 0.001
 FAULTS = """

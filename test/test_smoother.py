@@ -5,11 +5,11 @@ import pytest
 from recursion_cases import NAMES, Case, Dense, assert_near, model_of
 
 from opspace_ctrl import OperationalSpace, dynamics, load_urdf
-from opspace_ctrl.dynamics.inverse_elements import acceleration_terms, inverse_mass_matrix
-from opspace_ctrl.dynamics.smoother import FilterSmoother
-from opspace_ctrl.dynamics.tip_force import tip_force_correction
+from opspace_ctrl.algebra.free_flyer.link_tree import moved
+from opspace_ctrl.algebra.recursions.inverse_elements import acceleration_terms, inverse_mass_matrix
+from opspace_ctrl.algebra.recursions.smoother import FilterSmoother
+from opspace_ctrl.algebra.recursions.tip_force import tip_force_correction
 from opspace_ctrl.errors import ConfigurationError, MethodError
-from opspace_ctrl.free_flyer.link_tree import moved
 
 everywhere = pytest.mark.parametrize("name", NAMES)
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from opspace_ctrl.bench.operations import count
+from opspace_ctrl.algebra.counts.operations import count
 from opspace_ctrl.model import connectivity
 from opspace_ctrl.osim import sparse
 

@@ -8,10 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from opspace_ctrl.bench import tables
-from opspace_ctrl.bench.asimo import asimo_variant
-from opspace_ctrl.bench.counts import count_components, count_dense, count_rjk, count_sparse
-from opspace_ctrl.bench.formulas import (
+from opspace_ctrl.algebra.counts import tables
+from opspace_ctrl.algebra.counts.asimo import asimo_variant
+from opspace_ctrl.algebra.counts.counted import (
+    count_components,
+    count_dense,
+    count_rjk,
+    count_sparse,
+)
+from opspace_ctrl.algebra.counts.formulas import (
     COMPONENTS,
     TABLE_1,
     Sums,
@@ -23,8 +28,8 @@ from opspace_ctrl.bench.formulas import (
     ratio,
     rjk,
 )
-from opspace_ctrl.bench.operations import Cost, count
-from opspace_ctrl.bench.transforms import Transforms, transforms
+from opspace_ctrl.algebra.counts.operations import Cost, count
+from opspace_ctrl.algebra.counts.transforms import Transforms, transforms
 from opspace_ctrl.commands import tables as command
 from opspace_ctrl.osim import sparse
 from opspace_ctrl.osim.need import need_table

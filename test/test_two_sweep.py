@@ -6,7 +6,7 @@ from random_trees import random_model
 from recursion_cases import NAMES, Case, Dense, assert_near
 
 from opspace_ctrl import forward_dynamics
-from opspace_ctrl.dynamics.delayed import TwoSweep
+from opspace_ctrl.algebra.recursions.delayed import TwoSweep
 from opspace_ctrl.errors import ConfigurationError, MethodError
 
 everywhere = pytest.mark.parametrize("name", NAMES)

@@ -1,1 +1,1 @@
-"""Operation counts and timings: the tables of [Featherstone2010] recomputed, and what the package costs."""
+"""Timings: what the package costs, beside its peers."""

@@ -89,7 +89,7 @@ _HIL = (
     Argument(
         "log",
         "",
-        "folder for the log of the run, which `opspace_ctrl.sim.log.read_log` reads; empty: none",
+        "folder for the log of the run, which `opspace_ctrl.sim.record.log.read_log` reads; empty: none",
     ),
 )
 _GAZEBO = (

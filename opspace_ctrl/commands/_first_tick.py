@@ -9,7 +9,7 @@ import numpy as np
 from opspace_ctrl.commands._findings import Findings
 from opspace_ctrl.control import layout
 from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.guard import Guard
+from opspace_ctrl.control.safety.guard import Guard
 from opspace_ctrl.control.settings import ControllerSettings
 from opspace_ctrl.errors import ParameterFileError
 from opspace_ctrl.model import Model

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from opspace_ctrl.commands._figure import new_figure, save
-from opspace_ctrl.sim.report import on_schedule
+from opspace_ctrl.sim.record.report import on_schedule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from opspace_ctrl.sim.log import Run
+    from opspace_ctrl.sim.record.log import Run
 
 LONGEST_LEGEND = 12  # joints
 INK, FAINT, ALARM, BAR = "#4E79A7", "0.9", "#E15759", "#A0CBE8"

@@ -100,7 +100,7 @@ def _follow(
     tell: Callable[[str, float], None],
 ) -> Outcome:
     from opspace_ctrl.nodes.error_watch import ErrorWatch
-    from opspace_ctrl.sim.log import progress
+    from opspace_ctrl.sim.record.log import progress
 
     outcome, reached, moved = Outcome(), None, monotonic()
     with ErrorWatch(int(os.environ.get("ROS_DOMAIN_ID", "0"))) as watch:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from opspace_ctrl.commands._hil_run import Outcome
 
 KEPT, BROKEN = 0, 1
-# The options that state a limit, with their units; sim/report.py says what they are compared with.
+# The options that state a limit, with their units; sim/record/report.py says what they are compared with.
 LIMITS = {
     "max_torque": ("NM", "the largest effort commanded on any joint [Nm or N]"),
     "max_error": ("M", "the largest position error of any task [m]"),
@@ -149,7 +149,7 @@ def _simulator_values(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """The parameters of the simulator, checked before anything is started."""
     from opspace_ctrl.model.source import ROBOTS
     from opspace_ctrl.parameters import checked
-    from opspace_ctrl.sim.faults import load_faults
+    from opspace_ctrl.sim.plant.faults import load_faults
     from opspace_ctrl.sim.settings import SIMULATOR_TABLE
 
     if not (0.0 < args.seconds < float("inf") and args.patience > 0.0):
@@ -216,7 +216,7 @@ def _set_values(pairs: list[str]) -> dict[str, Any]:
 def _check_record(args: argparse.Namespace) -> None:
     """Fail before the run, not after it, if it could not be recorded."""
     if args.record:
-        from opspace_ctrl.sim.record import check_recording
+        from opspace_ctrl.sim.record.bag import check_recording
 
         check_recording(args.record)
 
@@ -261,8 +261,8 @@ def _reported(
 ) -> int:
     """Write the report, the plots and the bag; the exit code."""
     from opspace_ctrl.errors import LogError
-    from opspace_ctrl.sim.log import read_log
-    from opspace_ctrl.sim.report import make_report, write_report
+    from opspace_ctrl.sim.record.log import read_log
+    from opspace_ctrl.sim.record.report import make_report, write_report
 
     limits = {name: getattr(args, name) for name in LIMITS if getattr(args, name) is not None}
     context = {
@@ -286,7 +286,7 @@ def _reported(
     if outcome.stood_still or outcome.controller_code is not None:
         out.print(_reason(outcome, folder).removeprefix(": "))
     if args.record and not stop.requested:
-        from opspace_ctrl.sim.record import write_bag
+        from opspace_ctrl.sim.record.bag import write_bag
 
         out.print(
             f"recorded: {write_bag(run, args.record, outcome.tracking)} messages in {args.record}"

@@ -38,8 +38,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the levels, and the matrix if asked for."""
     import numpy as np
 
+    from opspace_ctrl.algebra.operators import SpatialOperators, evaluate, explanation
     from opspace_ctrl.errors import ExpressionError
-    from opspace_ctrl.operators import SpatialOperators, evaluate, explanation
 
     model = _robot.load(args)
     operators = SpatialOperators(

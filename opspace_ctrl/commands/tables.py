@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import rich.table
 
-    from opspace_ctrl.bench.tables import Table
+    from opspace_ctrl.algebra.counts.tables import Table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the tables; 0 if every figure that can be compared agrees with the paper's, 1 otherwise."""
-    from opspace_ctrl.bench import tables
+    from opspace_ctrl.algebra.counts import tables
     from opspace_ctrl.commands._console import console
 
     builders = {

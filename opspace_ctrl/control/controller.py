@@ -17,13 +17,13 @@ from ..osim import OperationalSpace
 from .core import Core
 from .layout import NOT_FINITE
 from .live import check_payload, write_live
-from .posture_target import PostureTarget
 from .report import Report
-from .safe import SafeCommands
-from .segments import Motion
+from .safety.safe import SafeCommands
 from .settings import ControllerSettings, fixed_changes
-from .streams import NEVER, Streams
-from .target import Target, vector
+from .targets.posture_target import PostureTarget
+from .targets.segments import Motion
+from .targets.streams import NEVER, Streams
+from .targets.target import Target, vector
 
 __all__ = ["Controller"]
 

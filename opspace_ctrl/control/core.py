@@ -14,12 +14,13 @@ from ..osim import OperationalSpace, Task
 from ..osim import layout as osim
 from ..osim.registry import able_methods
 from . import layout as at
-from . import segments, tick
+from .law import tick
+from .law.reference import FIRST_JOINT
+from .law.typical import measure_typical
 from .needs import compile_needed
 from .pack import command_order, pack_control
-from .reference import FIRST_JOINT
 from .structure import Structure
-from .typical import measure_typical
+from .targets import segments
 
 __all__ = ["Core"]
 
@@ -226,7 +227,7 @@ class Core:
     def load_posture(self, program: np.ndarray) -> None:
         """Give the posture a program (n, 2 + 6 k): start, end, then six coefficients a joint (model order).
 
-        Before the first and after the last segment it holds; the powers are of t - start, as in `segments`.
+        Before the first and after the last segment it holds; the powers are of t - start, as in `targets.segments`.
         """
         self._load(len(self.structure.tasks), program, FIRST_JOINT + 6 * len(self.tau))
 

@@ -8,8 +8,8 @@ from ..errors import SettingsError, listed, quoted
 from ..model import Model
 from . import layout
 from .core import Core
-from .posture_target import PostureTarget
 from .settings import ControllerSettings
+from .targets.posture_target import PostureTarget
 
 __all__ = ["check_payload", "write_live"]
 

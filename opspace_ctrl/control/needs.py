@@ -9,7 +9,7 @@ from ..dynamics.entries import inverse_dynamics
 from ..model import Model
 from ..osim.needs import needed_kernels
 from ..osim.tasks import blocks_of, parse_tasks
-from . import tick
+from .law import tick
 
 __all__ = ["compile_needed"]
 

@@ -6,6 +6,7 @@ On a tree, with p the parent and j the brothers of k (gathered from both sides, 
     S+ = M(p) + S(p) + sum P+(j),  u = S+ S_k,  D_s = S_k^T u + armature,  S = S+ - u D_s^-1 u^T
     z_s+ = xi(p) + z_s(p) + sum z+(j) - S+ a(k),  eps_s = T + S_k^T z_s+,  z_s = z_s+ - u D_s^-1 eps_s
 from S(base) = 0, z_s(base) = -T(base), so that a force on the base is no special case.
+Here are the inertias; the residual forces, which no method of `osim/` needs: `algebra.recursions.dual_residuals`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ __all__ = ["forward_dynamics", "forward_methods", "link_accelerations"]
 
 
 _OURS = entries.__name__
-_PAPERS = "opspace_ctrl.dynamics.forward_entries"  # loaded when one of its names is asked for
+# Loaded when one of its names is asked for.
+_PAPERS = "opspace_ctrl.algebra.recursions.forward_entries"
 
 
 @dataclass(frozen=True)

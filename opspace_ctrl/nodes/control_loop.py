@@ -20,8 +20,8 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.guard import Guard
-from opspace_ctrl.control.safety import BIT, Safety
+from opspace_ctrl.control.safety.gates import BIT, Safety
+from opspace_ctrl.control.safety.guard import Guard
 from opspace_ctrl.nodes import privileges, qos
 from opspace_ctrl.nodes.cdr import JointStateReader, OdometryReader
 from opspace_ctrl.nodes.commands import Commands

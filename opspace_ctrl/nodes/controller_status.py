@@ -11,7 +11,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.safety import Safety, names_of
+from opspace_ctrl.control.safety.gates import Safety, names_of
 from opspace_ctrl.nodes import privileges, qos
 from opspace_ctrl.nodes.commands import Commands
 from opspace_ctrl.nodes.control_loop import ControlLoop

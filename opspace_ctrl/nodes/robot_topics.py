@@ -24,7 +24,7 @@ from opspace_ctrl.nodes.messages import stamp_of, wrench_of
 from opspace_ctrl.nodes.names import ros_name
 from opspace_ctrl.nodes.waiting import make_waiter
 from opspace_ctrl.sim.joint_index import base_index
-from opspace_ctrl.sim.plant import Measurement
+from opspace_ctrl.sim.plant.plant import Measurement
 
 __all__ = ["RobotTopics", "joint_order"]
 

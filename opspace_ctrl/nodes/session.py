@@ -9,8 +9,8 @@ from std_msgs.msg import Header
 
 from opspace_ctrl import frame_pose
 from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.guard import Guard
-from opspace_ctrl.control.safety import BIT, HELD, Safety
+from opspace_ctrl.control.safety.gates import BIT, HELD, Safety
+from opspace_ctrl.control.safety.guard import Guard
 from opspace_ctrl.control.settings import ControllerSettings
 from opspace_ctrl.errors import ConfigurationError
 from opspace_ctrl.model import Model

@@ -18,7 +18,7 @@ from opspace_ctrl.errors import ConfigurationError, SimulationError
 from opspace_ctrl.nodes.pacing import Pacer
 from opspace_ctrl.nodes.robot_topics import RobotTopics
 from opspace_ctrl.nodes.stamping import Stamping
-from opspace_ctrl.sim.plant import Measurement, Plant
+from opspace_ctrl.sim.plant.plant import Measurement, Plant
 
 __all__ = ["SimulationLoop"]
 

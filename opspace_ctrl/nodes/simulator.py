@@ -21,8 +21,8 @@ from opspace_ctrl.nodes.robot_topics import RobotTopics, joint_order
 from opspace_ctrl.nodes.runtime import DONE, Stop, run_lifecycle
 from opspace_ctrl.nodes.simulation_loop import SimulationLoop
 from opspace_ctrl.nodes.simulator_status import SimulatorStatus
-from opspace_ctrl.sim.faults import Schedule, load_faults
-from opspace_ctrl.sim.plant import Plant
+from opspace_ctrl.sim.plant.faults import Schedule, load_faults
+from opspace_ctrl.sim.plant.plant import Plant
 from opspace_ctrl.sim.settings import SIMULATOR_TABLE, locked_joints, simulator_settings
 from opspace_ctrl.sim.simulator import make_simulator
 

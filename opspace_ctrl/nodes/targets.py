@@ -17,7 +17,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.target import unit_quaternion, vector
+from opspace_ctrl.control.targets.target import unit_quaternion, vector
 from opspace_ctrl.errors import OpspaceError, TargetError
 from opspace_ctrl.nodes import qos
 from opspace_ctrl.nodes.frames import Frames

@@ -13,7 +13,7 @@ from ..errors import ConfigurationError
 from ..jit import entry
 from ..model import Model
 from ..model.rotations import skew
-from . import base_invariant
+from .methods import base_invariant
 from .registry import methods
 
 __all__ = ["link_inertias"]

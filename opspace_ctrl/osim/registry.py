@@ -46,7 +46,7 @@ def get_method(name: str) -> Method:
         MethodError: There is none, or the package that offers it cannot be loaded.
     """
     if name in BUILT_IN:
-        return import_module(f".{name}", __package__).method
+        return import_module(f".methods.{name}", __package__).method
     if not isinstance(name, str) or name not in _foreign():
         raise MethodError(f"no method {name!r}; choose auto, {', '.join((*BUILT_IN, *_foreign()))}")
     loaded = _load(name)

@@ -9,7 +9,7 @@ factors: L_d strictly below the diagonal (its own diagonal is 1) and D on the di
 
 A vector x may be a matrix X everywhere: x_i is then its row i, as section 8 suggests. Nothing but + - * /
 and a square root touches the values, so that the same code compiles for floats and runs uncompiled on
-counting numbers (`bench.operations`). The control loop uses the packed storage of the other modules of
+counting numbers (`algebra.counts.operations`). The control loop uses the packed storage of the other modules of
 `osim`; these are its readable reference.
 """
 

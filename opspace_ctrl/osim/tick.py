@@ -14,6 +14,7 @@ from ..vector import floats_of, is_absent, vector
 from . import layout as at
 from .blocks import add_transposed, mirror
 from .jacobian import bias_acceleration, dense_jacobian, task_jacobian
+from .methods.sparse_ltdl import y_ltdl
 from .regular import close_bound, quick_bound
 from .singular import damped_and_truncated, times
 from .solve import (
@@ -24,7 +25,6 @@ from .solve import (
     null_space,
     torque_by_jbar,
 )
-from .sparse_ltdl import y_ltdl
 
 # What has been computed of a state, or is to be: bits.
 STATE, RESPONSE, INERTIA_INV, INERTIA, JBAR, NULL_SPACE, BIAS, JACOBIAN = (

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..model import Model
-from .faults import Fault
 from .joint_index import chosen
+from .plant.faults import Fault
+from .plant.timetable import Activity
 from .simulator import make_simulator
-from .timetable import Activity
 
 __all__ = ["Variants", "altered_model"]
 

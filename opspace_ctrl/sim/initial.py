@@ -9,8 +9,8 @@ import numpy as np
 from ..errors import ConfigurationError, UnknownJointError, listed, quoted
 from ..model import Model
 from ..model.configuration import check_vector, unit_quaternion
+from .engine.rows import closed, on_the_ground, parse_contacts, parse_loops
 from .joint_index import floating_bases, joint_coordinates, position_index
-from .rows import closed, on_the_ground, parse_contacts, parse_loops
 from .settings import SimulatorSettings
 
 __all__ = ["initial_configuration", "start_configuration"]

@@ -6,7 +6,7 @@ import os
 
 from ..model import Model, load_robot, load_urdf
 from ..model.source import ROBOTS
-from .base import Simulator
+from .engine.base import Simulator
 from .settings import SimulatorSettings
 
 __all__ = ["Simulator", "make_simulator"]
@@ -31,9 +31,9 @@ def make_simulator(
     if not isinstance(robot, Model):
         robot = load_robot(robot, **options) if robot in ROBOTS else load_urdf(robot, **options)
     if settings.engine == "dart":
-        from .dart import DartSimulator
+        from .engine.dart import DartSimulator
 
         return DartSimulator(robot, settings)
-    from .native import NativeSimulator
+    from .engine.native import NativeSimulator
 
     return NativeSimulator(robot, settings)

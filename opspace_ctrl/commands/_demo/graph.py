@@ -21,7 +21,7 @@ from opspace_ctrl.commands._interrupt import Interruption
 from opspace_ctrl.commands._processes import Processes, local_graph
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.errors import LogError
-from opspace_ctrl.sim.log import Run, read_log
+from opspace_ctrl.sim.record.log import Run, read_log
 
 from .record import Record
 from .scenario import SECONDS, Scenario, waypoints

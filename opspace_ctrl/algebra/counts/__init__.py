@@ -1,0 +1,1 @@
+"""Operation counts: the tables of [Featherstone2010] recomputed, on the code that ships."""

@@ -1,0 +1,46 @@
+"""Level 1 of [Rodriguez1992] section IX: the user types an operator expression, the program finds the recursions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model import Model
+from .algebra import SpatialOperator
+from .build import build
+from .operators import SpatialOperators
+from .uses import names_in
+
+__all__ = ["evaluate", "operators_of"]
+
+
+def evaluate(
+    expression: str, model: Model | SpatialOperators, q=None, frames: Sequence[str] = ()
+) -> SpatialOperator:
+    """The operator that an expression describes, applied with `@` in O(N).
+
+        evaluate("(I - H Psi G)* D^-1 (I - H Psi G)", model, q) @ torque
+
+    Names are those of `SpatialOperators`; postfix * is the adjoint, ^-1 the inverse, juxtaposition the product. I and
+    numbers take the size that their neighbours need. P_plus is the updated P.
+
+    Args:
+        model: a model, or `SpatialOperators` at hand (then q and frames are theirs).
+        q: configuration (nq,), default the neutral one.
+        frames: the frames of B and J.
+
+    Raises:
+        ExpressionError: the expression cannot be read; its children UnknownSymbolError, DimensionError and
+            NotInvertibleError say what else is wrong. All mark the place.
+        MethodError: an articulated operator is used and the model has mimic joints.
+    """
+    operators = operators_of(model, q, frames)
+    result = build(expression, operators)
+    operators.require(names_in(result))
+    return result
+
+
+def operators_of(model: Model | SpatialOperators, q, frames: Sequence[str]) -> SpatialOperators:
+    """The operators at hand, or those of a model at q (None: neutral)."""
+    if isinstance(model, SpatialOperators):
+        return model
+    return SpatialOperators(model, model.neutral() if q is None else q, frames)

@@ -1,0 +1,154 @@
+"""The link-by-link numbers the operators are made of, in world axes at each body's origin, angular rows first."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ...errors import MethodError, SingularInertiaError, listed
+from ...model import Model
+from ...model.joints import NV, motion_subspace
+from ...model.placements import body_placements
+from . import sweeps
+
+__all__ = ["Quantities", "cross_matrix", "transition"]
+
+
+def cross_matrix(a: np.ndarray) -> np.ndarray:
+    """The matrices (..., 3, 3) of a x, for vectors a (..., 3)."""
+    a = np.asarray(a, float)
+    matrix = np.zeros((*a.shape, 3))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        matrix[..., k, j], matrix[..., j, k] = a[..., i], -a[..., i]
+    return matrix
+
+
+def transition(l: np.ndarray) -> np.ndarray:
+    """phi(i, j) = [1, l x; 0, 1] for the vector l (..., 3) [m] from O_i to O_j ([Rodriguez1992] (3))."""
+    phi = np.zeros((*np.shape(l)[:-1], 6, 6))
+    phi[..., range(6), range(6)] = 1.0
+    phi[..., :3, 3:] = cross_matrix(l)
+    return phi
+
+
+class Quantities:
+    """A model at q, body by body; what needs the Riccati recursion is computed when first asked for.
+
+    Attributes:
+        parent, dofs: (N,) lambda and the number of freedoms of each body's joint.
+        rows: (N, 6) coordinate of each freedom in v; unused entries are nv.
+        R, p: (N, 3, 3), (N, 3) body axes and origins O_k in the world.
+        phi: (N, 6, 6) phi(parent, k); zero where the parent is the world.
+        axes: (N, 6, 6) H*(k): V(k) = phi* V(parent) + H*(k) v(k), columns beyond dofs[k] zero.
+        M: (N, 6, 6) spatial inertia about O_k.
+        armature: (nv,).
+    """
+
+    def __init__(self, model: Model, q: np.ndarray):
+        self.model = model
+        self.parent = np.array(model.parent, dtype=np.int64)
+        self.dofs = np.array([NV[kind] for kind in model.joint_type], dtype=np.int64)
+        steps = np.arange(6)
+        self.rows = np.where(steps < self.dofs[:, None], model.v_index[:, None] + steps, model.nv)
+        self.R, self.p = body_placements(model, model.check_configuration(q))
+        carried = self.parent >= 0
+        self.phi = transition(self.p - np.where(carried[:, None], self.p[self.parent], 0.0))
+        self.phi[~carried] = 0.0
+        self.axes = np.zeros((len(self.parent), 6, 6))
+        for k, (kind, axis) in enumerate(zip(model.joint_type, model.axis)):
+            S = model.multiplier[k] * motion_subspace(kind, axis)
+            self.axes[k, :3, : self.dofs[k]] = self.R[k] @ S[:3]
+            self.axes[k, 3:, : self.dofs[k]] = self.R[k] @ S[3:]
+        self.M = _spatial_inertias(model, self.R)
+        self.armature = np.array(model.armature)
+
+    @cached_property
+    def r(self) -> np.ndarray:
+        """(N, 6, 6) composite inertias, (31)."""
+        r = self.M.copy()
+        sweeps.composite(self.parent, self.phi, r)
+        return r
+
+    @cached_property
+    def _riccati(self) -> tuple[np.ndarray, ...]:
+        followers = [
+            name
+            for name, is_mimic in zip(self.model.body_joint_names, self.model.is_mimic)
+            if is_mimic
+        ]
+        if followers:
+            raise MethodError(
+                "the articulated operators (P, D, G, psi ...) cannot carry mimic joints, which tie "
+                f"branches together: {listed(followers)}. H, phi, Phi, M, r, A, B, E_phi and J can"
+            )
+        P, armature = self.M.copy(), np.append(self.armature, 0.0)[self.rows]
+        D, D_inverse, G, P_plus = (np.zeros_like(P) for _ in range(4))
+        with np.errstate(all="ignore"):
+            sweeps.articulated(
+                self.parent, self.phi, self.axes, self.dofs, armature, P, D, D_inverse, G, P_plus
+            )
+        sound = np.isfinite(D_inverse).all((1, 2)) & (np.diagonal(D_inverse, 0, 1, 2) >= 0.0).all(1)
+        if not sound.all():
+            name = self.model.body_joint_names[int(np.flatnonzero(~sound)[-1])]
+            raise SingularInertiaError(
+                f"D of joint {name} is not positive: it moves no inertia here"
+            )
+        return P, D, D_inverse, G, P_plus
+
+    @property
+    def P(self) -> np.ndarray:
+        """(N, 6, 6) articulated-body inertias, (35)."""
+        return self._riccati[0]
+
+    @property
+    def D(self) -> np.ndarray:
+        """(N, 6, 6) H P H* + armature in the leading dofs x dofs block, zero elsewhere."""
+        return self._riccati[1]
+
+    @property
+    def D_inverse(self) -> np.ndarray:
+        """(N, 6, 6) D^-1, laid out as D."""
+        return self._riccati[2]
+
+    @property
+    def G(self) -> np.ndarray:
+        """(N, 6, 6) Kalman gains P H* D^-1, columns beyond dofs[k] zero."""
+        return self._riccati[3]
+
+    @property
+    def P_plus(self) -> np.ndarray:
+        """(N, 6, 6) P+ = (1 - G H) P = P - G D G*: P seen from the other side of the joint."""
+        return self._riccati[4]
+
+    @cached_property
+    def taubar(self) -> np.ndarray:
+        """(N, 6, 6) 1 - G H."""
+        return np.eye(6) - self.G @ self.axes.transpose(0, 2, 1)
+
+    @cached_property
+    def psi(self) -> np.ndarray:
+        """(N, 6, 6) psi(parent, k) = phi(parent, k) (1 - G(k) H(k)), (39)."""
+        return self.phi @ self.taubar
+
+    @cached_property
+    def Upsilon(self) -> np.ndarray:
+        """(N, 6, 6) inverse operational-space inertia of every body, (4.7) of [Jain1995]."""
+        Y = self.axes @ self.D_inverse @ self.axes.transpose(0, 2, 1)
+        sweeps.dual_composite(self.parent, self.psi, Y)
+        return (Y + Y.transpose(0, 2, 1)) / 2.0
+
+
+def _spatial_inertias(model: Model, R: np.ndarray) -> np.ndarray:
+    """M = [J, m p x; -m p x, m 1] about O_k, J = R I R^T + m (p.p 1 - p p^T), p = R com ([Rodriguez1992] (2))."""
+    p = np.einsum("kij,kj->ki", R, model.com)
+    arm = cross_matrix(p)
+    m = model.mass[:, None, None]
+    M = np.zeros((len(R), 6, 6))
+    J = R @ model.inertia @ R.transpose(0, 2, 1) - m * (arm @ arm)
+    M[:, :3, :3] = (
+        J + J.transpose(0, 2, 1)
+    ) / 2.0  # to the last bit, which all that is computed from M keeps
+    M[:, :3, 3:], M[:, 3:, :3] = m * arm, -m * arm
+    M[:, 3:, 3:] = m * np.eye(3)
+    return M

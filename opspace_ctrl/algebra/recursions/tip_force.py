@@ -1,0 +1,43 @@
+"""How forces at the tips change the joint accelerations ([Rodriguez1991] 5.1, (17), (18)).
+
+    qdd = qdd_f + delta,   delta = -(1 - H psi K)* D^-1 H psi B f(0)
+f(0) is what the tip exerts on its surroundings; a wrench ON the robot, as everywhere in this package, is -f(0).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...dynamics import layout as at
+from ...dynamics.api import Wrenches, external_wrenches
+from ...dynamics.pack import pack
+from ...model import Model
+from .smoother import FilterSmoother
+
+__all__ = ["tip_force_correction"]
+
+
+def tip_force_correction(model: Model, q, external: Wrenches) -> np.ndarray:
+    """delta (nv,) of wrenches on the robot at named frames: what to add to the free accelerations.
+
+    z(k) = psi z(k-1) from the tips, nu = D^-1 H z; then the smoother, base to tips. No bias forces, no joint forces.
+    """
+    s = FilterSmoother(model, q)
+    n = len(s.D)
+    z, lam, delta = np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.empty(model.nv)
+    z[:n] = _at_nodes(model, q, external)
+    nu = np.zeros(n)
+    for k in range(n - 1, -1, -1):
+        nu[k] = s.H[k] @ z[k] / s.D[k]
+        z[s.parent[k]] += z[k] - s.G[k] * (s.H[k] @ z[k])
+    for k, p in enumerate(s.parent):
+        delta[s.coordinate[k]] = nu[k] - s.G[k] @ lam[p]
+        lam[k] = lam[p] + s.H[k] * delta[s.coordinate[k]]
+    return delta
+
+
+def _at_nodes(model: Model, q, external: Wrenches) -> np.ndarray:
+    """B f (n, 6): the wrenches on their nodes, angular first, at the tree's origin."""
+    work = pack(model)
+    with external_wrenches(model, work, q, external):
+        return work[at.EXTERNAL][:, : model.nv].T.copy()

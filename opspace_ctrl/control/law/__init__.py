@@ -1,0 +1,1 @@
+"""The control law as kernels: what tasks ask for, hierarchy, limits, and the tick that runs them."""

@@ -1,0 +1,165 @@
+"""The inverse of one level's Schur complement, exact where it is regular, fading where it is not.
+
+Rows are measured in their typical response (see `osim.singular`): S = sum a u u^T. How small the least a usually is
+depends on robot and task (a pose of a light wrist: 0.003; a position: 0.2), so it is measured when a core is built: t.
+With e = DAMPING t and c = CUT t << e,
+    Q = sum g(a) u u^T,   g = 1/a for a >= e, then on a line from 1/e to 0 at c         makes the force F
+    P = sum f(a) / a u u^T,   f = 1 for a >= e, then smoothly to 0 at c                 makes the null space
+Both are continuous, and no force is larger than |wanted| / e, whatever the pose. Above e they are the inverse, and the
+hierarchy is strict; below, the direction is given to the levels under this one to the degree in which the level gives
+it up. With TRUNCATE the null space stays a projector to the end, at the price of a step: f is 1 above c and 0 below.
+Contacts and passive rows have thresholds of their own: what holds the robot is not damped for want of leverage.
+"""
+
+from __future__ import annotations
+
+from ...dynamics.layout import count, floats, ints, stage
+from ...jit import kernel
+from ...lanes import WIDTH, load, splat, store
+from ...osim.eigen import diagonalise, tridiagonalise
+from .. import layout as at
+
+CONSTRAINT_DAMPING, CONSTRAINT_CUT = 1e-6, 1e-8  # thresholds of level 0
+TINY = 1e-13  # a pivot below it is what rounding leaves of a lost direction
+
+
+@kernel
+def fractions(a, e, cut, truncate):
+    """g(a) and f(a) / a of an eigenvalue."""
+    if a >= e:
+        return 1.0 / a, 1.0 / a
+    if not a > cut:
+        return 0.0, 0.0
+    x = (a - cut) / (e - cut)
+    kept = 1.0 if truncate == 1.0 else x * x * (3.0 - 2.0 * x)
+    return x / e, kept / a
+
+
+@stage(at.EIGENVALUE_PATH)
+def by_eigenvalues(w):
+    """`invert_level` where the quick way does not do: for SCALED, the level from N_START on, N_SIZE rows."""
+    start, n, state = (
+        ints(w, at.NUMBERS)[at.N_START],
+        ints(w, at.NUMBERS)[at.N_SIZE],
+        floats(w, at.STATE),
+    )
+    A, P, Q, scale = (
+        floats(w, at.SCALED),
+        floats(w, at.INVERSE),
+        floats(w, at.DAMPED_INVERSE),
+        floats(w, at.ROW_SCALE),
+    )
+    values, Z, option = floats(w, at.EIGENVALUES), floats(w, at.EIGENVECTORS), floats(w, at.OPTION)
+    tridiagonalise(A, n, values, floats(w, at.OFF_DIAGONAL), Z)
+    diagonalise(n, values, floats(w, at.OFF_DIAGONAL), Z)
+    for i in range(n):
+        for j in range(n):
+            P[start + i, start + j], Q[start + i, start + j] = 0.0, 0.0
+    rank, damped = 0.0, 0.0
+    for k in range(n):
+        g, f = fractions(
+            values[k], state[at.LEVEL_DAMPING], state[at.LEVEL_CUT], option[at.TRUNCATE]
+        )
+        rank += 1.0 if f > 0.0 else 0.0
+        damped = 1.0 if values[k] < state[at.LEVEL_DAMPING] else damped
+        for i in range(n):
+            x = Z[k, i] / scale[start + i]
+            for j in range(n):
+                y = x * Z[k, j] / scale[start + j]
+                P[start + i, start + j] += f * y
+                Q[start + i, start + j] += g * y
+    state[at.FOUND_RANK], state[at.FOUND_DAMPED] = rank, damped
+
+
+@kernel
+def thresholds(w, report):
+    """e and c of a level of the report; in raw mode all tasks are one level, and the most delicate one counts."""
+    option, typical = floats(w, at.OPTION), floats(w, at.TYPICAL)
+    if report == 0:
+        return CONSTRAINT_DAMPING, CONSTRAINT_CUT
+    least = typical[report]
+    if option[at.MODE] == at.RAW_MODE:
+        for level in range(2, count(w, at.LEVELS) + 2):
+            least = min(least, typical[level])
+    return least * option[at.DAMPING], least * option[at.CUT]
+
+
+@kernel
+def invert_level(w, start, end, report):
+    """P and Q of rows start .. end - 1 of GRAM into the diagonal blocks of INVERSE and DAMPED_INVERSE.
+
+    Returns:
+        Rank, and 1.0 if a direction is damped or lost.
+    """
+    A, P, Q, scale = (
+        floats(w, at.SCALED),
+        floats(w, at.INVERSE),
+        floats(w, at.DAMPED_INVERSE),
+        floats(w, at.ROW_SCALE),
+    )
+    n, state = end - start, floats(w, at.STATE)
+    state[at.LEVEL_DAMPING], state[at.LEVEL_CUT] = thresholds(w, report)
+    _scaled(w, start, n)
+    if _gauss_jordan(A, n):
+        squares = 0.0
+        for i in range(n):
+            for j in range(n):
+                squares += A[i, j] * A[i, j]
+        if (
+            squares * state[at.LEVEL_DAMPING] ** 2 < 1.0
+        ):  # 1 / |A^-1|_F is a lower bound of the smallest eigenvalue
+            for i in range(n):
+                x = 1.0 / scale[start + i]
+                for j in range(n):
+                    P[start + i, start + j] = x * A[i, j] / scale[start + j]
+                    Q[start + i, start + j] = P[start + i, start + j]
+            return float(n), 0.0
+    _scaled(w, start, n)
+    number = ints(w, at.NUMBERS)
+    number[at.N_START], number[at.N_SIZE] = start, n
+    by_eigenvalues(w)
+    return state[at.FOUND_RANK], state[at.FOUND_DAMPED]
+
+
+@kernel
+def _scaled(w, start, n):
+    """SCALED = the level's block, rows and columns divided by ROW_SCALE."""
+    A, S, scale = floats(w, at.SCALED), floats(w, at.GRAM), floats(w, at.ROW_SCALE)
+    for i in range(n):
+        x = 1.0 / scale[start + i]
+        store(A, i, n - n % WIDTH, splat(0.0))
+        for j in range(n):
+            A[i, j] = x * S[start + i, start + j] / scale[start + j]
+
+
+@kernel
+def _gauss_jordan(A, n):
+    """A, symmetric and positive definite, becomes its inverse; False if a pivot is lost on the way."""
+    for c in range(n):
+        if not A[c, c] > TINY:  # NaN counts
+            return False
+        pivot = 1.0 / A[c, c]
+        for j in range(0, n, WIDTH):
+            store(A, n, j, load(A, c, j) * pivot)
+        A[n, c] = pivot
+        for r in range(n):
+            if r != c:
+                factor = A[r, c]
+                A[r, c] = 0.0
+                for j in range(0, n, WIDTH):
+                    store(A, r, j, load(A, r, j) - factor * load(A, n, j))
+        for j in range(0, n, WIDTH):
+            store(A, c, j, load(A, n, j))
+    return True
+
+
+@kernel
+def invert_limit(w, i, weight):
+    """The same for one row, its force and null space weighted."""
+    option, scale = floats(w, at.OPTION), floats(w, at.ROW_SCALE)[i]
+    a = floats(w, at.GRAM)[i, i] / (scale * scale)
+    e, cut = thresholds(w, 1)
+    g, f = fractions(a, e, cut, option[at.TRUNCATE])
+    floats(w, at.INVERSE)[i, i] = weight * f / (scale * scale)
+    floats(w, at.DAMPED_INVERSE)[i, i] = weight * g / (scale * scale)
+    return 1.0 if f > 0.0 else 0.0, 1.0 if a < e else 0.0

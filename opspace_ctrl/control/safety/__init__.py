@@ -1,0 +1,1 @@
+"""Is this state usable, may a command be sent, and which one is safe meanwhile."""

@@ -1,0 +1,1 @@
+"""References: how targets from outside become programs that the tick samples."""

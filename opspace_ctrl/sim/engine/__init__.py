@@ -1,0 +1,1 @@
+"""The physics: our own engine and DART behind one interface."""

@@ -1,0 +1,180 @@
+"""The conditions of `contact` solved exactly: every point is open, sticks or slides, and a linear system says how hard.
+
+    open     f = 0                                  fine if u_n >= 0
+    sticks   u = 0                                  fine if f_n >= 0 and |f_t| <= mu f_n
+    slides   u_n = 0, f_t = mu f_n d                fine if f_n >= 0 and u_t = -a d with a >= 0
+Points that are not fine change, and the system is solved again. Four corners of a foot are more than its motion can
+tell apart: A gets a billionth of its diagonal, which chooses the smallest forces. From the modes of the step before,
+one solve is enough nearly always; where the modes go round in circles, the sweeps of `contact` take over.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...dynamics.layout import count, floats, ints
+from ...jit import kernel
+from ...lanes import WIDTH, load, store
+from . import layout as at
+
+OPEN, STICKS, SLIDES = 0.0, 1.0, 2.0
+ROUNDS = 12
+COMPLIANCE = 1e-9  # of the diagonal
+SPEED = 1e-10  # [m/s]: slower is no motion
+ASTRAY = 1e-5  # [rad]: by how much friction may miss the direction of sliding
+
+
+@kernel
+def solve_modes(w, A, b, f):
+    """Impulses f of the active points; False if the modes did not settle."""
+    status = floats(w, at.STATUS)
+    for n in range(ROUNDS):
+        status[at.MODES_USED] = n + 1.0
+        size = _gather(w, A, b)
+        if not _eliminate(floats(w, at.SYSTEM), floats(w, at.FOUND), size):
+            return False
+        _scatter(w, f)
+        velocities(w, A, b, f)
+        if not _change_modes(w, f):
+            return True
+    return False
+
+
+@kernel
+def _gather(w, A, b):
+    """SYSTEM and FOUND (its right-hand side) over the rows that points in their modes have."""
+    K, x, mode, d = (
+        floats(w, at.SYSTEM),
+        floats(w, at.FOUND),
+        floats(w, at.MODE),
+        floats(w, at.DIRECTION),
+    )
+    pick, active, mu, n = ints(w, at.PICK), floats(w, at.ACTIVE), floats(w, at.SCALARS)[at.MU], 0
+    for p in range(count(w, at.POINTS)):
+        if active[p] == 0.0:
+            mode[p] = OPEN
+        for k in range(3 if mode[p] == STICKS else 1 if mode[p] == SLIDES else 0):
+            pick[n] = 3 * p + k
+            n += 1
+    for i in range(n):
+        row = pick[i]
+        for j in range(n):
+            c = pick[j]
+            p = c // 3
+            K[i, j] = A[row, c]
+            if mode[p] == SLIDES:
+                K[i, j] += mu * (A[row, c + 1] * d[p, 0] + A[row, c + 2] * d[p, 1])
+        K[i, i] += COMPLIANCE * A[row, row]
+        x[i] = -b[row]
+    return n
+
+
+@kernel
+def _eliminate(K, x, n):
+    """x becomes K^-1 x, without pivoting; False if a pivot is not positive."""
+    for k in range(n):
+        pivot = K[k, k]
+        if not pivot > 0.0:
+            return False
+        inverse = 1.0 / pivot
+        for i in range(k + 1, n):
+            factor = inverse * K[i, k]
+            for j in range(k - k % WIDTH, n, WIDTH):
+                store(K, i, j, load(K, i, j) - factor * load(K, k, j))
+            x[i] -= factor * x[k]
+    for k in range(n - 1, -1, -1):
+        found = x[k]
+        for j in range(k + 1, n):
+            found -= K[k, j] * x[j]
+        x[k] = found / K[k, k]
+    return True
+
+
+@kernel
+def _scatter(w, f):
+    """f from the solution."""
+    x, mode, d, mu = (
+        floats(w, at.FOUND),
+        floats(w, at.MODE),
+        floats(w, at.DIRECTION),
+        floats(w, at.SCALARS)[at.MU],
+    )
+    n = 0
+    for p in range(count(w, at.POINTS)):
+        r = 3 * p
+        if mode[p] == OPEN:
+            f[r], f[r + 1], f[r + 2] = 0.0, 0.0, 0.0
+        elif mode[p] == STICKS:
+            f[r], f[r + 1], f[r + 2] = x[n], x[n + 1], x[n + 2]
+            n += 3
+        else:
+            f[r], f[r + 1], f[r + 2] = x[n], mu * x[n] * d[p, 0], mu * x[n] * d[p, 1]
+            n += 1
+
+
+@kernel
+def velocities(w, A, b, f):
+    """RESIDUAL = A f + b over the rows of the points."""
+    u, m = floats(w, at.RESIDUAL), 3 * count(w, at.POINTS)
+    for j in range(0, m, WIDTH):
+        store(u, 0, j, load(b, 0, j))
+    for r in range(m):
+        if f[r] != 0.0:
+            for j in range(0, m, WIDTH):
+                store(u, 0, j, load(u, 0, j) + f[r] * load(A, r, j))
+
+
+@kernel
+def _change_modes(w, f):
+    """Give every active point that is not fine another mode; True if there was one."""
+    u, mode, d, active = (
+        floats(w, at.RESIDUAL),
+        floats(w, at.MODE),
+        floats(w, at.DIRECTION),
+        floats(w, at.ACTIVE),
+    )
+    mu, changed = floats(w, at.SCALARS)[at.MU], False
+    for p in range(count(w, at.POINTS)):
+        r = 3 * p
+        if active[p] == 0.0:
+            continue
+        if mode[p] == OPEN:
+            if u[r] < -SPEED:
+                mode[p], changed = STICKS, True
+        elif f[r] < 0.0:
+            mode[p], changed = OPEN, True
+        elif mode[p] == STICKS:
+            size = math.sqrt(f[r + 1] ** 2 + f[r + 2] ** 2)
+            if size > mu * f[r] * (1.0 + 1e-9):
+                mode[p], changed = SLIDES, True
+                d[p, 0], d[p, 1] = f[r + 1] / size, f[r + 2] / size
+        else:
+            changed = _turn(u, r, mode, d, p) or changed
+    return changed
+
+
+@kernel
+def _turn(u, r, mode, d, p):
+    """A point that slides: stick if friction would drive it, else let friction point against the motion."""
+    size, along = math.sqrt(u[r + 1] ** 2 + u[r + 2] ** 2), u[r + 1] * d[p, 0] + u[r + 2] * d[p, 1]
+    if size < SPEED:
+        return False
+    if along > 0.0:
+        mode[p] = STICKS
+        return True
+    x, y = -u[r + 1] / size, -u[r + 2] / size
+    astray = abs(x - d[p, 0]) + abs(y - d[p, 1]) > ASTRAY
+    d[p, 0], d[p, 1] = x, y
+    return astray
+
+
+@kernel
+def modes_of(w, f):
+    """MODE and DIRECTION that impulses found otherwise stand for."""
+    mode, d, mu = floats(w, at.MODE), floats(w, at.DIRECTION), floats(w, at.SCALARS)[at.MU]
+    for p in range(count(w, at.POINTS)):
+        r = 3 * p
+        size = math.sqrt(f[r + 1] ** 2 + f[r + 2] ** 2)
+        mode[p] = OPEN if f[r] == 0.0 else SLIDES if size >= mu * f[r] * (1.0 - 1e-9) else STICKS
+        if mode[p] == SLIDES and size > 0.0:
+            d[p, 0], d[p, 1] = f[r + 1] / size, f[r + 2] / size

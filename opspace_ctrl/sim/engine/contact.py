@@ -1,0 +1,169 @@
+"""Unilateral contact with the ground and Coulomb friction.
+
+For every point, with the normal impulse f_n, the tangential one f_t and the velocity u = A f + b after the step:
+    0 <= f_n  and  u_n >= 0, one of them zero
+    |f_t| <= mu f_n,  and f_t = -mu f_n u_t / |u_t| where the point slides
+b_n holds gap / step as long as there is one, so that a point arrives at the ground in the step and does not fall
+through it; there is no restitution. A is the Delassus matrix J H^-1 J^T. `active_set` solves this exactly; where it
+fails, points are brought to agreement in turn, f_t = projection of f_t - u_t / a on the disc (projected Gauss-Seidel),
+until no velocity changes by more than TOLERANCE.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...dynamics import layout as dyn
+from ...dynamics.layout import count, floats, ints
+from ...jit import kernel
+from ...lanes import WIDTH, load, store
+from ...osim import layout as rows
+from ...osim.jacobian import task_point
+from . import layout as at
+from .active_set import modes_of, solve_modes, velocities
+
+TOLERANCE = 1e-10  # [m/s]
+MARGIN = 1e-3  # [m]: points so near take part although they are not about to touch
+FASTEST = 100.0  # [m/s]: points farther than a step of this are not looked at
+SLOP = 1e-6  # [m]: depth that is not corrected
+
+
+@kernel
+def gaps(w):
+    """Height of every point above the ground; True if one is near."""
+    gap, ground, scalars = floats(w, at.GAP), floats(w, at.GROUND), floats(w, at.SCALARS)
+    origin, tree = floats(w, dyn.ORIGIN), ints(w, dyn.TREE)
+    block, leg, near = ints(w, rows.BLOCK), ints(w, rows.LEG), False
+    for p in range(count(w, at.POINTS)):
+        x, t = task_point(w, p), tree[leg[block[p, rows.B_LEG], rows.L_NODE]]
+        height = (
+            ground[0, 0] * (x[0] + origin[t, 0])
+            + ground[0, 1] * (x[1] + origin[t, 1])
+            + ground[0, 2] * (x[2] + origin[t, 2])
+            - scalars[at.HEIGHT]
+        )
+        gap[p] = height
+        near = near or height < FASTEST * scalars[at.STEP]
+    return near
+
+
+@kernel
+def activate(w):
+    """Choose the points that take part, let go of the others' impulses; b of their normals from the gap. True if any.
+
+    RHS holds the velocities of all rows without impulses.
+    """
+    gap, active, b, f = (
+        floats(w, at.GAP),
+        floats(w, at.ACTIVE),
+        floats(w, at.RHS),
+        floats(w, at.IMPULSE),
+    )
+    step, found = floats(w, at.SCALARS)[at.STEP], False
+    for p in range(count(w, at.POINTS)):
+        r = 3 * p
+        if gap[p] < MARGIN or gap[p] + step * b[r] < 0.0:
+            active[p], found = 1.0, True
+            b[r] += max(gap[p], 0.0) / step
+        else:
+            active[p] = 0.0
+            f[r], f[r + 1], f[r + 2] = 0.0, 0.0, 0.0
+    return found
+
+
+@kernel
+def is_touching(w):
+    """Is a point at the ground, or about to be with the velocities in RHS?"""
+    gap, v, step = floats(w, at.GAP), floats(w, at.RHS), floats(w, at.SCALARS)[at.STEP]
+    for p in range(count(w, at.POINTS)):
+        if gap[p] < MARGIN or gap[p] + 2.0 * step * v[3 * p] < 0.0:
+            return True
+    return False
+
+
+@kernel
+def sweep(w, A, b, f, sweeps):
+    """Impulses f of the active points for A and b by Gauss-Seidel, from the f at hand."""
+    u, m, status = floats(w, at.RESIDUAL), 3 * count(w, at.POINTS), floats(w, at.STATUS)
+    velocities(w, A, b, f)
+    change, n = math.inf, 0
+    while n < sweeps and change > TOLERANCE:
+        change = _sweep(w, A, u, f, m)
+        n += 1
+    status[at.SWEEPS_USED], status[at.LAST_CHANGE] = float(n), change
+
+
+@kernel
+def solve(w, A, b, f, sweeps):
+    """Impulses f of the active points for A and b: by their modes, or by sweeps where these do not settle."""
+    floats(w, at.STATUS)[at.SWEEPS_USED] = 0.0
+    if count(w, at.POINTS) > 0 and not solve_modes(w, A, b, f):
+        _into_cones(w, f)
+        sweep(w, A, b, f, sweeps)
+        modes_of(w, f)
+
+
+@kernel
+def _into_cones(w, f):
+    """Make impulses possible ones, for the sweeps to start from; what is not a number becomes zero."""
+    mu = floats(w, at.SCALARS)[at.MU]
+    for p in range(count(w, at.POINTS)):
+        r = 3 * p
+        size = math.sqrt(f[r + 1] ** 2 + f[r + 2] ** 2)
+        if not (f[r] > 0.0 and size < math.inf):
+            f[r], f[r + 1], f[r + 2] = 0.0, 0.0, 0.0
+        elif size > mu * f[r]:
+            f[r + 1] *= mu * f[r] / size
+            f[r + 2] *= mu * f[r] / size
+
+
+@kernel
+def _sweep(w, A, u, f, m):
+    """Every active point once; the largest change of a velocity."""
+    active, mu, largest = floats(w, at.ACTIVE), floats(w, at.SCALARS)[at.MU], 0.0
+    for p in range(count(w, at.POINTS)):
+        if active[p] == 0.0:
+            continue
+        r = 3 * p
+        a_n, a_t = A[r, r], A[r + 1, r + 1] + A[r + 2, r + 2]
+        # the largest eigenvalue of the two tangential rows
+        a_t = 0.5 * (
+            a_t + math.sqrt((A[r + 1, r + 1] - A[r + 2, r + 2]) ** 2 + 4.0 * A[r + 1, r + 2] ** 2)
+        )
+        normal = max(f[r] - u[r] / a_n, 0.0)
+        d = normal - f[r]
+        x, y = (
+            f[r + 1] - (u[r + 1] + d * A[r, r + 1]) / a_t,
+            f[r + 2] - (u[r + 2] + d * A[r, r + 2]) / a_t,
+        )
+        size = math.sqrt(x * x + y * y)
+        if size > mu * normal:
+            x, y = x * mu * normal / size, y * mu * normal / size
+        d_x, d_y = x - f[r + 1], y - f[r + 2]
+        f[r], f[r + 1], f[r + 2] = normal, x, y
+        largest = max(largest, abs(d) * a_n, abs(d_x) * a_t, abs(d_y) * a_t)
+        for j in range(0, m, WIDTH):
+            change = d * load(A, r, j) + d_x * load(A, r + 1, j) + d_y * load(A, r + 2, j)
+            store(u, 0, j, load(u, 0, j) + change)
+    return largest
+
+
+@kernel
+def depths(w, b):
+    """b of the positions, from the displacement in b: a share of the depth it leads to, or the room left; True if deep.
+
+    Points that are not deep must not be pressed down, and none may slip.
+    """
+    gap, active, scalars, found = (
+        floats(w, at.GAP),
+        floats(w, at.ACTIVE),
+        floats(w, at.SCALARS),
+        False,
+    )
+    for p in range(count(w, at.POINTS)):
+        r = 3 * p
+        after = gap[p] + b[r]
+        b[r], b[r + 1], b[r + 2] = max(after, 0.0), 0.0, 0.0
+        if active[p] == 1.0 and after < -SLOP:
+            b[r], found = scalars[at.CORRECTION] * after, True
+    return found

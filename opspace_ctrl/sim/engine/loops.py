@@ -1,0 +1,149 @@
+"""Loop closures: how far they are open, and their part of the Delassus matrix eliminated.
+
+A closure is a relative task of `osim`: the first frame seen from the second's moving axes. With b its rows and c those
+of the contacts, A the Delassus matrix of both (its block b: Omega_c of `algebra.closure.core`, shared inertia and all):
+    A_bb f_b + A_bc f_c + v_b = 0                          (the frames' relative velocity after the step)
+    A' = A_cc - A_cb A_bb^-1 A_bc,  b' = v_c - A_cb A_bb^-1 v_b          (what the contacts feel)
+so closures are met exactly whatever the contacts do. Rows that depend on each other (a loop that is closed more often
+than it can move) share their force: A_bb gets a little of its diagonal.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...dynamics.frames import frame_pose
+from ...dynamics.layout import count, floats, ints
+from ...dynamics.spatial import dot
+from ...jit import kernel
+from ...lanes import WIDTH, floats_at, ints_at, load, store
+from . import layout as at
+
+POSE, POSITION, ORIENTATION = range(3)
+SHARED = 1e-11  # of the diagonal
+
+
+@kernel
+def _row_of_pose(w, k):
+    """The k-th pose, as a flat row."""
+    header = ints_at(w, 2)
+    return floats_at(header[at.POSE, 0] + 8 * k * header[at.POSE, 1], 1)
+
+
+@kernel
+def _column(pose, k):
+    """Axis k of an orientation (row major)."""
+    return pose[k], pose[3 + k], pose[6 + k]
+
+
+@kernel
+def add_errors(w, b):
+    """Rows of b: a share of how far every closure is open after the displacement in b, in the second frame's axes."""
+    loop, turn, share = (
+        ints(w, at.LOOP),
+        floats(w, at.LOOP_TURN),
+        floats(w, at.SCALARS)[at.CORRECTION],
+    )
+    first, second = _row_of_pose(w, 0), _row_of_pose(w, 1)
+    for c in range(count(w, at.CLOSURES)):
+        frame_pose(w, loop[c, 0], first)
+        frame_pose(w, loop[c, 1], second)
+        r, kind = loop[c, 2], loop[c, 3]
+        if kind != ORIENTATION:
+            d = (first[9] - second[9], first[10] - second[10], first[11] - second[11])
+            for k in range(3):
+                b[r + k] = share * (b[r + k] + dot(_column(second, k), d))
+        if kind != POSITION:
+            x, y, z = _turned(first, second, turn, c)
+            r += 3 if kind == POSE else 0
+            b[r], b[r + 1], b[r + 2] = (
+                share * (b[r] + x),
+                share * (b[r + 1] + y),
+                share * (b[r + 2] + z),
+            )
+
+
+@kernel
+def _turned(first, second, turn, c):
+    """Rotation vector, in the second frame's axes, that takes R_2 T to R_1: log(R_2^T R_1 T^T)."""
+    m00, m01, m02 = _relative(first, second, turn, c, 0)
+    m10, m11, m12 = _relative(first, second, turn, c, 1)
+    m20, m21, m22 = _relative(first, second, turn, c, 2)
+    x, y, z = 0.5 * (m21 - m12), 0.5 * (m02 - m20), 0.5 * (m10 - m01)
+    sine = math.sqrt(x * x + y * y + z * z)
+    scale = 1.0 if sine < 1e-9 else math.atan2(sine, 0.5 * (m00 + m11 + m22 - 1.0)) / sine
+    return scale * x, scale * y, scale * z
+
+
+@kernel
+def _relative(first, second, turn, c, i):
+    """Row i of R_2^T R_1 T^T."""
+    a = _column(second, i)
+    row = (dot(a, _column(first, 0)), dot(a, _column(first, 1)), dot(a, _column(first, 2)))
+    return (
+        dot(row, (turn[c, 0], turn[c, 1], turn[c, 2])),
+        dot(row, (turn[c, 3], turn[c, 4], turn[c, 5])),
+        dot(row, (turn[c, 6], turn[c, 7], turn[c, 8])),
+    )
+
+
+@kernel
+def eliminate(w, A):
+    """L of A_bb = L L^T, X = L^-1 A_bc, and A' = A_cc - X^T X into SCHUR."""
+    c, n = 3 * count(w, at.POINTS), count(w, at.CLOSED_ROWS)
+    L, X, schur = floats(w, at.CHOLESKY), floats(w, at.CROSS), floats(w, at.SCHUR)
+    for i in range(n):
+        for j in range(i + 1):
+            found = A[c + i, c + j] * (1.0 + SHARED if i == j else 1.0)
+            for k in range(j):
+                found -= L[i, k] * L[j, k]
+            L[i, j] = math.sqrt(found) if i == j else found / L[j, j]
+    for i in range(n):
+        for j in range(0, c, WIDTH):
+            found = load(A, c + i, j)
+            for k in range(i):
+                found = found - L[i, k] * load(X, k, j)
+            store(X, i, j, (1.0 / L[i, i]) * found)
+    for i in range(c):
+        for j in range(0, c, WIDTH):
+            found = load(A, i, j)
+            for k in range(n):
+                found = found - X[k, i] * load(X, k, j)
+            store(schur, i, j, found)
+
+
+@kernel
+def forward_substitute(w, b, x):
+    """x = L^-1 v_b for the closures' rows of b; those of the contacts become b'."""
+    c, n, L, X = (
+        3 * count(w, at.POINTS),
+        count(w, at.CLOSED_ROWS),
+        floats(w, at.CHOLESKY),
+        floats(w, at.CROSS),
+    )
+    for i in range(n):
+        found = b[c + i]
+        for k in range(i):
+            found -= L[i, k] * x[c + k]
+        x[c + i] = found / L[i, i]
+        for j in range(c):
+            b[j] -= X[i, j] * x[c + i]
+
+
+@kernel
+def back_substitute(w, f):
+    """f_b = -L^-T (x + X f_c), where f still holds x."""
+    c, n, L, X = (
+        3 * count(w, at.POINTS),
+        count(w, at.CLOSED_ROWS),
+        floats(w, at.CHOLESKY),
+        floats(w, at.CROSS),
+    )
+    for i in range(n - 1, -1, -1):
+        found = f[c + i]
+        for j in range(c):
+            found += X[i, j] * f[j]
+        found = -found
+        for k in range(i + 1, n):
+            found -= L[k, i] * f[c + k]
+        f[c + i] = found / L[i, i]

@@ -1,0 +1,118 @@
+"""Configurations in kernels: q (+) shift, and what a Runge-Kutta method needs on SE(3) and SE(2).
+
+A floating joint moves by the exponential of SE(3) with the shift in body axes, a planar one by that of SE(2) (the same
+formula in the plane), all other coordinates add: `model.configuration.integrate`, compiled.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...dynamics.kinematics import FLOATING, rotation_of
+from ...dynamics.layout import count, ints
+from ...dynamics.spatial import add, cross, rotate, scale
+from ...jit import kernel
+from . import layout as at
+
+_SMALL = 1e-4  # [rad], below which the quotients are series
+
+
+@kernel
+def advance(w, q, shift, out):
+    """out = q (+) shift."""
+    single, manifold = ints(w, at.SINGLE), ints(w, at.MANIFOLD)
+    for s in range(count(w, at.SINGLES)):
+        out[single[s, 0]] = q[single[s, 0]] + shift[single[s, 1]]
+    for m in range(count(w, at.MANIFOLDS)):
+        k, i = manifold[m, 1], manifold[m, 2]
+        if manifold[m, 0] == FLOATING:
+            _floating(q, k, shift, i, out)
+        else:
+            _planar(q, k, shift, i, out)
+
+
+@kernel
+def _translation(rho, phi):
+    """V(phi) rho, the translation of exp([rho, phi])."""
+    angle = math.sqrt(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
+    if angle < _SMALL:
+        b, c = 0.5 - angle**2 / 24.0, 1.0 / 6.0 - angle**2 / 120.0
+    else:
+        half = math.sin(0.5 * angle)
+        b, c = 2.0 * half * half / angle**2, (angle - math.sin(angle)) / angle**3
+    once = cross(phi, rho)
+    return add(rho, add(scale(b, once), scale(c, cross(phi, once))))
+
+
+@kernel
+def _floating(q, k, shift, i, out):
+    phi = (shift[i + 3], shift[i + 4], shift[i + 5])
+    t = _translation((shift[i], shift[i + 1], shift[i + 2]), phi)
+    x, y, z, s = q[k + 3], q[k + 4], q[k + 5], q[k + 6]
+    r0, r1, r2 = rotation_of(x, y, z, s)
+    t = rotate(r0, r1, r2, t)
+    angle = math.sqrt(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
+    half = 0.5 - angle**2 / 48.0 if angle < _SMALL else math.sin(0.5 * angle) / angle
+    a, b, c, d = half * phi[0], half * phi[1], half * phi[2], math.cos(0.5 * angle)
+    e, f, g = (
+        s * a + d * x + (y * c - z * b),
+        s * b + d * y + (z * a - x * c),
+        s * c + d * z + (x * b - y * a),
+    )
+    h = s * d - x * a - y * b - z * c
+    norm = 1.0 / math.sqrt(e * e + f * f + g * g + h * h)
+    out[k], out[k + 1], out[k + 2] = q[k] + t[0], q[k + 1] + t[1], q[k + 2] + t[2]
+    out[k + 3], out[k + 4], out[k + 5], out[k + 6] = norm * e, norm * f, norm * g, norm * h
+
+
+@kernel
+def _planar(q, k, shift, i, out):
+    theta = shift[i + 2]
+    t = _translation((shift[i], shift[i + 1], 0.0), (0.0, 0.0, theta))
+    s, c = math.sin(q[k + 2]), math.cos(q[k + 2])
+    out[k], out[k + 1], out[k + 2] = (
+        q[k] + c * t[0] - s * t[1],
+        q[k + 1] + s * t[0] + c * t[1],
+        q[k + 2] + theta,
+    )
+
+
+@kernel
+def tangent(w, u, rate, out, row):
+    """Row `row` of `out` = du/dt for q = q0 (+) u that moves with `rate` in body axes: the inverse of dexp, twice.
+
+        du/dt = v + 1/2 [u, v] + 1/12 [u, [u, v]] + O(u^4)
+    is enough for a method of order four ([Munthe-Kaas1998]).
+    """
+    single, manifold = ints(w, at.SINGLE), ints(w, at.MANIFOLD)
+    for s in range(count(w, at.SINGLES)):
+        i = single[s, 1]
+        out[row, i] = rate[i]
+    for m in range(count(w, at.MANIFOLDS)):
+        i = manifold[m, 2]
+        a, b = _twist(u, i, manifold[m, 0]), _twist(rate, i, manifold[m, 0])
+        first = _bracket(a, b)
+        second = _bracket(a, first)
+        for k in range(6):
+            if manifold[m, 0] == FLOATING:
+                out[row, i + k] = b[k] + 0.5 * first[k] + second[k] / 12.0
+        if manifold[m, 0] != FLOATING:
+            for k in range(2):
+                out[row, i + k] = b[k] + 0.5 * first[k] + second[k] / 12.0
+            out[row, i + 2] = b[5]
+
+
+@kernel
+def _twist(x, i, kind):
+    """The velocity of a joint as (linear, angular) in body axes."""
+    if kind == FLOATING:
+        return x[i], x[i + 1], x[i + 2], x[i + 3], x[i + 4], x[i + 5]
+    return x[i], x[i + 1], 0.0, 0.0, 0.0, x[i + 2]
+
+
+@kernel
+def _bracket(a, b):
+    """[a, b] of se(3), linear first."""
+    u, v, s, t = (a[0], a[1], a[2]), (a[3], a[4], a[5]), (b[0], b[1], b[2]), (b[3], b[4], b[5])
+    x, y = add(cross(v, s), cross(u, t)), cross(v, t)
+    return x[0], x[1], x[2], y[0], y[1], y[2]

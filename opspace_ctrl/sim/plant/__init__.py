@@ -1,0 +1,1 @@
+"""The robot as its bus shows it: channels, encoders, drives, watchdog and their faults."""

@@ -1,0 +1,273 @@
+"""Schedules of faults for hardware-in-the-loop tests: YAML to checked, immutable records.
+
+    seed: 7                      # optional; a seed given to the simulator, if it is not 0, goes before it
+    faults:
+      - {kind: latency, side: command, start: 1.0, duration: 2.0, delay: 0.004}
+      - {kind: noise, joints: [joint1, joint2], position: 0.0005, velocity: 0.01}
+      - {kind: push, frame: tool, start: 4.0, duration: 0.2, force: [20, 0, 0]}
+
+`start` and `duration` are simulated seconds, counted from the first command that reaches the robot, so that a slow
+start of the controller shifts nothing; by default a fault acts from 0 to the end. The kinds are in `fault_kinds`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...errors import FaultError, OpspaceError, UnknownJointError, listed, quoted
+from ...model import Model
+from ...parameter_file import yaml_problem
+from .fault_kinds import KINDS, SIDES, Kind, Value
+
+__all__ = ["Fault", "Schedule", "load_faults", "parse_faults"]
+
+ALL = "all"
+COMMON = ("kind", "start", "duration")
+MAX_TEXT = 1_000_000  # characters; more is not a schedule
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault.
+
+    Attributes:
+        kind: A key of KINDS.
+        start, duration: [s]; the duration may be infinite.
+        side: state, command or both, for faults of the bus; else "".
+        joints: Names, empty for all, for faults of sensors and drives.
+        frame: For pushes and masses; else "".
+        values: Numbers or triples by name, those left out at their neutral value.
+    """
+
+    kind: str
+    start: float = 0.0
+    duration: float = math.inf
+    side: str = ""
+    joints: tuple[str, ...] = ()
+    frame: str = ""
+    values: Mapping[str, float | tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def end(self) -> float:
+        """When it stops acting [s]."""
+        return self.start + self.duration
+
+    @property
+    def target(self) -> str:
+        """What it acts on, in words."""
+        if KINDS[self.kind].target == "side":
+            return {"state": "states", "command": "commands", "both": "states and commands"}[
+                self.side
+            ]
+        return self.frame or ", ".join(self.joints) or "all joints"
+
+    @property
+    def title(self) -> str:
+        """The kind and its target, in words."""
+        numbers = ", ".join(
+            f"{name} {_shown(value)} {KINDS[self.kind].values[name].unit}".removesuffix(" 1")
+            for name, value in self.values.items()
+            if value != _neutral(self.kind, name)
+        )
+        return f"{self.kind} of {self.target}" + (f" ({numbers})" if numbers else "")
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Faults in the order of the file, and its seed (None: not given)."""
+
+    faults: tuple[Fault, ...] = ()
+    seed: int | None = None
+
+    def check(self, model: Model) -> None:
+        """Raise FaultError if a joint or frame that a fault names is not the model's."""
+        for number, fault in enumerate(self.faults, 1):
+            try:
+                if fault.frame and model.frame_body[model.frame_index(fault.frame)] < 0:
+                    moving = [
+                        name for name, body in zip(model.frame_names, model.frame_body) if body >= 0
+                    ]
+                    raise OpspaceError(
+                        f"frame {quoted(fault.frame)} does not move; frames that do: {listed(moving)}"
+                    )
+                for name in fault.joints:
+                    if name not in model.joint_names:
+                        raise UnknownJointError(
+                            f"no joint {quoted(name)}; joints: {listed(model.joint_names)}"
+                        )
+            except OpspaceError as error:
+                raise FaultError(f"fault {number} ({fault.kind}): {error}") from None
+
+
+def load_faults(source: str | Path) -> Schedule:
+    """The schedule in a YAML file, or in YAML text (anything with a line break or a colon that is no file).
+
+    Raises:
+        FaultError: It cannot be read, or something in it is wrong.
+    """
+    text = str(source)
+    if not text.strip():
+        return Schedule()
+    is_text = not isinstance(source, Path) and (
+        "\n" in text or ": " in text or text.lstrip()[0] in "[{"
+    )
+    if is_text:
+        return parse_faults(_yaml(text, "the schedule of faults"))
+    try:
+        text = Path(source).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FaultError(
+            f"cannot read the schedule of faults {quoted(str(source))}: {error}"
+        ) from None
+    try:
+        return parse_faults(_yaml(text, "the schedule"))
+    except FaultError as error:
+        raise FaultError(f"{source}: {error}") from None
+
+
+def _yaml(text: str, what: str):
+    import yaml
+
+    if len(text) > MAX_TEXT:
+        raise FaultError(f"{what} has {len(text)} characters; at most {MAX_TEXT} are read")
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise FaultError(f"{what} is not YAML: {yaml_problem(error)[:200]}") from None
+
+
+def parse_faults(document) -> Schedule:
+    """A schedule from what YAML gave: {seed, faults}, a list of faults, or one fault.
+
+    Raises:
+        FaultError: Naming the fault's number, its element and what is valid.
+    """
+    seed = None
+    if isinstance(document, Mapping) and "kind" in document:
+        document = [document]
+    if isinstance(document, Mapping):
+        _refuse_unknown(document, ("seed", "faults"), "the schedule")
+        seed = document.get("seed")
+        if seed is not None and not (
+            isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < 2**63
+        ):
+            raise FaultError(f"seed = {quoted(seed)}: a whole number from 0 to 2^63 - 1 is valid")
+        document = document.get("faults")
+    if document is None:
+        document = []
+    if isinstance(document, (str, bytes)) or not isinstance(document, Sequence):
+        raise FaultError(
+            f"a schedule is {{seed: ..., faults: [...]}} or a list of faults, not {quoted(document)}"
+        )
+    return Schedule(tuple(_fault(entry, number) for number, entry in enumerate(document, 1)), seed)
+
+
+def _fault(entry, number: int) -> Fault:
+    if not isinstance(entry, Mapping):
+        raise FaultError(
+            f"fault {number} is {quoted(entry)}, not a mapping such as {{kind: loss, side: state}}"
+        )
+    kind_name = entry.get("kind")
+    if not isinstance(kind_name, str) or kind_name not in KINDS:
+        raise FaultError(f"fault {number}: no kind {quoted(kind_name)}; kinds: {listed(KINDS)}")
+    kind, what = KINDS[kind_name], f"fault {number} ({kind_name})"
+    _refuse_unknown(entry, (*COMMON, kind.target, *kind.values), what)
+    start = _number(entry.get("start", 0.0), Value("s", 0.0), f"{what}: start")
+    duration = entry.get("duration", math.inf)
+    if duration != math.inf:
+        duration = _number(duration, Value("s", 0.0), f"{what}: duration")
+    return Fault(
+        kind_name, start, duration, **_target(entry, kind, what), values=_values(entry, kind, what)
+    )
+
+
+def _target(entry: Mapping, kind: Kind, what: str) -> dict:
+    value = entry.get(kind.target)
+    if kind.target == "side":
+        if value not in SIDES:
+            raise FaultError(f"{what}: side = {quoted(value)}; valid: {listed(SIDES)}")
+        return {"side": value}
+    if kind.target == "frame":
+        if not isinstance(value, str) or not value:
+            raise FaultError(f"{what}: frame = {quoted(value)}; the name of a link is valid")
+        return {"frame": value}
+    if value is None or value == ALL:
+        return {}
+    names = [value] if isinstance(value, str) else value
+    if (
+        not isinstance(names, list)
+        or not names
+        or not all(isinstance(name, str) and name for name in names)
+    ):
+        raise FaultError(
+            f"{what}: joints = {quoted(value)}; a name, a list of names or '{ALL}' is valid"
+        )
+    return {"joints": tuple(names)}
+
+
+def _values(entry: Mapping, kind: Kind, what: str) -> dict[str, float | tuple[float, ...]]:
+    if kind.values and not any(name in entry for name in kind.values):
+        raise FaultError(f"{what}: give {' or '.join(kind.values)}")
+    values: dict[str, float | tuple[float, ...]] = {}
+    for name, value in kind.values.items():
+        given = entry.get(name, _neutral_of(value))
+        if value.length == 1:
+            values[name] = _number(given, value, f"{what}: {name}")
+            continue
+        if (
+            isinstance(given, (str, bytes))
+            or not isinstance(given, Sequence)
+            or len(given) != value.length
+        ):
+            raise FaultError(
+                f"{what}: {name} = {quoted(given)}; {value.length} numbers [{value.unit}] are valid"
+            )
+        values[name] = tuple(_number(item, value, f"{what}: {name}") for item in given)
+    return values
+
+
+def _number(given, value: Value, what: str) -> float:
+    number = math.nan
+    if not isinstance(given, bool):
+        try:
+            number = float(given)  # text too: YAML 1.1 reads 1e-3 as a word
+        except (TypeError, ValueError, OverflowError):
+            pass
+    low, high = value.minimum, value.maximum
+    if (
+        not math.isfinite(number)
+        or (low is not None and number < low)
+        or (high is not None and number > high)
+    ):
+        bounds = (
+            "" if low is None else f" >= {low:g}" if high is None else f" from {low:g} to {high:g}"
+        )
+        raise FaultError(
+            f"{what} = {quoted(given)}; a finite number{bounds} [{value.unit}] is valid"
+        )
+    return number
+
+
+def _refuse_unknown(mapping: Mapping, valid: Sequence[str], what: str) -> None:
+    for key in mapping:
+        if key not in valid:
+            raise FaultError(f"{what} has no {quoted(key)}; valid: {listed(valid)}")
+
+
+def _neutral_of(value: Value) -> float | tuple[float, ...]:
+    return value.neutral if value.length == 1 else (value.neutral,) * value.length
+
+
+def _neutral(kind: str, name: str) -> float | tuple[float, ...]:
+    return _neutral_of(KINDS[kind].values[name])
+
+
+def _shown(value) -> str:
+    return (
+        f"{value:g}"
+        if isinstance(value, float)
+        else "[" + ", ".join(f"{item:g}" for item in value) + "]"
+    )
