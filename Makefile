@@ -37,8 +37,8 @@ demo: $(CORE)
 # Computing shares the cores; what runs ROS nodes comes after it, one test at a time.
 test: lint
 ifeq ($(strip $(PYTEST_ARGS)),)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore-glob='*/test_live_*'
-	$(BIN)/python -m pytest test/test_live_*.py
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=test/live
+	$(BIN)/python -m pytest test/live
 else
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 endif
@@ -46,7 +46,7 @@ endif
 test-launch:
 	@env -u PYTHONNOUSERSITE PYTHONPATH='$(PYTHONPATH)' $(ROS_PYTHON) -c 'import launch_ros, opspace_ctrl' || \
 	  { echo "source a ROS 2 workspace in which this package is built: launch_ros is not on PyPI" >&2; exit 1; }
-	env -u PYTHONNOUSERSITE PYTHONPATH='$(PYTHONPATH)' $(ROS_PYTHON) -m pytest $(PYTEST_ARGS) test/live_launch.py
+	env -u PYTHONNOUSERSITE PYTHONPATH='$(PYTHONPATH)' $(ROS_PYTHON) -m pytest $(PYTEST_ARGS) test/live/live_launch.py
 
 lint: $(TEST)
 	$(BIN)/ruff format --check --quiet . || { echo "run ruff format" >&2; exit 1; }

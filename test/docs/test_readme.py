@@ -1,0 +1,50 @@
+"""What only the README claims: its installation lines and the speed it quotes. Its blocks are run by test_docs.py."""
+
+import re
+import shlex
+
+import pytest
+from helpers.documents import ROOT, blocks, commands
+
+from opspace_ctrl.cli import main
+
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+INSTALLED = [
+    line
+    for block in blocks("sh", document="README.md")
+    for line in commands(block.text)
+    if line.startswith("env/bin/opspace ")
+]
+
+
+@pytest.mark.parametrize("line", INSTALLED)
+def test_commands_of_an_installed_package_run(line):
+    assert main(shlex.split(line)[1:]) == 0
+
+
+def test_the_table_of_extras_is_complete():
+    setup = (ROOT / "setup.py").read_text()
+    extras_table = re.search(r"^\| extra \|.*?\n\n", TEXT, re.MULTILINE | re.DOTALL)[0]
+    rows = re.findall(r"^\| (`.*?`) \|", extras_table, re.MULTILINE)
+    named = {extra for row in rows for extra in re.findall(r"`([\w-]+)`", row)}
+    assert named == set(re.findall(r'^        "([\w-]+)": ', setup, re.MULTILINE))
+
+
+def test_the_speed_quoted_is_the_speed_measured():
+    measured = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    tick = measured[measured.index("|**tick:") : measured.index("|**explicit:")]
+    rows = {
+        line.split("|")[1].strip(): [
+            float(cell.split()[0]) for cell in line.split("|")[2:4] if cell.strip()
+        ]
+        for line in tick.splitlines()[1:]
+    }
+    quoted = re.search(
+        r"([\d.]+) us on a Panda arm \(Pinocchio ([\d.]+), MuJoCo ([\d.]+)\)\s+and ([\d.]+) us on a "
+        r"Unitree G1.*?\(([\d.]+) and ([\d.]+)\)",
+        TEXT,
+        re.DOTALL,
+    ).groups()
+    names = ("sparse_ltdl", "Pinocchio best", "MuJoCo")
+    for place, (name, robot) in enumerate((name, robot) for robot in (0, 1) for name in names):
+        assert float(quoted[place]) == pytest.approx(rows[name][robot], rel=0.05), (name, robot)

@@ -1,0 +1,175 @@
+"""What the tests of the control law share: cores without limits, states, and the law written with dense matrices.
+
+The dense law is that of Sentis and Khatib, with pseudo-inverses of full matrices:
+    N_s = 1 - Jbar_s J_s,  Phi = U N_s H^-1 (U N_s)^T,  B = H^-1 (U N_s)^T Phi^+,  J* = J B,  tau = J*^T F
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from helpers import shipped_robots
+from helpers.support import load_quietly, urdf_path
+from opspace_ctrl import bias_forces, frame_jacobian, load_robot, mass_matrix
+from opspace_ctrl.control import layout as at
+from opspace_ctrl.control.core import Core
+from opspace_ctrl.control.structure import ContactSpec, Structure, TaskSpec
+from opspace_ctrl.control.targets import segments
+from opspace_ctrl.dynamics import center_of_mass_bias, center_of_mass_jacobian, frame_acceleration
+
+EPS = np.finfo(float).eps
+FEET = {
+    "asimo": ("left_foot", "right_foot"),
+    "g1": ("left_ankle_roll_link", "right_ankle_roll_link"),
+    "talos": ("left_sole_link", "right_sole_link"),
+}
+HANDS = {
+    "asimo": ("left_hand", "right_hand"),
+    "g1": ("left_wrist_yaw_link", "right_wrist_yaw_link"),
+    "talos": ("gripper_left_base_link", "gripper_right_base_link"),
+}
+FILES = {"panda": "panda", "g1": "g1_29dof_rev_1_0", "talos": "talos_reduced"}
+
+
+@cache
+def robot(name: str):
+    """A shipped robot, or one of example-robot-data; the humanoids float."""
+    if name in FILES:
+        return load_quietly(urdf_path(FILES[name]), "fixed" if name == "panda" else "floating")
+    return load_robot(name)
+
+
+def make_core(model, tasks=(), contacts=(), method="sparse_ltdl", **options) -> Core:
+    """A core without limits, ramp or fade, unless told otherwise."""
+    core = Core(model, Structure(tuple(tasks), tuple(contacts)), method)
+    core.effort_limits[:], core.rate_limits[:] = np.inf, np.inf
+    core.options[[at.RAMP, at.FADE]] = 0.0
+    core.options[[at.DAMPING, at.CUT]] = 1e-6, 1e-8  # strictness is a property of regular levels
+    core.options[at.INTERNAL] = at.ZERO
+    for name, value in options.items():
+        core.options[getattr(at, name.upper())] = value
+    return core
+
+
+def state(name: str, seed: int, speed: float = 0.5):
+    """A configuration near the home pose (or a random one), and a velocity."""
+    model, rng = robot(name), np.random.default_rng(seed)
+    q = shipped_robots.home(name) if name in shipped_robots.ROBOTS else model.neutral()
+    step = 0.4 * rng.normal(size=model.nv)
+    return model.integrate(q, step, 1.0), speed * rng.normal(size=model.nv)
+
+
+class Dense:
+    """The constrained dynamics of a robot at a state, by pseudo-inverses."""
+
+    def __init__(self, model, q, v, contacts=()):
+        self.model, self.q, self.v = model, q, v
+        self.H, self.h, n = mass_matrix(model, q), bias_forces(model, q, v), model.nv
+        self.Hi = np.linalg.inv(self.H)
+        self.U = np.eye(n)[~model.is_base_coordinate]
+        self.J_s = np.vstack([np.zeros((0, n)), *(self.rows(c.frame, c.rows) for c in contacts)])
+        self.drift_s = np.concatenate(
+            [np.zeros(0), *(self.drift(c.frame)[: c.rows] for c in contacts)]
+        )
+        self.Li_s = (
+            np.linalg.pinv(self.J_s @ self.Hi @ self.J_s.T) if len(self.J_s) else np.zeros((0, 0))
+        )
+        self.Jbar_s = self.Hi @ self.J_s.T @ self.Li_s
+        self.N_s = np.eye(n) - self.Jbar_s @ self.J_s
+
+    @cached_property
+    def Phi(self):
+        return self.U @ self.N_s @ self.Hi @ (self.U @ self.N_s).T
+
+    @cached_property
+    def Phi_inv(self):
+        return np.linalg.pinv(self.Phi, rcond=1e-10, hermitian=True)
+
+    @cached_property
+    def B(self):
+        return self.Hi @ (self.U @ self.N_s).T @ self.Phi_inv
+
+    def rows(self, frame, count=6):
+        """J of a frame, or of the centre of mass for None."""
+        return (
+            center_of_mass_jacobian(self.model, self.q)
+            if frame is None
+            else (frame_jacobian(self.model, self.q, frame)[:count])
+        )
+
+    def drift(self, frame):
+        """Jdot v."""
+        if frame is None:
+            return center_of_mass_bias(self.model, self.q, self.v)
+        return frame_acceleration(self.model, self.q, self.v, np.zeros(self.model.nv), frame)
+
+    def acceleration(self, tau):
+        """dv/dt under joint torques, the contacts holding."""
+        return self.N_s @ self.Hi @ (self.U.T @ tau - self.h) - self.Jbar_s @ self.drift_s
+
+    def contact_forces(self, tau):
+        """What the contacts exert then."""
+        return self.Li_s @ (-self.drift_s - self.J_s @ self.Hi @ (self.U.T @ tau - self.h))
+
+    def law(self, levels, posture):
+        """Torque of the levels [(J, wanted acceleration, drift)] and of an acceleration of the joints, summed up."""
+        tau, N = self.B.T @ self.h, np.eye(len(self.U))
+        parts = [tau]
+        for J, wanted, drift in levels:
+            star = J @ self.B @ N
+            inertia = np.linalg.pinv(star @ self.Phi @ star.T, rcond=1e-10, hermitian=True)
+            F = inertia @ (wanted - drift - J @ self.acceleration(tau))
+            parts.append(star.T @ F)
+            tau = tau + parts[-1]
+            N = N - self.Phi @ star.T @ inertia @ star
+        parts.append(N.T @ self.Phi_inv @ posture)
+        return tau + parts[-1], parts
+
+    def tolerance(self) -> float:
+        """max(1e-12, 50 eps cond H): what derived quantities may differ by, of their size."""
+        return max(1e-12, 50 * EPS * np.linalg.cond(self.H))
+
+
+def wanted(core, i):
+    """The acceleration that task i asks for by the inertia law, from the numbers that the core shows."""
+    return (
+        core.target_acceleration[i]
+        + core.stiffness[i] * core.error[i]
+        + core.damping[i] * (core.target_velocity[i] - core.velocity[i])
+    )
+
+
+def hold_another_pose(core, q, v, rng):
+    """Targets away from where the tasks are, and in motion: a program of one segment for each task."""
+    core.activate(q, v, 0.0)
+    for i, task in enumerate(core.structure.tasks):
+        start = (
+            Rotation.identity()
+            if task.frame is None
+            else Rotation.from_matrix(core.pose[i, :9].reshape(3, 3))
+        )
+        turn = Rotation.from_rotvec(0.3 * rng.normal(size=3)) * start
+        position = 0.2 * rng.normal(size=(3, 6))
+        position[:, 0] += core.pose[i, 9:]
+        core.load_program(
+            i,
+            segments.row(-0.3, 1.0, position, turn.as_quat(), 0.3 * rng.normal(size=(3, 6)))[None],
+        )
+
+
+__all__ = [
+    "ContactSpec",
+    "Dense",
+    "FEET",
+    "HANDS",
+    "TaskSpec",
+    "at",
+    "hold_another_pose",
+    "make_core",
+    "robot",
+    "state",
+    "wanted",
+]

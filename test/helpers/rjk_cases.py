@@ -1,0 +1,69 @@
+"""Robots as the counted RJK wants them: screws between links, inertias in link axes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from opspace_ctrl.algebra.counts.screws import Link, Screw
+from opspace_ctrl.dynamics.api import frame_pose
+from opspace_ctrl.model import JointType
+from opspace_ctrl.model.joints import planar_axes
+
+
+def skew(p):
+    return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
+
+
+def spatial_inertia(mass, com, inertia):
+    """M (6, 6), angular first, from the inertia about the centre of mass."""
+    c = skew(com)
+    return np.block([[inertia - mass * c @ c, mass * c], [-mass * c, mass * np.eye(3)]])
+
+
+def three_screws(R, p):
+    """Any pose as Z(theta_1, d_1) X(alpha, a) Z(theta_2, d_2): both z axes have a common normal."""
+    sine = math.hypot(R[0, 2], R[1, 2])
+    alpha = math.atan2(sine, R[2, 2])
+    theta_1 = math.atan2(R[0, 2], -R[1, 2]) if sine > 1e-9 else math.atan2(p[1], p[0])
+    normal = np.array([math.cos(theta_1), math.sin(theta_1), 0.0])
+    across = np.array([-math.sin(theta_1), math.cos(theta_1), 0.0])
+    theta_2 = math.atan2(-(R[:, 1] @ normal), R[:, 0] @ normal)
+    d_2 = -(p @ across) / sine if sine > 1e-9 else 0.0
+    d_1 = p[2] - d_2 * R[2, 2]
+    return Link((Screw(2, theta_2, d_2), Screw(0, alpha, p @ normal), Screw(2, theta_1, d_1)))
+
+
+def counted_inputs(model, q):
+    """Poses of the links, screws between them, inertias and tips, as the counted recursion wants them."""
+    # Link frames are the body frames, turned so that the joint axis is z.
+    turn = [
+        planar_axes(axis) if kind == JointType.REVOLUTE else np.eye(3)
+        for axis, kind in zip(model.axis, model.joint_type)
+    ]
+    poses = [link_pose(model, q, body, Q) for body, Q in zip(model.body_names, turn)]
+    links = [
+        None if p < 0 else three_screws(poses[p][0].T @ R, poses[p][0].T @ (x - poses[p][1]))
+        for p, (R, x) in zip(model.parent, poses)
+    ]
+    M = np.array(
+        [
+            spatial_inertia(m, Q.T @ c, Q.T @ inertia @ Q)
+            for m, c, inertia, Q in zip(model.mass, model.com, model.inertia, turn)
+        ]
+    )
+    tips = [i for i in range(len(model.parent)) if not model.children(i)]
+    return poses, links, M, tips
+
+
+def link_pose(model, q, body, Q):
+    """Rotation and origin of a turned body frame in the world."""
+    position, (x, y, z, w) = frame_pose(model, q, body)
+    v = skew([x, y, z])
+    return (np.eye(3) + 2.0 * w * v + 2.0 * v @ v) @ Q, position
+
+
+def in_link_axes(jacobian, R):
+    """Linear first in world axes -> angular first in link axes."""
+    return np.vstack([R.T @ jacobian[3:], R.T @ jacobian[:3]])

@@ -1,0 +1,166 @@
+"""The demo: what it follows, what it measures, and that it runs in one process and as a ROS graph."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.compiled_nodes import compile_controller
+from helpers.ros import COMPILING, PATIENCE
+
+from opspace_ctrl import load_robot
+from opspace_ctrl.cli import _parser, main
+from opspace_ctrl.commands._demo import direct
+from opspace_ctrl.commands._demo.scenario import SCENARIOS, SECONDS, waypoints
+from opspace_ctrl.commands._interrupt import Interruption
+from opspace_ctrl.osim import methods
+
+
+@pytest.mark.parametrize("robot", SCENARIOS)
+def test_the_figure_starts_and_ends_at_rest_and_its_velocity_is_its_derivative(robot):
+    times, positions, velocities = waypoints(SCENARIOS[robot], np.array([1.0, 2.0, 3.0]))
+    assert np.allclose(positions[-1], [1.0, 2.0, 3.0]) and np.allclose(
+        velocities[-1], 0.0, atol=1e-3
+    )
+    by_difference = np.gradient(positions, times, axis=0)[1:-1]
+    assert np.abs(velocities[1:-1] - by_difference).max() < 0.01 * np.abs(velocities).max()
+    assert np.abs(positions - positions[-1]).max() > 0.9 * max(SCENARIOS[robot].size)
+
+
+@pytest.mark.parametrize("robot", SCENARIOS)
+def test_the_robot_carries_the_methods_it_shows(robot):
+    assert set(SCENARIOS[robot].methods) <= set(methods(load_robot(robot)))
+
+
+@pytest.fixture(scope="module", params=SCENARIOS)
+def record(request):
+    """A run in one process."""
+    shown = []
+    with Interruption() as stop:
+        record = direct.follow(SCENARIOS[request.param], shown.append, stop)
+    assert len(shown) > 10
+    return record
+
+
+def test_the_tool_tracks_with_every_method_and_comes_back_after_the_push(record):
+    scenario = record.scenario
+    assert record.time[0] == pytest.approx(0.0, abs=1e-9) and record.time[-1] == pytest.approx(
+        SECONDS, abs=2e-3
+    )
+    assert len(record.time) == round(SECONDS / 1e-3) + 1 or len(record.time) == round(
+        SECONDS / 1e-3
+    )
+    for name in scenario.methods:
+        assert record.of_method(name).error.max() < 10.0, name
+    pushed = record.rows(record.near_push)
+    assert (
+        1.1 * record.rows(record.time < scenario.push_start).error.max()
+        < pushed.error.max()
+        < 100.0
+    )
+    assert record.rows(record.time > scenario.push_end + 2.0).error.max() < 10.0
+    assert np.abs(record.share).max() <= 1.0
+
+
+def test_a_run_without_ros_prints_a_summary_and_draws(tmp_path, capsys):
+    assert main(["demo", "--no-ros", "--plot", str(tmp_path / "demo.png")]) == 0
+    printed = capsys.readouterr().out
+    assert (
+        "without ROS" in printed and "largest tracking error, rjk" in printed and "next:" in printed
+    )
+    offered = [
+        shlex.split(line)
+        for line in printed[printed.index("next:") :].splitlines()
+        if "opspace " in line
+    ]
+    assert [words[1] for words in offered] == ["demo", "bench", "hil"]
+    for words in offered:
+        args = _parser().parse_args(words[1:])
+        assert args.run
+    controller = shlex.split(args.controller)  # of the last, which starts one
+    assert Path(controller[controller.index("--params-file") + 1]).is_file()
+    assert (tmp_path / "demo.png").stat().st_size > 50_000
+
+
+@pytest.mark.parametrize(
+    "path, words",
+    [
+        ("missing/demo.png", "its folder does not exist"),
+        (".", "it is a folder"),
+        ("demo.docx", "its ending must be one of"),
+        ("demo", "its ending must be"),
+    ],
+)
+def test_a_picture_that_could_not_be_written_is_refused_before_anything_moves(
+    path, words, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--no-ros", "--plot", path]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and f"cannot write {path!r}: {words}" in err
+
+
+def demo(tmp_path, *arguments: str) -> subprocess.Popen:
+    """The demo as a process of its own; it and what it starts carry a mark in their environment."""
+    environment = {**os.environ, "DEMO_OF": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    environment.pop("ROS_DOMAIN_ID", None)
+    return subprocess.Popen(
+        [sys.executable, "-m", "opspace_ctrl.cli", "demo", *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def nodes(tmp_path) -> list[str]:
+    """The nodes that run under this mark."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):  # it has ended, or is not ours
+            marked = f"DEMO_OF={tmp_path}".encode() in Path("/proc", entry, "environ").read_bytes()
+            words = Path("/proc", entry, "cmdline").read_bytes()
+            if marked and b"opspace_ctrl.nodes" in words:
+                found.append(entry)
+    return found
+
+
+def test_a_run_over_ros_follows_the_figure_and_leaves_nothing_behind(tmp_path):
+    compile_controller("arm7")
+    process = demo(tmp_path, "arm7", "--plot", str(tmp_path / "demo.png"))
+    try:
+        printed = process.communicate(timeout=COMPILING)[0]
+        assert process.returncode == 0, printed
+    finally:
+        process.kill()
+    errors = [
+        float(line.split("│")[2].split()[0])
+        for line in printed.splitlines()
+        if "tracking error" in line
+    ]
+    assert len(errors) == 5 and max(errors[:4]) < 10.0 and errors[4] < 100.0, printed
+    assert (tmp_path / "demo.png").exists()
+    assert nodes(tmp_path) == []
+
+
+def test_an_interrupt_ends_both_nodes_and_returns_130(tmp_path):
+    process = demo(tmp_path, "arm7")
+    try:
+        end = time.monotonic() + PATIENCE
+        while len(nodes(tmp_path)) < 2:
+            assert time.monotonic() < end and process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        printed = process.communicate(timeout=PATIENCE)[0]
+        assert process.returncode == 130, printed
+        assert "Traceback" not in printed
+        assert nodes(tmp_path) == []
+    finally:
+        process.kill()

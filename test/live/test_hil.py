@@ -1,0 +1,251 @@
+"""`opspace hil` with the real simulator and the real controller, each a process of its own."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+from helpers.compiled_nodes import compile_controller
+from helpers.ros import COMPILING, LONG, Graph
+from mcap.reader import make_reader
+from mcap_ros2.decoder import DecoderFactory
+
+from opspace_ctrl.data import shipped_path
+from opspace_ctrl.sim.plant.fault_kinds import KINDS
+from opspace_ctrl.sim.record.log import progress
+
+OPSPACE = [sys.executable, "-m", "opspace_ctrl.cli"]
+# Not the shipped stiffness: with it and the torque rate limit a loss of communication ends in large swings.
+CONTROLLER = (
+    f"{sys.executable} -m opspace_ctrl.nodes.controller --ros-args "
+    f"--params-file {shipped_path('config', 'arm7.yaml')} -p autostart:=true -p state_timeout:=60.0 "
+    "-p tool.stiffness:=[400.0]"
+)
+FIRST_LINE = "opspace hil: arm7"  # printed when the handlers of the signals stand
+MARK = "OPSPACE_TEST_MARK"
+
+
+class Hil:
+    """A running `opspace hil`; all its processes carry a mark in their environment."""
+
+    def __init__(self, folder: Path, *arguments: str, environment=os.environ):
+        self.mark, self.folder, self.path = uuid.uuid4().hex, folder, folder / "hil.txt"
+        folder.mkdir(exist_ok=True)
+        command = [
+            *OPSPACE,
+            "hil",
+            "arm7",
+            "--report",
+            str(folder),
+            "--patience",
+            "900",
+            *arguments,
+        ]
+        with self.path.open("wb") as output:
+            self.process = subprocess.Popen(
+                command,
+                env={**environment, MARK: self.mark, "PYTHONUNBUFFERED": "1"},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+            )
+
+    def wait_for(self, condition, what: str) -> None:
+        deadline = time.monotonic() + COMPILING
+        while not condition():
+            assert self.process.poll() is None, f"{what}: it ended\n{self.output()}"
+            assert time.monotonic() < deadline, f"{what}: not in time\n{self.output()}"
+            time.sleep(0.02)
+
+    def code(self) -> int:
+        """Wait for the end."""
+        return self.process.wait(COMPILING)
+
+    def output(self) -> str:
+        texts = [
+            path.read_text(errors="replace")[-3000:] for path in sorted(self.folder.glob("*.txt"))
+        ]
+        return "\n---\n".join(texts)
+
+    def report(self) -> dict:
+        return json.loads((self.folder / "report.json").read_text())
+
+    def left_running(self) -> list[str]:
+        """The processes with our mark."""
+        wanted, found = f"{MARK}={self.mark}".encode(), []
+        for path in Path("/proc").glob("[0-9]*"):
+            try:
+                if wanted in (path / "environ").read_bytes():
+                    found.append((path / "cmdline").read_text())
+            except OSError:  # ended meanwhile
+                pass
+        return found
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(60)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait(60)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    compile_controller("arm7")
+
+
+@pytest.fixture
+def hil(tmp_path):
+    started = []
+
+    def start(name, *arguments, **options):
+        started.append(Hil(tmp_path / name, *arguments, **options))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.end()
+
+
+def test_every_fault_shows_in_one_report_of_the_real_controller(hil, tmp_path):
+    bag = tmp_path / "run.mcap"
+    run = hil(
+        "run",
+        "--controller",
+        CONTROLLER,
+        "--mode",
+        "lockstep",
+        "--seconds",
+        "8",
+        "--record",
+        str(bag),
+        "--faults",
+        str(shipped_path("config", "faults_example.yaml")),
+        "--max-torque",
+        "100",
+        "--max-error",
+        "0.5",
+        "--max-missed",
+        "0",
+        "--max-refused",
+        "0",
+    )
+    assert run.code() == 0, run.output()
+    report = run.report()
+    assert report["summary"] == "all limits kept" and report["seconds"] == pytest.approx(8.0)
+    assert [limit["name"] for limit in report["limits"]] == [
+        "complete",
+        "max_torque",
+        "max_error",
+        "max_missed",
+        "max_refused",
+    ]
+    assert {fault["kind"] for fault in report["faults"]} == set(KINDS)
+    for fault in report["faults"]:
+        assert fault["acted"], fault["words"]
+        assert fault["words"] in run.path.read_text()
+    (lost,) = (fault for fault in report["faults"] if fault["kind"] == "loss")
+    assert lost["effect"]["watchdog_seconds"] == pytest.approx(0.03, abs=0.002)
+    (task,) = report["tracking"]["tasks"]
+    assert task.endswith("/tool/error") and 0 < report["tracking"]["largest"]["position"] < 0.5
+    assert {path.name for path in run.folder.glob("*.png")} == {
+        "timing.png",
+        "tracking.png",
+        "torque.png",
+        "faults.png",
+    }
+    with bag.open("rb") as file:
+        decoded = make_reader(file, decoder_factories=[DecoderFactory()]).iter_decoded_messages(
+            ["/joint_states"]
+        )
+        stamps = [message.header.stamp for _, _, _, message in decoded]
+    assert len(stamps) > 8000 and (stamps[8000].sec, stamps[8000].nanosec) == (8, 0)
+    assert not run.left_running()
+
+
+def test_a_controller_of_somebody_else_is_tested_and_exceeded_limits_are_named(hil, tmp_path):
+    with Graph(tmp_path) as graph:
+        run = hil(
+            "run",
+            "--mode",
+            "lockstep",
+            "--seconds",
+            "0.5",
+            "--max-torque",
+            "1",
+            "--max-missed",
+            "0",
+            environment=graph.environment,
+        )
+        run.wait_for(lambda: (run.folder / "log" / "header.json").exists(), "the simulator's log")
+        graph.start(
+            "controller",
+            parameters={
+                "robot": "arm7",
+                "tasks": ["tool"],
+                "tool.frame": "tool",
+                "autostart": True,
+                "state_timeout": LONG,
+            },
+        )
+        assert run.code() == 1, run.output()
+    report = run.report()
+    assert (
+        report["summary"].startswith("largest effort commanded [Nm or N]: ")
+        and "allowed 1" in report["summary"]
+    )
+    assert report["summary"] in run.path.read_text() and not run.left_running()
+    assert {limit["name"]: limit["kept"] for limit in report["limits"]} == {
+        "complete": True,
+        "max_torque": False,
+        "max_missed": True,
+    }
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_it_runs_ends_everything_and_returns_130(hil, number):
+    run = hil("run", "--controller", CONTROLLER, "--mode", "lockstep", "--seconds", "100000")
+    run.wait_for(lambda: (progress(run.folder / "log") or 0.0) > 0.1, "a run that goes")
+    assert len(run.left_running()) >= 3
+    run.process.send_signal(number)
+    assert run.code() == 130, run.output()
+    assert not run.left_running() and "Traceback" not in run.path.read_text()
+    assert run.report()["interrupted"]
+
+
+def test_an_interrupt_at_any_moment_of_the_start_ends_everything_and_returns_130(hil):
+    rng = random.Random(6)
+    for k in range(6):
+        run = hil(
+            f"run{k}", "--controller", CONTROLLER, "--mode", "lockstep", "--seconds", "100000"
+        )
+        run.wait_for(lambda run=run: FIRST_LINE in run.path.read_text(), "its first line")
+        time.sleep(rng.choice((0.0, 0.3, 3.0)) * rng.random())
+        for _ in range(1 + k % 2):  # an impatient user sends two
+            run.process.send_signal(rng.choice((signal.SIGINT, signal.SIGTERM)))
+        assert run.code() == 130, run.output()
+        assert not run.left_running() and "Traceback" not in run.path.read_text()
+
+
+def test_a_controller_that_fails_is_told_with_its_last_words_and_not_with_an_older_report(
+    hil, tmp_path
+):
+    older = tmp_path / "run" / "report.json"
+    older.parent.mkdir()
+    older.write_text('{"summary": "all limits kept", "kept": true}')
+    failing = f"{sys.executable} -c 'print(\"no torque today\"); raise SystemExit(3)'"
+    run = hil("run", "--controller", failing, "--mode", "lockstep", "--seconds", "1")
+    assert run.code() == 1
+    assert "the controller ended with code 3; it said: no torque today" in " ".join(
+        run.path.read_text().split()
+    )
+    assert not run.left_running()
+    assert not older.exists() or not run.report()["kept"]

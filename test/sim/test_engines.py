@@ -1,0 +1,168 @@
+"""The simulator beside other engines: DART behind the same interface, MuJoCo's mj_step."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+from helpers.shipped_robots import HOME
+from helpers.sim_cases import FREE, box
+
+from opspace_ctrl import load_robot, load_urdf
+from opspace_ctrl.bench.mujoco_peer import converted
+from opspace_ctrl.errors import MethodError, SimulationError
+from opspace_ctrl.sim.settings import SimulatorSettings
+from opspace_ctrl.sim.simulator import make_simulator
+
+FIXED = ("arm7", "asimo", "free_flyer")
+
+
+def pair(name, base, **options):
+    """The native engine and DART in the same state."""
+    model, rng = load_robot(name, base=base), np.random.default_rng(5)
+    sims = [
+        make_simulator(model, SimulatorSettings(engine=engine, **options))
+        for engine in ("native", "dart")
+    ]
+    q = (
+        model.random_configuration(rng)
+        if base == "floating"
+        else model.neutral() + 0.3 * rng.uniform(-1, 1, model.nq)
+    )
+    for sim in sims:
+        sim.reset(q, 0.2 * rng.normal(size=model.nv) if sim is sims[0] else sims[0].v)
+    return sims
+
+
+def swing(sims, steps, size):
+    for k in range(steps):
+        tau = size * np.sin(0.01 * k + np.arange(len(sims[0].tau)))
+        for sim in sims:
+            sim.step(tau)
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_dart_agrees_on_a_fixed_base_for_a_second(name):
+    ours, dart = sims = pair(name, "fixed", **FREE)
+    swing(sims, 1000, 0.5 if name == "arm7" else 0.02)
+    assert np.abs(ours.v).max() > 0.05
+    np.testing.assert_allclose(ours.q, dart.q, atol=1e-9)
+    np.testing.assert_allclose(ours.v, dart.v, atol=1e-8)
+
+
+def test_dart_agrees_on_coulomb_friction():
+    ours, dart = sims = pair("arm7", "fixed", joint_limits=False, joint_damping=False)
+    swing(sims, 100, 3.0)
+    np.testing.assert_allclose(ours.q, dart.q, atol=1e-7)
+
+
+def test_dart_agrees_on_a_floating_base_to_first_order():
+    errors = []
+    for step in (0.002, 0.001):
+        ours, dart = sims = pair("free_flyer", "floating", step=step, **FREE)
+        for sim in sims:
+            sim.push("left_tool", [2.0, 1.0, -1.0, 0.1, 0.0, 0.2], 0.1)
+        swing(sims, round(0.2 / step), 0.05)
+        errors.append(np.abs(ours.model.difference(ours.q, dart.q)).max())
+        np.testing.assert_allclose(ours.v[6:], dart.v[6:], atol=1e-3)
+    assert errors[1] < 0.6 * errors[0] < 1e-4
+
+
+def test_dart_saves_restores_holds_and_measures():
+    model = load_robot("arm7")
+    dart = make_simulator(model, SimulatorSettings(engine="dart", initial_positions=HOME["arm7"]))
+    start = dart.q.copy()
+    for _ in range(200):
+        dart.step(dart.hold())
+    np.testing.assert_allclose(dart.q, start, atol=1e-6)
+    dart.push("tool", [0.0, 0, -5.0, 0, 0, 0], 0.05)
+    dart.step(np.zeros(7))
+    np.testing.assert_allclose(dart.frame_wrench("tool"), [0, 0, -5.0, 0, 0, 0])
+    state = dart.save()
+    ends = []
+    for _ in range(2):
+        dart.restore(state)
+        swing([dart], 100, 1.0)
+        ends.append((dart.q.copy(), dart.time))
+    np.testing.assert_array_equal(ends[0][0], ends[1][0])
+    assert ends[0][1] == ends[1][1] == pytest.approx(0.301)
+    assert dart.contact_forces() == dart.constraint_forces() == {}
+    dart.reset()
+    assert dart.time == 0.0 and not dart.v.any()
+    with pytest.raises(SimulationError, match="saved"):
+        dart.restore({"q": np.zeros(3)})
+
+
+@pytest.mark.parametrize(
+    "options, word",
+    [
+        ({"contacts": ("tool",)}, "contacts"),
+        ({"integrator": "rkmk4"}, "rkmk4"),
+        ({"closures": ("tool link1 position",)}, "closures"),
+    ],
+)
+def test_dart_refuses_by_name_what_it_does_not_carry(options, word):
+    with pytest.raises(MethodError, match=word):
+        make_simulator("arm7", SimulatorSettings(engine="dart", **options))
+
+
+def test_dart_refuses_a_model_that_is_not_its_urdf():
+    with pytest.raises(MethodError, match="armature"):
+        make_simulator(load_robot("arm7", armature=0.1), SimulatorSettings(engine="dart"))
+    with pytest.raises(MethodError, match="joint3"):
+        make_simulator(load_robot("arm7", locked={"joint3": 0.0}), SimulatorSettings(engine="dart"))
+
+
+def mujoco_twin(model, damping=True):
+    """mj_step on the same bodies: semi-implicit Euler with implicit damping, as ours."""
+    twin = converted(model, [])
+    twin.opt.timestep = 1e-3
+    twin.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    if damping:
+        twin.dof_damping[:] = model.damping
+    return twin, mujoco.MjData(twin)
+
+
+@pytest.mark.parametrize("damping", [False, True])
+@pytest.mark.parametrize("name", FIXED)
+def test_mujoco_agrees_on_a_fixed_base(name, damping):
+    model = load_robot(name, base="fixed")
+    sim = make_simulator(model, SimulatorSettings(joint_damping=damping, **FREE))
+    twin, data = mujoco_twin(model, damping)
+    rng = np.random.default_rng(0)
+    sim.reset(0.3 * rng.uniform(-1, 1, model.nq), 0.2 * rng.normal(size=model.nv))
+    data.qpos[:], data.qvel[:] = sim.q, sim.v
+    for k in range(500):
+        tau = 0.02 * np.sin(0.01 * k + np.arange(model.nv))
+        sim.step(tau)
+        data.qfrc_applied[:] = tau
+        mujoco.mj_step(twin, data)
+    np.testing.assert_allclose(sim.q, data.qpos, atol=1e-9)
+    np.testing.assert_allclose(sim.v, data.qvel, atol=1e-8)
+
+
+def test_mujoco_agrees_on_where_a_dropped_box_comes_to_rest():
+    """MuJoCo's soft contact sinks in by a fraction of a millimetre; the rest is the same box on the same ground."""
+    model = load_urdf(box(), "floating")
+    spec = mujoco.MjSpec()
+    spec.worldbody.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_PLANE, size=[2, 2, 0.1], friction=[0.6, 0.0, 0.0]
+    )
+    body = spec.worldbody.add_body(pos=[0, 0, 0.15])
+    body.add_freejoint()
+    body.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.05, 0.05], mass=2.0, friction=[0.6, 0.0, 0.0]
+    )
+    twin = spec.compile()
+    twin.opt.timestep = 1e-3
+    data = mujoco.MjData(twin)
+    data.qvel[0] = 1.0
+    sim = make_simulator(model, SimulatorSettings(contacts=("sole 0.1 0.05",), ground_friction=0.6))
+    start = sim.q.copy()
+    start[2] = 0.15
+    sim.reset(start, [1.0, 0, 0, 0, 0, 0])
+    for _ in range(1500):
+        sim.step(np.zeros(0))
+        mujoco.mj_step(twin, data)
+    np.testing.assert_allclose(sim.q[:3], data.qpos[:3], atol=0.02)
+    assert sim.q[2] == pytest.approx(0.05, abs=1e-8) and np.abs(sim.v).max() < 1e-8
