@@ -33,11 +33,8 @@ BEAM = f"""<robot name="beam">
   <joint name="to_right" type="fixed"><parent link="middle"/><child link="right"/>
     <origin xyz="0 {-LENGTH / 2} 0"/></joint>
 </robot>"""
-BENT = {
-    "shoulder_yaw": 0.6,
-    "elbow_yaw": -1.2,
-    "wrist_yaw": 0.6,
-}  # [rad]: away from the straight, singular arm
+# [rad]: away from the straight, singular arm
+BENT = {"shoulder_yaw": 0.6, "elbow_yaw": -1.2, "wrist_yaw": 0.6}
 
 
 @dataclass(frozen=True)

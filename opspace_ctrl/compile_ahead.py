@@ -76,9 +76,8 @@ def _helpers(missing: Sequence[tuple]) -> Iterator[None]:
     started: list[subprocess.Popen] = []
     try:
         for i in range(1, number + 1):
-            place = (
-                i * len(ours) // number
-            )  # backwards from there, towards who works from the place before
+            # backwards from there, towards who works from the place before
+            place = i * len(ours) // number
             with contextlib.suppress(OSError):  # out of processes or memory
                 started.append(_start([*ours[place:], *ours[:place]][::-1]))
         yield
@@ -127,9 +126,8 @@ def _text(signature) -> str:
 
 def help_with(share: Sequence[tuple[str, str]]) -> None:
     """What a helper does: compile kernels, given by name and signature, that nobody has compiled or is compiling."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # of a terminal: whether that ends the work is not ours to decide
+    # of a terminal: whether that ends the work is not ours to decide
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_input, daemon=True).start()
     for name, text in share:
         import_module(name.partition(":")[0])

@@ -17,9 +17,8 @@ from numba.extending import intrinsic
 
 __all__ = ["CALL", "DATA", "WORD", "Callee", "FastFunction", "MethodDef", "Result", "adapter"]
 
-CALL = types.int64(
-    types.int64, types.int64, types.int64
-)  # PyObject *f(PyObject *self, PyObject **arguments, size)
+# PyObject *f(PyObject *self, PyObject **arguments, size)
+CALL = types.int64(types.int64, types.int64, types.int64)
 _METH_FASTCALL = 0x0080
 WORD = ir.IntType(64)
 DATA = object.__basicsize__ // 8  # the word of an array object that points to its numbers
@@ -64,9 +63,8 @@ def _invocation(part, arg_types):
         def codegen(context, builder, sig, args):
             api, (owner, objects, number) = context.get_python_api(builder), args
             objects = builder.inttoptr(objects, api.pyobj.as_pointer())
-            out = cgutils.alloca_once_value(
-                builder, ir.Constant(WORD, 0)
-            )  # NULL: an exception is set
+            # NULL: an exception is set
+            out = cgutils.alloca_once_value(builder, ir.Constant(WORD, 0))
             is_bound = cgutils.is_not_null(builder, owner)
             wanted = builder.sub(ir.Constant(WORD, len(given)), builder.zext(is_bound, WORD))
             with builder.if_else(builder.icmp_signed("==", number, wanted), likely=True) as (

@@ -149,11 +149,8 @@ def _compile(dispatcher, signature) -> None:
         with _our_way():
             dispatcher.compile(signature)
         return
-    with (
-        shown(dispatcher),
-        lock(dispatcher),
-        _our_way(),
-    ):  # whoever had to wait finds it in the cache
+    # whoever had to wait finds it in the cache
+    with shown(dispatcher), lock(dispatcher), _our_way():
         dispatcher.compile(signature)
 
 

@@ -168,9 +168,8 @@ def _rearranged(order):
 first_half = intrinsic(_rearranged([0, 1, 2, 3, 0, 1, 2, 3]))  # the first four lanes twice
 last_half = intrinsic(_rearranged([4, 5, 6, 7, 4, 5, 6, 7]))  # the last four lanes twice
 halves_swapped = intrinsic(_rearranged([4, 5, 6, 7, 0, 1, 2, 3]))
-last_half_alone = intrinsic(
-    _rearranged([8, 8, 8, 8, 4, 5, 6, 7])
-)  # zeros before the last four lanes
+# zeros before the last four lanes
+last_half_alone = intrinsic(_rearranged([8, 8, 8, 8, 4, 5, 6, 7]))
 
 
 @intrinsic

@@ -98,9 +98,8 @@ def checked_value(parameter: Parameter, value: Any) -> Any:
 
 def _element(parameter: Parameter, kind: str, value: Any) -> Any:
     """A scalar, or an element of an array, in its plain type."""
-    value = (
-        value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
-    )  # a NumPy scalar
+    # a NumPy scalar
+    value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
     found = _SCALARS.get(type(value), "")
     if not (found == kind or (found == "integer" and kind == "double")):
         raise ParameterError(f"{parameter.name}: {quoted(value)} is not {_meant(parameter)}")

@@ -27,9 +27,8 @@ def _pass_builder(tm, opt=2, loop_vectorize=False, slp_vectorize=False):
 @contextlib.contextmanager
 def loops_as_written() -> Iterator[None]:
     """What is compiled inside keeps its loops; with a Numba that builds its passes otherwise, as that likes."""
-    with (
-        global_compiler_lock
-    ):  # compiling takes it anyway, and two threads must not restore in the wrong order
+    # compiling takes it anyway, and two threads must not restore in the wrong order
+    with global_compiler_lock:
         usual = getattr(codegen, "create_pass_builder", None)
         if usual is None:
             yield

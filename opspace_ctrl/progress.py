@@ -45,9 +45,8 @@ def _say(name: str) -> None:
     if _is_terminal():
         part = f"{done} of {number} kernels, {monotonic() - start:.0f} s: " if number > 1 else ""
         line = f"opspace_ctrl: compiling {part}{name}{', which is kept for the next start' if is_writable() else ''}"
-        _write(
-            CLEAR + line[: shutil.get_terminal_size().columns - 1]
-        )  # a line that wraps could not be cleared
+        # a line that wraps could not be cleared
+        _write(CLEAR + line[: shutil.get_terminal_size().columns - 1])
         _line["is_there"] = True
     elif not _line["was_there"]:
         what = f"{number} kernels" if number > 1 else "a kernel"

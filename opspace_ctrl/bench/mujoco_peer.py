@@ -84,10 +84,11 @@ def tick(model: mujoco.MjModel) -> Callable[..., np.ndarray]:
     data, m = mujoco.MjData(model), 6 * model.nsite
     rows = np.zeros((m + 1, model.nv))  # J, then tau0
     half, h, root = np.empty_like(rows), np.empty(model.nv), np.empty(model.nv)
+    # sites are numbered as their bodies are
     jacobians = [
         (rows[6 * k : 6 * k + 3], rows[6 * k + 3 : 6 * k + 6], model.site(_site(k)).id)
         for k in range(model.nsite)
-    ]  # sites are numbered as their bodies are
+    ]
     qpos, qvel, inverse, last, weights = (
         data.qpos,
         data.qvel,

@@ -89,9 +89,8 @@ class Twin:
         free_flyer = (pin.JointModelFreeFlyer(),) if case.is_floating else ()
         full = pin.buildModelFromXML(source, *free_flyer)
         frozen = [i for i, name in enumerate(full.names) if i > 0 and name not in names]
-        if (
-            frozen
-        ):  # they are locked at zero; reducing by none fails where a link and a joint share a name
+        # they are locked at zero; reducing by none fails where a link and a joint share a name
+        if frozen:
             full = pin.buildReducedModel(full, frozen, pin.neutral(full))
         self.model = full
         self.model.gravity.linear = self.ours.gravity.copy()

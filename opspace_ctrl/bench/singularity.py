@@ -35,10 +35,8 @@ def singularity_costs(
     times: dict[str, list[list[int]]] = {name: [] for name in runs}
     try:
         with quiet():
-            for turn in (
-                ("watched", "unwatched"),
-                ("singular",),
-            ):  # by itself: who came after it would pay for that
+            # by itself: who came after it would pay for that
+            for turn in (("watched", "unwatched"), ("singular",)):
                 for name in turn * rounds:
                     threshold[:], inputs = runs[name]
                     times[name].append(time_warm_block(space.control, inputs))

@@ -28,10 +28,8 @@ SPREAD = 3.0  # each recursive method within this factor of the best of them
 TAIL, SINGULAR, TEST_SHARE = 3.0, 10.0, 0.03
 FIRST_START, LATER_START, IMPORT = 25.0, 1.5, 0.5  # [s]
 AUTO_EXCESS = 0.15
-LEAST_CALLS, LEAST_TICKS = (
-    2000,
-    100_000,
-)  # with fewer timed calls, or ticks for the tail, nothing is judged
+# with fewer timed calls, or ticks for the tail, nothing is judged
+LEAST_CALLS, LEAST_TICKS = (2000, 100_000)
 LINEAR, LINEAR_METHODS = 1.1, ("rjk", "pv_osim", "pv_osimr", "aba")  # exponents no larger than this
 
 

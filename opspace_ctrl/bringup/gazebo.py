@@ -67,6 +67,7 @@ def _server(request: Request, folder: Path, ros2_control: bool) -> Process:
     )
     variable = GENERATIONS[request["gazebo"]].plugin_path
     paths = [os.environ[name] for name in (variable, "LD_LIBRARY_PATH") if os.environ.get(name)]
+    # where gz_ros2_control is, among others
     return Process(
         "",
         command,
@@ -74,7 +75,7 @@ def _server(request: Request, folder: Path, ros2_control: bool) -> Process:
         arguments=tuple(words),
         grace=GRACE,
         environment={variable: os.pathsep.join(paths)},
-    )  # where gz_ros2_control is, among others
+    )
 
 
 def _new_files(request: Request, ros2_control: bool) -> Path:

@@ -13,11 +13,8 @@ from opspace_ctrl.commands import CommandError
 __all__ = ["free_domain"]
 
 DOMAINS = range(20, 100)  # their ports lie below those that the system gives away
-FIRST_PORT, PORTS_A_DOMAIN, PORTS_A_PARTICIPANT = (
-    7410,
-    250,
-    2,
-)  # of the DDS standard: unicast discovery
+# of the DDS standard: unicast discovery
+FIRST_PORT, PORTS_A_DOMAIN, PORTS_A_PARTICIPANT = (7410, 250, 2)
 PARTICIPANTS = 10
 
 

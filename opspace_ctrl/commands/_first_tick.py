@@ -136,7 +136,6 @@ def _judge_contacts(controller: Controller, findings: Findings) -> None:
         else:
             findings.good("contacts", text)
     missing = float(report.numbers[layout.BASE_RESIDUAL])
-    if (
-        report.contacts and missing > 1.0
-    ):  # without contacts nothing carries the base, and nothing should
+    # without contacts nothing carries the base, and nothing should
+    if report.contacts and missing > 1.0:
         findings.fail("contacts", f"they cannot carry the base: {missing:.3g} N or Nm are missing")

@@ -152,9 +152,8 @@ def _parameter_file(values: Mapping[str, Any], folder: Path) -> Path:
     import yaml
 
     path = folder / "simulator.yaml"
-    filled = {
-        name: value for name, value in values.items() if value != []
-    }  # ROS has no type for an empty list
+    # ROS has no type for an empty list
+    filled = {name: value for name, value in values.items() if value != []}
     path.write_text(yaml.safe_dump({SIMULATOR: {"ros__parameters": filled}}), encoding="utf-8")
     return path
 

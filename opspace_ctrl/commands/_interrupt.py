@@ -39,9 +39,8 @@ class Interruption:
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
-            is_detached = (
-                signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-            )  # by nohup, whose word counts
+            # by nohup, whose word counts
+            is_detached = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             self._before = {
                 number: signal.signal(number, self._note)
                 for number in SIGNALS

@@ -17,13 +17,8 @@ if TYPE_CHECKING:
     from opspace_ctrl.bench.report import Plan
 
 FAILED = 2
-PARTS = (
-    "robots",
-    "left_out",
-    "growth",
-    "auto",
-    "start_up",
-)  # of a report; there are tables if it has any
+# of a report; there are tables if it has any
+PARTS = ("robots", "left_out", "growth", "auto", "start_up")
 CALLS, CALLS_LONG = 2048, 100_000
 
 

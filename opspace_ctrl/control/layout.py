@@ -45,15 +45,12 @@ LEVEL = _slot()  # (L, 2): first place in ORDER and number of tasks
 ORDER = _slot()  # flat (t): the tasks by level
 JOINT = _slot()  # (k, 3): entry of v, entry of q (-1: it has no single one), place in the command
 J_V, J_Q, J_COMMAND = range(3)
-BASE_REGISTER = (
-    _slot()
-)  # (blocks, 6): the register of J that belongs to a base coordinate, -1 if there is none
-TYPICAL = (
-    _slot()
-)  # flat (L + 3): the least response that is typical of each level, the unit of DAMPING and CUT
-PROGRAM = (
-    _slot()
-)  # flat (t + 1): address of each task's program, then of the posture's; row 0: (rows, present row)
+# (blocks, 6): the register of J that belongs to a base coordinate, -1 if there is none
+BASE_REGISTER = _slot()
+# flat (L + 3): the least response that is typical of each level, the unit of DAMPING and CUT
+TYPICAL = _slot()
+# flat (t + 1): address of each task's program, then of the posture's; row 0: (rows, present row)
+PROGRAM = _slot()
 
 # ---- what is live: see `core.Core` ----
 OPTION = _slot()  # flat: names below
@@ -126,9 +123,8 @@ ROW_BIAS = _slot()  # flat (m): J H^-1 of the bias that is not compensated
 H_SELECTED = _slot()  # flat (nv): the part of the bias that is compensated
 JB = _slot()  # by lane (m, 8): base columns of J, row by row
 HB = _slot()  # by lane (nv, 8): base columns of H
-HA_POSTURE = (
-    _slot()
-)  # flat (nv): H times the acceleration that the posture asks for (dynamics A), base at rest
+# flat (nv): H times the acceleration that the posture asks for (dynamics A), base at rest
+HA_POSTURE = _slot()
 ACTIVATION = _slot()  # flat (k): weight of the rows of the joint limits
 REPULSE = _slot()  # flat (k): the acceleration that a joint may not exceed on the side of its limit
 SIDE = _slot()  # flat (k): where that limit is, +1 or -1
@@ -138,15 +134,13 @@ LIMITED_JOINT = _slot()  # flat (k), integers: joints near a limit; first those 
 H_INV = _slot()  # (k, nv): H^-1 e_j of these joints
 
 # ---- the stack ----
-SETS = (
-    _slot()
-)  # (3, c + t): contacts and tasks that are in, before and after the fade, and while evaluated
+# (3, c + t): contacts and tasks that are in, before and after the fade, and while evaluated
+SETS = _slot()
 STACK_LEVEL = _slot()  # (L + 3 + k, 4): columns below
 S_START, S_END, S_KIND, S_LEVEL = range(4)
 SOLVED_KIND, GIVEN_KIND, LIMIT_KIND = 0, 1, 2
-STACK_ROW = (
-    _slot()
-)  # flat: row of the operational space, -1 - passive row, or -100 - place in LIMITED_JOINT
+# flat: row of the operational space, -1 - passive row, or -100 - place in LIMITED_JOINT
+STACK_ROW = _slot()
 GRAM = _slot()  # (stack, stack): A, then its Schur complements
 COUPLING = _slot()  # (stack, stack): P_k S_k,lower
 INVERSE = _slot()  # (stack, stack): P_k on the diagonal
@@ -180,9 +174,8 @@ NUMBERS = _slot()  # flat, integers: names below
 #   columns; the row of SETS, and the level, that is worked on; joints near limits; those that came in or grew
 
 # ---- the base and its contacts ----
-G = (
-    _slot()
-)  # by lane (contact rows, 8): base columns of the contacts that carry, in the order of PERMUTATION
+# by lane (contact rows, 8): base columns of the contacts that carry, in the order of PERMUTATION
+G = _slot()
 Z = _slot()  # (6, 8): base motions that the contacts leave free, column by column
 NORMAL = _slot()  # (6, 8): G^T G, then its pivoted factors
 PERMUTATION = _slot()  # flat (6), integers

@@ -46,10 +46,8 @@ class _Workspaces(threading.local):
     """One workspace a model and thread: kernels write into it, so it is never shared."""
 
     def __init__(self):
-        self.latest = (
-            None,
-            None,
-        )  # a model and its workspace, read at once: every look in here costs 40 ns
+        # a model and its workspace, read at once: every look in here costs 40 ns
+        self.latest = (None, None)
         self.all = WeakKeyDictionary()
 
 

@@ -91,9 +91,8 @@ def merge_mimic(w):
     )
     depth_e = ints(w, at.DEPTH_E)
     for i in range(count(w, at.NV)):
-        for d in range(
-            0, depth_e[i] + 1, WIDTH
-        ):  # the scratch as well, or factorising again and again inflates it
+        # the scratch as well, or factorising again and again inflates it
+        for d in range(0, depth_e[i] + 1, WIDTH):
             store(H, i, d, splat(0.0))
     for k in range(count(w, at.MERGES)):
         H[merge[k, 2], merge[k, 3]] += factor[k] * HN[merge[k, 0], merge[k, 1]]

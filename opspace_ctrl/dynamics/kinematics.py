@@ -66,10 +66,8 @@ def body_poses(w):
             if p != held:
                 xy, zp = load(pose, p, 0), load(pose, p, 8)
             x, y, z, held = first_half(xy), last_half(xy), first_half(zp), b
-            c, s = (
-                cosine[b],
-                pair(sine[b], -sine[b]),
-            )  # the placement is turned first: that waits for no parent
+            # the placement is turned first: that waits for no parent
+            c, s = (cosine[b], pair(sine[b], -sine[b]))
             xy = (
                 x * _turned(X, b, 0, c, s) + y * _turned(X, b, 1, c, s) + z * _turned(X, b, 2, c, s)
             )

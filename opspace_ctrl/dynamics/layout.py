@@ -73,27 +73,22 @@ TREE = _slot()  # flat (n+1): which tree the node belongs to
 DEPTH = _slot()  # flat: nodes above it
 LEAF = _slot()  # flat: a leaf below or at the node
 RUN = _slot()  # (runs, 4): leaf, first depth, first node, length of each stretch of neighbours on a path to a leaf
-GROUP = (
-    _slot()
-)  # (groups, 4): joint type, first node, first entry of q, number of nodes of each multi-node joint
+# (groups, 4): joint type, first node, first entry of q, number of nodes of each multi-node joint
+GROUP = _slot()
 LAMBDA_E = _slot()  # flat (nv): the parent coordinate; elimination tree when there are mimic joints
 DEPTH_E = _slot()  # flat (nv): coordinates above it
 PATH_E = _slot()  # (nv, D): the coordinates from the root to each, by depth
-STEP = (
-    _slot()
-)  # flat (steps): the order in which coordinates are eliminated, alone or with their parent k - 1
-MERGE = (
-    _slot()
-)  # (k, 4): node i, depth of its ancestor j, row and column of H that H_ij is added to (mimic only)
+# flat (steps): the order in which coordinates are eliminated, alone or with their parent k - 1
+STEP = _slot()
+# (k, 4): node i, depth of its ancestor j, row and column of H that H_ij is added to (mimic only)
+MERGE = _slot()
 FRAME_NODE = _slot()  # flat: the node a frame is fixed to, n for the world
 
 # ---- the robot: numbers ----
-PLACEMENT = (
-    _slot()
-)  # (n, 12): axes x, y, z and position of the joint frame in the parent; z is the joint's axis
-INERTIA = (
-    _slot()
-)  # by node (10): mass, centre (3), xx xy xz yy yz zz about the centre, in body axes
+# (n, 12): axes x, y, z and position of the joint frame in the parent; z is the joint's axis
+PLACEMENT = _slot()
+# by node (10): mass, centre (3), xx xy xz yy yz zz about the centre, in body axes
+INERTIA = _slot()
 REVOLUTE = _slot()  # by node (1): 1 for a rotation about z, 0 for a translation along z
 MULTIPLIER = _slot()
 OFFSET = _slot()  # by node (1): joint position = multiplier q + offset
@@ -110,9 +105,8 @@ DISPLACEMENT = _slot()  # by node (1): translation along z
 ANGLE = _slot()  # by node (1): rotation about z
 SINE = _slot()
 COSINE = _slot()  # by node (1): of the angle
-POSE = (
-    _slot()
-)  # (n + 8, 16): axes x, y, z and position from the tree's origin of the body, in four lanes each
+# (n + 8, 16): axes x, y, z and position from the tree's origin of the body, in four lanes each
+POSE = _slot()
 R = _slot()  # by node (9): orientation of the body, row major
 P = _slot()  # by node (3): position from the tree's origin
 ORIGIN = _slot()  # (trees + 1, 3): the trees' origins in the world; the last is the world's own
@@ -128,9 +122,8 @@ EXTERNAL = _slot()  # by node (6): external wrench on the body
 JOINT_FORCE = _slot()  # by node (1): S^T FORCE
 FC = _slot()  # by node (6): IC S
 SP = _slot()  # (6 leaves, D): S along the path to each leaf, component by depth
-HN = (
-    _slot()
-)  # by depth (n, D): H of the nodes (the same memory as H when there are no mimic joints)
+# by depth (n, D): H of the nodes (the same memory as H when there are no mimic joints)
+HN = _slot()
 H = _slot()  # by depth (nv, D): H, then L and D of its factorisation
 DINV = _slot()  # flat (nv): 1 / D
 BIAS = _slot()  # flat (nv): h
@@ -145,9 +138,8 @@ FA = _slot()  # by lane (n + 1, 8): spatial acceleration
 SL = _slot()  # by lane (n, 8): S
 BC = _slot()  # by node (36): B of the Coriolis factorisation, summed over the subtree
 DENSE = _slot()  # (max(nv, 6), nv): a dense result
-HINGE = (
-    _slot()
-)  # by node (6): a(k), the acceleration that the velocities alone cause across a joint
+# by node (6): a(k), the acceleration that the velocities alone cause across a joint
+HINGE = _slot()
 
 # ---- the dual recursions of a free flyer, laid out when first asked for ([Jain1995]) ----
 DUAL = _slot()  # by lane (6 (n + 1), 8): S(k), the rest of the robot felt through the hinge of k

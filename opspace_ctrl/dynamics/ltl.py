@@ -35,9 +35,8 @@ def ltdl(w):
         pivot = H[k, d]
         scale = 1.0 / pivot
         dinv[k] = scale
-        if (
-            d > 0 and lam[k] == p
-        ):  # the second pivot is det / pivot, which need not wait for the division by the first
+        # the second pivot is det / pivot, which need not wait for the division by the first
+        if d > 0 and lam[k] == p:
             scale_1, factor = (
                 pivot / (pivot * H[p, d - 1] - H[k, d - 1] * H[k, d - 1]),
                 scale * H[k, d - 1],

@@ -22,9 +22,8 @@ def _new_vector(w):
     for slot in range(at.SPARE, at.SPARE_TOO + 1):
         if is_forgotten(count(w, slot), nv, ndarray, count(w, at.FLOAT64)):
             return reused(count(w, slot))
-    return new_array(
-        count(w, at.NEW_ARRAY), ndarray, w + 16 * at.NV
-    )  # a slot of the header is two words
+    # a slot of the header is two words
+    return new_array(count(w, at.NEW_ARRAY), ndarray, w + 16 * at.NV)
 
 
 result = Result(vector, _new_vector)

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
 # A quaternion shorter than this has no direction to speak of.
 _ZERO_QUATERNION = 1e-8
-_FLOATING = int(
-    JointType.FLOATING
-)  # NumPy asks a member of an enumeration so much that a Ctrl-C can get lost in it
+# NumPy asks a member of an enumeration so much that a Ctrl-C can get lost in it
+_FLOATING = int(JointType.FLOATING)
 # Where there is no limit, random coordinates stay within these of zero: [rad] and [m].
 _RANDOM_ANGLE, _RANDOM_LENGTH = np.pi, 1.0
 

@@ -44,9 +44,8 @@ def ancestor(parent: np.ndarray, p: int, q: int) -> int:
 
 def depths(parent: np.ndarray) -> np.ndarray:
     """|kappa(i)| (n,): the number of nodes on the path from the world to each node, itself included."""
-    count = np.zeros(
-        len(parent) + 1, dtype=np.int64
-    )  # the last entry stands for the world, index -1
+    # the last entry stands for the world, index -1
+    count = np.zeros(len(parent) + 1, dtype=np.int64)
     for i, p in enumerate(parent):
         count[i] = count[p] + 1
     return count[:-1]

@@ -37,7 +37,7 @@ LINK_PARTS: Children = {
             "mass": ({"value": (1, True)}, {}),
             "inertia": (dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), (1, True)), {}),
         },
-    ),
+    )
 }
 _FIXED_JOINT: Children = {
     "origin": (_ORIGIN, {}),

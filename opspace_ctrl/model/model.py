@@ -78,9 +78,8 @@ class Model:
     frame_translation: np.ndarray
     source: str | tuple[str, ...]
     _frame_numbers: dict[str, int] = field(init=False)
-    _compiled: dict = field(
-        init=False
-    )  # for `dynamics`: compiled functions with this robot's memory
+    # for `dynamics`: compiled functions with this robot's memory
+    _compiled: dict = field(init=False)
 
     def __post_init__(self) -> None:
         numbers = {name: number for number, name in enumerate(self.frame_names)}

@@ -79,9 +79,8 @@ def joint_space_inertia(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.nda
             root[i] = root[j]
             above[i] = above[j]
             above[i, j] = True
-        arm = (
-            p[i] - p[root[i]]
-        )  # each tree about its own origin, so that a far base costs no digits
+        # each tree about its own origin, so that a far base costs no digits
+        arm = p[i] - p[root[i]]
         composite[i] = _world_inertia(model, i, R[i], arm)
         S_i = motion_subspace(model.joint_type[i], model.axis[i])
         S[:, first[i] : first[i] + dof[i]] = _move(R[i], arm) @ S_i
@@ -114,10 +113,8 @@ def _world_inertia(model: Model, i: int, R: np.ndarray, p: np.ndarray) -> np.nda
 
 def _vanishing_pivot(H: np.ndarray, scale: np.ndarray) -> int | None:
     """The first coordinate, tips first, whose pivot in H = L^T D L vanishes."""
-    H, scale = (
-        H[::-1, ::-1],
-        scale[::-1],
-    )  # L^T D L from the tips is Cholesky of the reversed matrix
+    # L^T D L from the tips is Cholesky of the reversed matrix
+    H, scale = (H[::-1, ::-1], scale[::-1])
 
     def is_lost(n: int) -> bool:
         """Whether some of the first n pivots vanishes."""

@@ -26,9 +26,8 @@ def parse_urdf(text: str, prefix: str = "") -> RobotSpec:
         UrdfSyntaxError, UnsafeXmlError: the document.
         JointError, LimitError, MimicError, InertiaError: an element of it.
     """
-    from urdf_parser_py.urdf import (
-        URDF,
-    )  # here, because it takes longer to import than to parse a robot
+    # here, because it takes longer to import than to parse a robot
+    from urdf_parser_py.urdf import URDF
 
     root = parse_xml(text)
     reduced = tostring(reduce_urdf(root), encoding="unicode")

@@ -113,9 +113,8 @@ class Command:
     """
 
     def __init__(self, count: int):
-        self._data = bytearray(
-            START + 16 + 8 * count
-        )  # no dimensions, no offset, the count, four bytes to align
+        # no dimensions, no offset, the count, four bytes to align
+        self._data = bytearray(START + 16 + 8 * count)
         self._data[:2] = PLAIN
         struct.pack_into("<III", self._data, START, 0, 0, count)
         self.values = np.frombuffer(self._data, dtype=float, count=count, offset=START + 16)

@@ -280,9 +280,8 @@ class ControlLoop:
             arrival = monotonic_ns()
             steady = arrival * 1e-9
             if not safety.check(self._time(steady), steady):
-                self._answer(
-                    arrival, 0
-                )  # in lock-step nothing more comes until the newest state is answered
+                # in lock-step nothing more comes until the newest state is answered
+                self._answer(arrival, 0)
 
     def _deactivate(self) -> None:
         if not self.is_active:

@@ -168,9 +168,8 @@ class ControllerStatus:
             "execution_time.mean_error": summary.mean,
             "execution_time.standard_deviation": summary.deviation,
         }
-        judged = (
-            {} if not loop.is_active or loop.is_simulated else numbers
-        )  # simulated time has no rate
+        # simulated time has no rate
+        judged = {} if not loop.is_active or loop.is_simulated else numbers
         level, texts = judge(judged)
         return self._status(
             "loop",

@@ -41,9 +41,8 @@ class Placement:
         self, positions: np.ndarray, quaternions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """The same of many poses (n, 3), (n, 4) at once."""
-        product = np.array(
-            [quaternion_product(self.quaternion, unit) for unit in np.eye(4)]
-        )  # linear in the second
+        # linear in the second
+        product = np.array([quaternion_product(self.quaternion, unit) for unit in np.eye(4)])
         return self.position + positions @ self.rotation.T, quaternions @ product
 
     def turned(self, value: np.ndarray) -> np.ndarray:

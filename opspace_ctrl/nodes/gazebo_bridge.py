@@ -190,11 +190,12 @@ class GazeboBridge(Node):
             self._complain(self._select.problem or "a pose of the base is not finite")
             return
         positions, self._velocities = selected
+        # no effort: Gazebo does not measure it
         joints = JointState(
             name=self._settings["joints"],
             position=_doubles(positions),
             velocity=_doubles(self._velocities),
-        )  # no effort: Gazebo does not measure it
+        )
         joints.header.stamp = state.header.stamp
         self._last = joints, odometry and self._completed(odometry)
         self._publish(now)

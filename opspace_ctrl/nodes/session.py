@@ -141,9 +141,8 @@ class Session:
                 settings.safety.clock_jump,
             )
 
-        if (
-            settings.method == "auto" != self.controller.settings.method
-        ):  # finding the fastest takes longer than a tick
+        # finding the fastest takes longer than a tick
+        if settings.method == "auto" != self.controller.settings.method:
             change()
         else:
             self.loop.do(change)

@@ -57,9 +57,8 @@ class SimulationLoop:
             values["max_catch_up"],
         )
         self._stamping = Stamping(values["mode"] == "free", now)
-        self._clock_every = max(
-            1, round(1.0 / (values["clock_rate"] * self._cycle * step))
-        )  # states
+        # states
+        self._clock_every = max(1, round(1.0 / (values["clock_rate"] * self._cycle * step)))
         self.failure = ""
         self.refusal = ""
         self._tasks: deque[tuple[Callable[[], Any], Future]] = deque()

@@ -53,9 +53,8 @@ def choose(ospace, able: tuple[str, ...]) -> tuple[str, str]:
     predicted = predicted_operations(ospace)
     fewest = min(predicted[name] for name in able if name in predicted)
     close = [name for name in able if name in predicted and predicted[name] <= CLOSE * fewest]
-    close += [
-        name for name in able if name not in predicted
-    ]  # no model of a foreign method: it is timed
+    # no model of a foreign method: it is timed
+    close += [name for name in able if name not in predicted]
     if len(close) == 1:
         return close[
             0

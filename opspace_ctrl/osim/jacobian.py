@@ -168,9 +168,8 @@ def bias_acceleration(w):
         x, y, z = task_rows(w, b, 0)
         u, v, s = task_rows(w, b, 3)
         rows = a[0] * x + a[1] * y + a[2] * z + alpha[0] * u + alpha[1] * v + alpha[2] * s
-        store(
-            out, 0, block[b, at.B_ROW], rows
-        )  # a register may overrun: the next block writes over it
+        # a register may overrun: the next block writes over it
+        store(out, 0, block[b, at.B_ROW], rows)
 
 
 @kernel

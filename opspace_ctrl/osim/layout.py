@@ -50,9 +50,8 @@ LEG_NODE = _slot()  # flat: nodes of each leg that the block's motion depends on
 LEG_REGISTER = _slot()  # flat: the register of J that node contributes to
 SUPPORT = _slot()  # flat by register: the coordinate of each slot
 SLOT_PARENT = _slot()  # flat by register: the register of the parent coordinate, -1 at a root
-COMMON = (
-    _slot()
-)  # (blocks, blocks): length of the common path of two path blocks; -1 - first pair otherwise
+# (blocks, blocks): length of the common path of two path blocks; -1 - first pair otherwise
+COMMON = _slot()
 PAIRS = _slot()  # (blocks, blocks): number of common coordinates when not both are paths
 PAIR = _slot()  # (k, 2): registers of the same coordinate in two blocks
 
@@ -61,9 +60,8 @@ WEIGHT = _slot()  # by lane (6 blocks, 8): the selection, column by column
 POINT = _slot()  # (blocks, 12): the frame's point (3) in its node's axes, and the reference's rotation (9) in its own
 SCALE = _slot()  # flat (m): root of the typical diagonal of Lambda^-1, which makes rows of different units comparable
 THRESHOLD = _slot()  # flat (3): columns below, as fractions of the typical response
-TRIP, DAMPING, CUT = range(
-    3
-)  # below which a quick bound of the eigenvalues is not enough; they are damped; and lost
+# below which a quick bound of the eigenvalues is not enough; they are damped; and lost
+TRIP, DAMPING, CUT = range(3)
 
 # ---- results ----
 K = _slot()  # by lane (6 legs, 8): task rows from the spatial velocity of the leg's body (K_c of osim-methods)
@@ -83,9 +81,8 @@ JBAR = _slot()  # (nv, m)
 JBAR_T = _slot()  # (m, nv)
 N_T = _slot()  # (nv, nv): N^T
 J_DENSE = _slot()  # (m, nv)
-VECTORS = (
-    _slot()
-)  # (m, m): D U of the factorisation; where that is singular, eigenvectors, row by row
+# (m, m): D U of the factorisation; where that is singular, eigenvectors, row by row
+VECTORS = _slot()
 VALUES = _slot()  # flat (m): eigenvalues
 OFF_DIAGONAL = _slot()  # flat (m): scratch of the eigenvalue iteration
 STATUS = _slot()  # flat (4): columns below

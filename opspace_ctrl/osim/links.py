@@ -48,7 +48,6 @@ def link_inertias(model: Model, q) -> np.ndarray:
 
 def _moved(inertia: np.ndarray, p: np.ndarray) -> np.ndarray:
     """A spatial inertia (angular first) at the tree's origin, seen at the point p, linear first."""
-    motion = np.block(
-        [[np.zeros((3, 3)), np.eye(3)], [np.eye(3), skew(p)]]
-    )  # [w; v_O] from [v_p; w]
+    # [w; v_O] from [v_p; w]
+    motion = np.block([[np.zeros((3, 3)), np.eye(3)], [np.eye(3), skew(p)]])
     return motion.T @ inertia @ motion

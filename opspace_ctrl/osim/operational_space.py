@@ -168,9 +168,8 @@ class OperationalSpace(Compiled):
 
     def _use(self, name: str) -> None:
         header = self._build(name).header(at.INERTIA_INV, at.END)
-        self._work.set_header(
-            at.INERTIA_INV, header
-        )  # one write: a tick sees the old method or the new one
+        # one write: a tick sees the old method or the new one
+        self._work.set_header(at.INERTIA_INV, header)
         self._method = name
         self._forget(STATE)
 
@@ -298,11 +297,8 @@ class OperationalSpace(Compiled):
         )
 
     def __reduce__(self):
-        return type(self), (
-            self.model,
-            self.tasks,
-            self._method,
-        )  # copies and pickles are built anew
+        # copies and pickles are built anew
+        return type(self), (self.model, self.tasks, self._method)
 
     def __repr__(self) -> str:
         return f"OperationalSpace({self.model.name!r}, m={self.m}, method={self._method!r})"

@@ -45,9 +45,8 @@ class Supports:
             return [(b, end, path)]
         other = self.end_node(block.reference)
         other_path = self.nodes.path(other)
-        shared = len(
-            set(path) & set(other_path)
-        )  # what moves both moves neither relative to the other
+        # what moves both moves neither relative to the other
+        shared = len(set(path) & set(other_path))
         return [(b, end, path[shared:]), (b, other, other_path[shared:])]
 
     def _slots_of(self, b: int) -> list[int]:

@@ -29,9 +29,8 @@ def quick_bound(w):
     largest = 0.0
     for j in range(0, m, WIDTH):
         store(x, 0, j, load(scale, 0, j))
-    for k in range(
-        0, m, 4
-    ):  # four at a time, as they were factored; what is left of the diagonal is never read again
+    # four at a time, as they were factored; what is left of the diagonal is never read again
+    for k in range(0, m, 4):
         a = x[k]
         b = x[k + 1] + a * abs(U[k, k + 1])
         c = x[k + 2] + a * abs(U[k, k + 2]) + b * abs(U[k + 1, k + 2])

@@ -14,9 +14,8 @@ __all__ = ["typical_response"]
 
 SAMPLES = 16
 ROUNDING = 1e-20  # of what a joint responds alone: so little is what rounding makes of a row that nothing moves
-REACH = (
-    np.pi
-)  # [rad or m] from neutral: some robots have limits of kilometres, where nothing is typical
+# [rad or m] from neutral: some robots have limits of kilometres, where nothing is typical
+REACH = np.pi
 
 
 def typical_response(ospace) -> np.ndarray:

@@ -30,9 +30,8 @@ def factorise(w):
     for i in range(0, m, 2):
         for j in range(i - i % WIDTH, m, WIDTH):
             a, b, c, d = load(LI, i, j), load(LI, i + 1, j), splat(0.0), splat(0.0)
-            for k in range(
-                0, i, 2
-            ):  # two sums of each, so that one waits for the other half as often
+            # two sums of each, so that one waits for the other half as often
+            for k in range(0, i, 2):
                 row, next_row = load(DU, k, j), load(DU, k + 1, j)
                 a, b = a - U[k, i] * row, b - U[k, i + 1] * row
                 c, d = c - U[k + 1, i] * next_row, d - U[k + 1, i + 1] * next_row
@@ -42,9 +41,8 @@ def factorise(w):
         inverse, inverse_1 = 1.0 / first, 0.0
         if not first > smallest:  # written so that NaN counts
             smallest = first
-        if (
-            i + 1 < m
-        ):  # the second pivot is det / first, which need not wait for the division by the first
+        # the second pivot is det / first, which need not wait for the division by the first
+        if i + 1 < m:
             inverse_1 = first / det
             if not inverse * det > smallest:
                 smallest = inverse * det
@@ -138,9 +136,8 @@ def invert(w, out):
     if m % 2 == 1:
         for j in range(0, m, WIDTH):
             store(out, m - 1, j, U[m - 1, m - 1] * load(out, m - 1, j))
-    for k in range(
-        m - m % 2 - 2, -1, -2
-    ):  # row k = D^-1 row k - sum U_ki row i; what was found last comes last
+    # row k = D^-1 row k - sum U_ki row i; what was found last comes last
+    for k in range(m - m % 2 - 2, -1, -2):
         for j in range(0, k + 1, WIDTH):
             x, y = U[k, k] * load(out, k, j), U[k + 1, k + 1] * load(out, k + 1, j)
             for i in range(m - 1, k + 1, -1):

@@ -168,9 +168,8 @@ def test_000_VIII_a_base_with_fewer_freedoms_is_another_choice_of_H():
     s = FilterSmoother(model, q, v, tau)
     H, P = s.H[:3], s.P[2]  # the base's three nodes; P before any of them has been eliminated
     free = np.linalg.inv(dynamics.mass_matrix(model, q))[:3, :3]
-    assert_near(
-        np.linalg.inv(H @ P @ H.T), free, 1e-11
-    )  # D(N + 1) is what the rest makes of the base
+    # D(N + 1) is what the rest makes of the base
+    assert_near(np.linalg.inv(H @ P @ H.T), free, 1e-11)
 
 
 @pytest.mark.parametrize("name", FLOATING)

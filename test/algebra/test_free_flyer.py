@@ -97,9 +97,8 @@ def test_004_filter_and_smoother_with_hinges_of_any_size(name):
 def test_004_compiled_duals_are_those_of_the_paper(name):
     """004 algorithms 4 and 5, section 3.4 on trees: the compiled recursions, node by node, at the links."""
     case = Flyer(name)
-    nothing = {
-        case.model.frame_names[0]: np.zeros(6)
-    }  # with a wrench this thread's own workspace is used
+    # with a wrench this thread's own workspace is used
+    nothing = {case.model.frame_names[0]: np.zeros(6)}
     dynamics.forward_dynamics(case.model, case.q, case.v, case.tau, nothing, method="decoupled")
     work, last = dynamics.workspace(case.model), case.smoother.nodes.last
     size = np.abs(case.filters.P).max()

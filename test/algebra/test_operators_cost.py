@@ -70,9 +70,8 @@ def test_operations_of_a_recursion_grow_by_the_same_number_with_every_link(name,
         costs.append(cost.total)
     per_link = np.diff(costs) / np.diff(SIZES)
     assert np.all(per_link == per_link[0]) and per_link[0] > 0.0
-    assert (
-        0.0 <= per_link[0] * SIZES[0] - costs[0] <= per_link[0]
-    )  # the root has no parent to pass on to
+    # the root has no parent to pass on to
+    assert 0.0 <= per_link[0] * SIZES[0] - costs[0] <= per_link[0]
 
 
 class Steps:

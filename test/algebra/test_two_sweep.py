@@ -52,9 +52,8 @@ def test_000_VII_D_filter_uses_the_velocities_of_the_call_before(name):
     s, dense, V = case.smoother, Dense(case.smoother), earlier.smoother.velocity
     a = hinge(s, V).ravel()
     b = (gyroscopic(V, s.M) + weightless_push(s)).ravel()
-    up = np.tile(
-        np.append(np.zeros(3), -case.model.gravity), len(s.D)
-    )  # of the base, and so of every link
+    # of the base, and so of every link
+    up = np.tile(np.append(np.zeros(3), -case.model.gravity), len(s.D))
     filtered = dense.whiten @ dense.by_node(case.tau) - dense.H @ dense.Psi @ dense.L @ dense.P @ a
     nu = (filtered - dense.H @ dense.psi @ b) / s.D
     resting = dense.psi.T @ (dense.H.T @ nu + dense.L.T @ a)

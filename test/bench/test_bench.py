@@ -89,12 +89,8 @@ def test_a_result_that_is_not_a_number_is_an_error():
 
 
 def test_null_spaces_are_compared_by_what_they_leave_out():
-    parts = [
-        np.ones((6, 6)),
-        np.ones((6, 6)),
-        np.zeros((6, 6)),
-        np.ones(6),
-    ]  # n = m: N is zero but for rounding
+    # n = m: N is zero but for rounding
+    parts = [np.ones((6, 6)), np.ones((6, 6)), np.zeros((6, 6)), np.ones(6)]
 
     def contestant(N):
         return Contestant(
@@ -189,9 +185,8 @@ def test_the_tail_counts_every_call_and_sorts_its_percentiles(space, states):
 
 def test_the_loop_that_shows_preemption_takes_as_long_as_a_tick(space, states):
     found = tail.tail(space, states, 2000)
-    assert (
-        0.5 < found["loop_median"] / found["median"] < 2.0
-    )  # a ratio in one run: it was once compiled away
+    # a ratio in one run: it was once compiled away
+    assert 0.5 < found["loop_median"] / found["median"] < 2.0
 
 
 def test_ticks_are_called_preempted_no_more_often_than_the_loop_is_late():

@@ -221,9 +221,8 @@ def test_robot_and_base_are_those_of_the_parameter_file_unless_they_are_given(tm
     ):
         request = Request("gazebo", {"params_file": str(params), **given}, tmp_path)
         assert request.robot == robot and request.model.is_base_coordinate.any() == floating
-    params.write_text(
-        text.replace("robot: arm7", f"robot: {urdf}\n    base: floating", 1)
-    )  # the controller's alone
+    # the controller's alone
+    params.write_text(text.replace("robot: arm7", f"robot: {urdf}\n    base: floating", 1))
     processes = planned("arm", tmp_path, params_file=str(params))
     for node in ("opspace_controller", "opspace_simulator"):
         assert (parameters(processes[node])["robot"], parameters(processes[node])["base"]) == (
@@ -399,9 +398,8 @@ def test_hardware_starts_the_controllers_on_all_joints_and_our_controller_after_
     )
     assert processes["spawner"].role == TASK
     assert processes["spawner"].arguments[-2:] == ("--param-file", str(manager.parameters[0]))
-    assert (
-        manager.keeps_name and processes["spawner"].keeps_name
-    )  # else every controller gets the name
+    # else every controller gets the name
+    assert manager.keeps_name and processes["spawner"].keeps_name
     assert processes["opspace_controller"].after == "spawner"
     assert list(planned("hardware", tmp_path, controller_manager="false")) == ["opspace_controller"]
 

@@ -215,9 +215,8 @@ def test_interrupt_exits_with_130(monkeypatch):
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("opspace_ctrl.commands.info.run", interrupted)
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a job in the background ignores it
+    # a job in the background ignores it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         assert main(["info", "arm7"]) == 130
     finally:
@@ -298,8 +297,7 @@ def test_pattern_of_H_is_where_pinocchio_has_numbers():
 
 def test_a_follower_on_another_branch_couples_both(branched):
     patterns = sparsity(load_urdf(branched), ["b", "c"])
-    assert (
-        patterns.H.all()
-    )  # c is moved by both coordinates, though a and b are on separate branches
+    # c is moved by both coordinates, though a and b are on separate branches
+    assert patterns.H.all()
     assert patterns.L.tolist() == [[True, False], [True, True]]
     np.testing.assert_array_equal(patterns.J, np.repeat([[False, True], [True, True]], 6, axis=0))

@@ -147,9 +147,8 @@ def test_whatever_changes_every_tick_the_torque_is_finite_and_within_its_limits_
             <= rate * max(time - last, 0.0) * (1 + 1e-9) + 1e-9 * (1.0 + np.abs(tau))
         ).all()
         before = tau
-    assert (
-        refused > ticks // 20 and controller.report.numbers[8] == 0.0
-    )  # NOT_FINITE of the last tick
+    # NOT_FINITE of the last tick
+    assert refused > ticks // 20 and controller.report.numbers[8] == 0.0
 
 
 @pytest.mark.parametrize("name, values, spread", [("arm7", ARM, 0.4), ("asimo", FREE, 0.1)])

@@ -52,9 +52,8 @@ def test_margins_are_those_of_the_wrench():
     core.friction[:], core.half_lengths[:], core.minimum_force[:] = 0.4, (0.08, 0.03), 5.0
     core.sole_centre[:] = 0.01, 0.0
     core.tick(q, v, 0.0)
-    for (fx, fy, fz, mx, my, mz), margin in zip(
-        core.contact_wrench, core.margins
-    ):  # the soles are level
+    # the soles are level
+    for (fx, fy, fz, mx, my, mz), margin in zip(core.contact_wrench, core.margins):
         x, y = -my / fz, mx / fz
         assert margin[at.UNILATERAL] == pytest.approx(fz - 5.0)
         assert margin[at.CONE] == pytest.approx(1 - np.hypot(fx, fy) / (0.4 * fz))
@@ -88,9 +87,8 @@ def test_a_contact_fades_out_without_a_step_and_ends_as_if_it_had_never_been():
     steps = np.abs(np.diff([start, *torques], axis=0)).max(axis=1)
     total = np.abs(torques[-1] - start).max()
     assert total > 10.0
-    assert (
-        steps.max() <= 1.01 * total * 1.875 * 1e-3 / 0.3
-    )  # the steepest part of a minimum-jerk blend
+    # the steepest part of a minimum-jerk blend
+    assert steps.max() <= 1.01 * total * 1.875 * 1e-3 / 0.3
     np.testing.assert_allclose(
         torques[-1], alone.tick(q, v, 0.0), rtol=0, atol=1e-9 * np.abs(torques[-1]).max()
     )

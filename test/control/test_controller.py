@@ -192,9 +192,8 @@ def test_a_free_flyer_moves_its_hand_while_momentum_stays_zero(flyer):
     loop.controller.target_pose("left_tool", position + [0.05, 0.05, 0.05], quaternion, 0.0)
     for _ in range(10):
         loop.run(0.2)
-        assert (
-            np.abs(momentum(flyer, loop.q, loop.v)).max() < 1e-4 * flyer.total_mass
-        )  # Euler steps of 1 ms
+        # Euler steps of 1 ms
+        assert np.abs(momentum(flyer, loop.q, loop.v)).max() < 1e-4 * flyer.total_mass
     assert frame_pose(flyer, loop.q, "left_tool")[0] == pytest.approx(position + 0.05, abs=1e-3)
     assert np.linalg.norm(loop.q[:3]) > 1e-5  # the base has reacted
 

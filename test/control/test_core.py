@@ -161,9 +161,8 @@ def test_activation_forgets_the_past():
     core.activate(q, v, 7.0)
     core.tick(q, v, 7.0)
     assert core.applied[0, 0] == pytest.approx(5.0)
-    np.testing.assert_allclose(
-        core.tau, core.scale @ core.levels, atol=1e-12
-    )  # not rate limited against the past
+    # not rate limited against the past
+    np.testing.assert_allclose(core.tau, core.scale @ core.levels, atol=1e-12)
     assert np.abs(core.error[0]).max() < 1e-12
 
 

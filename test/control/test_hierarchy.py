@@ -94,9 +94,8 @@ def test_every_level_that_is_free_to_accelerates_as_asked(name):
     core, q, v, dense = made(name)
     core.tick(q, v, 0.3)
     found = dense.acceleration(core.tau)
-    for i, task in enumerate(
-        core.structure.tasks[:2]
-    ):  # six levels of arm7's seven joints, and less of the others
+    # six levels of arm7's seven joints, and less of the others
+    for i, task in enumerate(core.structure.tasks[:2]):
         rows = task.task().selection()
         drift = dense.drift(task.frame)
         asked = wanted(core, i)[:3] if task.frame is None else rows @ wanted(core, i)

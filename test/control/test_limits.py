@@ -53,9 +53,8 @@ def test_what_is_left_of_every_level_keeps_its_direction_within_the_limits(share
     assert core.scale[0] == 1.0 and (core.scale >= 0.0).all()
     active = core.scale[2:]
     cut = np.flatnonzero(active < 1.0)
-    assert (
-        len(cut) == 0 or (active[cut[0] + 1 :] == 0.0).all()
-    )  # below a shortened level nothing is left
+    # below a shortened level nothing is left
+    assert len(cut) == 0 or (active[cut[0] + 1 :] == 0.0).all()
 
 
 def test_bias_that_saturates_alone_is_clipped_and_said_so():

@@ -80,8 +80,7 @@ def test_free_flyer_reaches_while_its_base_reacts():
         if k % 50 == 0:
             exchanged = max(exchanged, np.abs(Dense(model, q, v).H[:6, 6:] @ v[6:]).max())
     assert np.abs(core.error[0]).max() < 1e-3
-    assert (
-        np.abs(q[:3] - shipped_robots.home("free_flyer")[:3]).max() > 1e-3
-    )  # nothing holds the base
+    # nothing holds the base
+    assert np.abs(q[:3] - shipped_robots.home("free_flyer")[:3]).max() > 1e-3
     momentum = (Dense(model, q, v).H @ v)[:6]
     assert np.abs(momentum).max() < 1e-3 * exchanged

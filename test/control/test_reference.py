@@ -98,9 +98,8 @@ def test_error_that_passes_pi_keeps_its_side():
         target_at(core, Rotation.from_rotvec(angle * axis) * present)
         core.tick(q, v, 0.001 * k)
         np.testing.assert_allclose(core.error[0, 3:], angle * axis, atol=1e-9)
-    target_at(
-        core, Rotation.from_rotvec(4.0 * axis) * present
-    )  # far beyond, the short way counts again
+    # far beyond, the short way counts again
+    target_at(core, Rotation.from_rotvec(4.0 * axis) * present)
     core.tick(q, v, 0.1)
     np.testing.assert_allclose(core.error[0, 3:], (4.0 - 2 * np.pi) * axis, atol=1e-9)
 

@@ -166,9 +166,8 @@ def test_an_arm_sent_to_a_pose_out_of_reach_and_called_back_keeps_its_velocity_l
             speeds.append(np.abs(loop.run(STEP).v) / model.velocity_limits)
     assert np.max(speeds) < 1.0
     assert (np.abs(loop.torques) < model.effort_limits).all()
-    assert (
-        np.mean(loop.torque_rates.max(axis=1) > 999.0) < 0.05
-    )  # the rate limit is no part of how it moves
+    # the rate limit is no part of how it moves
+    assert np.mean(loop.torque_rates.max(axis=1) > 999.0) < 0.05
     assert np.abs(controller.error("tool")).max() < 1e-3
 
 

@@ -285,9 +285,8 @@ def test_a_trajectory_that_is_too_fast_is_followed_slower_on_the_same_way(seed, 
         each.trajectory(times, positions, quaternions, 1.0, twists)
     stretch = (one.program[-1, segments.END] - 1.0) / times[-1]
     assert one.clipped and not free.clipped and stretch > 1.0
-    assert (
-        0.9 < excess(one) < 1.02
-    )  # as fast as the limits allow, within what samples miss of the peaks
+    # as fast as the limits allow, within what samples miss of the peaks
+    assert 0.9 < excess(one) < 1.02
     for time in np.linspace(0.0, times[-1], 50):
         slow, fast = one.reference(1.0 + stretch * time), free.reference(1.0 + time)
         assert slow.position == pytest.approx(fast.position, abs=1e-9)

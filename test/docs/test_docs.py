@@ -137,9 +137,8 @@ def test_parameter_files_shown_are_valid(block, tmp_path):
         assert checked(SIMULATOR_TABLE, node_parameters(path, "opspace_simulator"))
     if "opspace_gazebo_bridge" in nodes:
         shown = node_parameters(path, "opspace_gazebo_bridge")
-        assert (
-            shown.items() <= checked(BRIDGE_TABLE, {}).items()
-        )  # it says that these are the defaults
+        # it says that these are the defaults
+        assert shown.items() <= checked(BRIDGE_TABLE, {}).items()
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

@@ -137,9 +137,8 @@ def test_the_twist_is_that_of_the_engine():
         found = twist(stamp, position, quaternion, np.full(6, 7.0))
         expected = np.full(6, 7.0) if k == 0 else np.concatenate((linear, angular))
         np.testing.assert_allclose(found, expected, atol=1e-9)
-    assert (
-        twist(stamp + 5_000_000, position, quaternion, np.zeros(6)).tolist() == [0.0] * 6
-    )  # states are missing
+    # states are missing
+    assert twist(stamp + 5_000_000, position, quaternion, np.zeros(6)).tolist() == [0.0] * 6
 
 
 def test_lists_that_do_not_fit_are_refused():

@@ -202,9 +202,8 @@ def test_bridged_topics_fit_the_world(gazebo, prefix):
         assert entry["gz_type_name"].startswith(prefix)
         assert entry["direction"] == ("ROS_TO_GZ" if topic.endswith("cmd_force") else "GZ_TO_ROS")
         assert re.fullmatch(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", entry["ros_topic_name"])
-        assert entry["ros_topic_name"] == "/clock" or not entry["ros_topic_name"].startswith(
-            "/"
-        )  # namespaces work
+        # namespaces work
+        assert entry["ros_topic_name"] == "/clock" or not entry["ros_topic_name"].startswith("/")
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -78,9 +78,8 @@ class Graph:
         self._before = {
             name: os.environ.get(name) for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOG_DIR")
         }
-        os.environ.update(
-            {name: self.environment[name] for name in self._before}
-        )  # rcl reads the environment itself
+        # rcl reads the environment itself
+        os.environ.update({name: self.environment[name] for name in self._before})
         self.context = rclpy.Context()
         rclpy.init(
             context=self.context,
@@ -94,9 +93,8 @@ class Graph:
 
     def __exit__(self, kind, *_) -> None:
         if kind is not None:
-            print(
-                "\n".join(process.tail() for process in self.processes)
-            )  # pytest shows it with the failure
+            # pytest shows it with the failure
+            print("\n".join(process.tail() for process in self.processes))
         try:
             for process in self.processes:
                 process.end()

@@ -164,7 +164,6 @@ def test_plans_become_actions(name, given, started, tmp_path, monkeypatch):
     context.launch_configurations.update({a.name: a.default for a in arguments(name)} | given)
     actions = launching._start(context, name)
     processes = [action for action in actions if isinstance(action, ExecuteProcess)]
-    waiting = (
-        1 if name == "hardware" or "ros2_control" in given else 0
-    )  # the controller comes after the spawner
+    # the controller comes after the spawner
+    waiting = 1 if name == "hardware" or "ros2_control" in given else 0
     assert len(processes) == started - waiting

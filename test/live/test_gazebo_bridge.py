@@ -89,9 +89,8 @@ def test_each_command_makes_one_step_with_just_its_forces(tmp_path, robot):
         )
 
         at = [reference.joints.index(joint) for joint in theirs]
-        np.testing.assert_allclose(
-            states[-1].position, reference.positions[at], atol=1e-14
-        )  # the offset rounds
+        # the offset rounds
+        np.testing.assert_allclose(states[-1].position, reference.positions[at], atol=1e-14)
         np.testing.assert_array_equal(states[-1].velocity, reference.velocities[at])
         if floating:
             graph.wait_for(

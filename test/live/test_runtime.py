@@ -58,16 +58,14 @@ def check_refusals(graph):
         assert not successful and reason in text
         assert graph.get_parameter(node, "gain") == 3.0
         assert graph.get_parameter(node, "offset") == 0.25
-    nothing = SetParametersAtomically.Request(
-        parameters=[Parameter(name="gain")]
-    )  # would undeclare it
+    # would undeclare it
+    nothing = SetParametersAtomically.Request(parameters=[Parameter(name="gain")])
     assert not graph.call(
         SetParametersAtomically, f"{node}/set_parameters_atomically", nothing
     ).result.successful
     assert graph.get_parameter(node, "gain") == 3.0
-    impossible = Parameter(
-        name="gain", value=ParameterValue(type=99)
-    )  # rclpy raises: the node must survive that
+    # rclpy raises: the node must survive that
+    impossible = Parameter(name="gain", value=ParameterValue(type=99))
     client = graph.node.create_client(SetParametersAtomically, f"{node}/set_parameters_atomically")
     graph.wait_for(client.service_is_ready, "the service")
     client.call_async(SetParametersAtomically.Request(parameters=[impossible]))

@@ -150,9 +150,8 @@ def check_extra_commands(graph, robot):
         robot.command(np.zeros(7))
     graph.wait_for(lambda: robot.number("commands") >= STEPS + 4, "four commands counted")
     extra, steps = robot.number("extra"), robot.number("steps")
-    assert (
-        extra + steps == STEPS + 4
-    )  # whether one came before the next state is the network's business
+    # whether one came before the next state is the network's business
+    assert extra + steps == STEPS + 4
     robot.counted("unanswered", robot.number("unanswered") + 1)
     graph.wait_for(
         lambda: robot.diagnostics.last.status[0].message == "lock-step waits for a command",

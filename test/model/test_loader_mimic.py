@@ -36,9 +36,8 @@ def test_followers_share_their_ultimate_leaders_coordinate():
     assert model.nq == model.nv == 4
     np.testing.assert_array_equal(model.v_index, [0, 3, 1, 2, 3, 3])
     np.testing.assert_array_equal(model.is_mimic, [False, True, False, False, False, True])
-    np.testing.assert_allclose(
-        model.multiplier, [1, -2, 1, 1, 1, -0.5]
-    )  # b3 = 0.25 (-2 b2 + 0.5) + 1
+    # b3 = 0.25 (-2 b2 + 0.5) + 1
+    np.testing.assert_allclose(model.multiplier, [1, -2, 1, 1, 1, -0.5])
     np.testing.assert_allclose(model.offset, [0, 0.5, 0, 0, 0, 1.125])
 
 

@@ -91,9 +91,8 @@ def test_joints_that_are_told_rarely_do_not_delay_the_others_and_their_age_is_kn
         intake.joint_states(joint_state(step * MS, first, [step] * 6, [0] * 6), 0)[0]
         for step in range(2, 12)
     ]
-    assert (
-        ready == [True, False] + [True] * 8
-    )  # one state passes until it is known that they come more rarely
+    # one state passes until it is known that they come more rarely
+    assert ready == [True, False] + [True] * 8
     assert intake.q[6] == 7.0 and intake.state_age == pytest.approx(10e-3)
 
 
@@ -196,13 +195,10 @@ def test_a_clock_that_is_set_shows_in_the_verdict_and_the_state_starts_afresh(ar
     assert told(intake, 5_000 * MS, 4 * MS) == (True, stamps.AHEAD)
     assert told(intake, 7_000 * MS, 2_004 * MS) == (True, stamps.NEW)  # a pause by both clocks
     late = [told(intake, (6_900 + step) * MS, 2_005 * MS) for step in range(5)]
-    assert late == [(False, stamps.NEW)] * 4 + [
-        (True, stamps.BACK)
-    ]  # a little back, again and again
-    assert told(intake, 6_800 * MS, 4_000 * MS) == (
-        True,
-        stamps.BACK,
-    )  # a little back after a pause
+    # a little back, again and again
+    assert late == [(False, stamps.NEW)] * 4 + [(True, stamps.BACK)]
+    # a little back after a pause
+    assert told(intake, 6_800 * MS, 4_000 * MS) == (True, stamps.BACK)
 
 
 def test_zero_is_a_time_once_and_no_stamp_when_it_goes_on():

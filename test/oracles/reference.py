@@ -201,10 +201,8 @@ def in_plane(normal):
     turn = np.cross([0.0, 0.0, 1.0], normal)
     sine = np.linalg.norm(turn)
     if sine == 0.0:
-        turn, sine = (
-            np.array([1.0, 0.0, 0.0]),
-            1.0,
-        )  # any; about x by half a turn for the normal -e_z
+        # any; about x by half a turn for the normal -e_z
+        turn, sine = (np.array([1.0, 0.0, 0.0]), 1.0)
     rotation = Rotation.from_rotvec(
         np.arctan2(np.hypot(normal[0], normal[1]), normal[2]) * turn / sine
     )

@@ -319,9 +319,8 @@ def test_all_ways_to_write_a_task_mean_the_same():
         np.testing.assert_array_equal(
             OperationalSpace(model, task, "dense").update(q, v).jacobian, expected
         )
-    pair = OperationalSpace(model, ("l4", "l2"), "dense").update(
-        q, v
-    )  # two frames, not a frame and its rows
+    # two frames, not a frame and its rows
+    pair = OperationalSpace(model, ("l4", "l2"), "dense").update(q, v)
     assert [task.frame for task in pair.tasks] == ["l4", "l2"] and pair.jacobian.shape == (12, 4)
 
 

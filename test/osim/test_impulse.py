@@ -92,9 +92,8 @@ def test_an_impulse_on_the_left_hand_moves_every_hand_and_foot_as_predicted():
 
     measured = after({"left_hand": force}) - after(None)
     assert_close(measured, predicted, norm(predicted), 1e-4)
-    assert (
-        (np.abs(predicted.reshape(8, 3)) > 1e-9).any(axis=1).all()
-    )  # every hand and foot is moved and turned
+    # every hand and foot is moved and turned
+    assert (np.abs(predicted.reshape(8, 3)) > 1e-9).any(axis=1).all()
 
 
 @pytest.mark.parametrize("name", ["xarm7", "talos_reduced", "anymal-kinova", "tiago_dual", "panda"])

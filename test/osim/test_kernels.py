@@ -22,13 +22,8 @@ from opspace_ctrl.osim import layout as at
 from opspace_ctrl.osim import sparse
 
 SHIPPED = ("arm7", "asimo", "free_flyer")
-WHEEL = (
-    "panda",
-    "talos_full_v2",
-    "icub_reduced",
-    "solo12",
-    "baxter",
-)  # the first, second and last mimic
+# the first, second and last mimic
+WHEEL = ("panda", "talos_full_v2", "icub_reduced", "solo12", "baxter")
 
 
 class Kernels:

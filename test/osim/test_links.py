@@ -80,11 +80,8 @@ def test_the_inertia_of_a_link_does_not_depend_on_which_link_is_called_the_base(
         ),
         "floating",
     )
-    moved = {
-        "a": hinge[0],
-        "b": hinge[1],
-        "c": np.zeros(3),
-    }  # where the origins are when written from c
+    # where the origins are when written from c
+    moved = {"a": hinge[0], "b": hinge[1], "c": np.zeros(3)}
     back = load_urdf(
         robot(
             *(

@@ -35,9 +35,8 @@ def make_case(lambda_e, b_e, rng):
     """Random H in SPD(lambda) and J with the pattern of a task Jacobian."""
     pattern = pattern_of(lambda_e)
     L = random_member(pattern, rng)
-    rows = np.vstack(
-        [pattern, np.zeros(len(pattern), bool)]
-    )  # the last row serves tasks on the world
+    # the last row serves tasks on the world
+    rows = np.vstack([pattern, np.zeros(len(pattern), bool)])
     J = rows[b_e] * rng.uniform(-1.0, 1.0, (len(b_e), len(pattern)))
     return SimpleNamespace(
         n=len(lambda_e),

@@ -115,9 +115,8 @@ def test_torque_is_jt_f_plus_null_space_transposed_tau0_also_where_singular(case
 @given(cases())
 def test_null_space_is_a_projector_that_moves_no_task(case):
     """N N = N and J H^-1 N^T = 0, also with more rows than freedoms."""
-    assume(
-        norm(case.J) > 1e-9
-    )  # a task that nothing moves has a J of rounding errors, and no scale to measure by
+    # a task that nothing moves has a J of rounding errors, and no scale to measure by
+    assume(norm(case.J) > 1e-9)
     for ospace in case.each_method():
         N = ospace.null_space
         assert_close(N @ N, N, 1.0, lost_digits(case))

@@ -76,9 +76,8 @@ def test_sparse_messages_see_the_whole_spread_of_the_jitter():
         steps = next(n for n in range(20_000) if made.receive(0.1 * k + 1e-5 * n))
         delays.append(1e-5 * steps)
     delays = np.sort(delays) / 0.01
-    assert np.abs(delays - np.linspace(0, 1, 4000)).max() < 1.63 / math.sqrt(
-        4000
-    )  # Kolmogorov-Smirnov, 1 %
+    # Kolmogorov-Smirnov, 1 %
+    assert np.abs(delays - np.linspace(0, 1, 4000)).max() < 1.63 / math.sqrt(4000)
 
 
 @pytest.mark.parametrize("p", [0.01, 0.3, 1.0])

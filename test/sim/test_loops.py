@@ -161,9 +161,8 @@ def test_two_arms_move_a_beam_and_keep_momentum():
         sim.step(tau)
     assert np.abs(frame_pose(model, sim.q, "beam_middle")[0] - goal).max() < 2e-3
     assert np.abs(chain.error(sim.q)).max() < 1e-6
-    np.testing.assert_allclose(
-        dynamics.center_of_mass(model, sim.q), center, atol=1e-4
-    )  # nothing pushes the whole
+    # nothing pushes the whole
+    np.testing.assert_allclose(dynamics.center_of_mass(model, sim.q), center, atol=1e-4)
 
 
 def test_a_closure_too_many_shares_its_force():

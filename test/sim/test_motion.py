@@ -232,9 +232,8 @@ def test_planar_joints_move_by_the_exponential():
     run(sim, 500)
     np.testing.assert_allclose(sim.q[2], 0.3 + 1.5, atol=1e-12)
     c, s = np.cos(0.3), np.sin(0.3)
-    straight = np.array(
-        [c * v[0] - s * v[1], s * v[0] + c * v[1]]
-    )  # nothing pushes the centre of mass
+    # nothing pushes the centre of mass
+    straight = np.array([c * v[0] - s * v[1], s * v[0] + c * v[1]])
     np.testing.assert_allclose(sim.q[:2], [1.0, 2.0] + 0.5 * straight, atol=1e-9)
 
 

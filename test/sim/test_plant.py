@@ -273,9 +273,8 @@ def test_a_mass_error_accelerates_as_the_altered_robot_and_ends_with_the_fault()
         plant.step()
         assert plant.simulator.time == pytest.approx((k + 1) * STEP)
         model = heavy if 100 <= k < 200 else ARM
-        if (
-            k % 25 == 0 and np.abs(v).min() > 1e-4
-        ):  # all joints slide, in one direction, below their limits
+        # all joints slide, in one direction, below their limits
+        if k % 25 == 0 and np.abs(v).min() > 1e-4:
             loss = model.friction * np.sign(v) + model.damping * plant.simulator.v
             expected = forward_dynamics(model, q, v, plant.simulator.tau - loss)
             assert np.allclose((plant.simulator.v - v) / STEP, expected, atol=1e-6)

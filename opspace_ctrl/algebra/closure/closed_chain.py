@@ -239,9 +239,8 @@ class ClosedChain:
 
 def _difference(first, second, rotation: np.ndarray) -> np.ndarray:
     """Position and orientation (6,) of one pose less those of another, world axes."""
-    from scipy.spatial.transform import (
-        Rotation,
-    )  # here: it would triple the time to import the package
+    # here: it would triple the time to import the package
+    from scipy.spatial.transform import Rotation
 
     turn = first[0] @ (second[0] @ rotation).T
     return np.concatenate([first[1] - second[1], Rotation.from_matrix(turn).as_rotvec()])

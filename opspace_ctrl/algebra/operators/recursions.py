@@ -126,9 +126,8 @@ class Recursions:
         """B: wrenches at the frames to their bodies; a frame of the world moves no body."""
         model = self.quantities.model
         body = model.frame_body[self._frames]
-        R = np.concatenate(
-            [self.quantities.R, np.eye(3)[None]]
-        )  # the world is the last one, index -1
+        # the world is the last one, index -1
+        R = np.concatenate([self.quantities.R, np.eye(3)[None]])
         blocks = transition(np.einsum("fij,fj->fi", R[body], model.frame_translation[self._frames]))
 
         def forward(x):

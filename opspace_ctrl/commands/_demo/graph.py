@@ -65,9 +65,8 @@ def _followed(
     with Client(environment) as client:
         publisher = client.trajectory_publisher(scenario.task)
         begin = client.clock() + LEAD
-        client.set_parameter(
-            SIMULATOR, "fault", _push(scenario, LEAD)
-        )  # taken a moment later, and so is the push
+        # taken a moment later, and so is the push
+        client.set_parameter(SIMULATOR, "fault", _push(scenario, LEAD))
         publisher.publish(trajectory_message(scenario.task, begin, quaternion, *points))
         while not stop.requested:
             processes.ensure_alive()

@@ -150,9 +150,8 @@ def ask(w, dt):
     )
     velocity, target_velocity = floats(w, at.VELOCITY), floats(w, at.TARGET_VELOCITY)
     acceleration, clipped = floats(w, at.TARGET_ACCELERATION), 0.0
-    for place in range(
-        count(w, at.TASKS)
-    ):  # in the order of the blocks, since registers overrun into the next
+    # in the order of the blocks, since registers overrun into the next
+    for place in range(count(w, at.TASKS)):
         i = order[place]
         a0, a1, a2 = _axes(w, i)
         wanted, push = splat(0.0), splat(0.0)

@@ -105,9 +105,8 @@ def invert_level(w, start, end, report):
         for i in range(n):
             for j in range(n):
                 squares += A[i, j] * A[i, j]
-        if (
-            squares * state[at.LEVEL_DAMPING] ** 2 < 1.0
-        ):  # 1 / |A^-1|_F is a lower bound of the smallest eigenvalue
+        # 1 / |A^-1|_F is a lower bound of the smallest eigenvalue
+        if squares * state[at.LEVEL_DAMPING] ** 2 < 1.0:
             for i in range(n):
                 x = 1.0 / scale[start + i]
                 for j in range(n):

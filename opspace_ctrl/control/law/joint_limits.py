@@ -24,10 +24,8 @@ from ...osim.blocks import times_support
 from .. import layout as at
 from .joints import row_of
 
-FROM, FULL = (
-    0.3,
-    0.5,
-)  # of the speed at the margin's edge: where a joint begins to be looked at, and where it counts
+# of the speed at the margin's edge: where a joint begins to be looked at, and where it counts
+FROM, FULL = (0.3, 0.5)
 AHEAD = 4.0  # margins before the edge, likewise; from half of it on it counts
 SPAN = 0.5  # of kp margin, or kd margin: the excess at which a row is fully in
 DEEPEST = 2.0  # margins: the push grows no further

@@ -57,9 +57,8 @@ def _gram(w):
         if row[i] < 0:
             continue
         scale[i] = typical[row[i]]
-        for j in range(
-            i, n
-        ):  # rows of the operational space rise along the stack: the upper triangle is enough
+        # rows of the operational space rise along the stack: the upper triangle is enough
+        for j in range(i, n):
             if row[j] >= 0:
                 A[i, j] = LI[row[i], row[j]]
                 A[j, i] = A[i, j]

@@ -20,10 +20,8 @@ from ..pack import OF_LIMITS
 
 __all__ = ["measure_typical"]
 
-EXACT = {
-    at.DAMPING: 1e-7,
-    at.CUT: 1e-8,
-}  # what rounding leaves of a task that is there twice is below
+# what rounding leaves of a task that is there twice is below
+EXACT = {at.DAMPING: 1e-7, at.CUT: 1e-8}
 LOST = 1e-6  # of the largest response: a direction below it is one that the robot does not have
 
 

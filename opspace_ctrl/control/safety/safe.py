@@ -25,9 +25,8 @@ class SafeCommands:
         self.damping = damping
         self._core, self._model = core, model
         self._joint = ~model.is_base_coordinate
-        self._place = np.array(
-            [joints.index(name) for name in model.joint_names], int
-        )  # in the command, model order
+        # in the command, model order
+        self._place = np.array([joints.index(name) for name in model.joint_names], int)
         self._torque, self._at_rest = np.zeros(len(joints)), np.zeros(model.nv)
 
     def torque(self, kind: str, q, v) -> np.ndarray:

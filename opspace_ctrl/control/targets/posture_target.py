@@ -14,9 +14,8 @@ from .target import vector
 
 __all__ = ["PostureTarget"]
 
-STRETCHES = np.array(
-    [1.0, 1.2, 1.5, 2.0, 3.0]
-)  # of the least time: a joint in motion may need more to keep its speed
+# of the least time: a joint in motion may need more to keep its speed
+STRETCHES = np.array([1.0, 1.2, 1.5, 2.0, 3.0])
 SLOWEST = 1e-6  # [rad/s or m/s] a velocity limit that is lower, as the zero of many URDFs, is none
 SLOWING = 0.2  # [s] in which a posture that was given a velocity comes to rest
 

@@ -46,10 +46,8 @@ POSITION = slice(2, 20)  # (3, 6), axis after axis
 QUATERNION = slice(20, 24)
 ROTATION = slice(24, 42)  # (3, 6)
 COLUMNS = 44
-PEAK_SPEED, PEAK_ACCELERATION = (
-    1.875,
-    10.0 / sqrt(3.0),
-)  # of a minimum-jerk motion over unit distance in unit time
+# of a minimum-jerk motion over unit distance in unit time
+PEAK_SPEED, PEAK_ACCELERATION = (1.875, 10.0 / sqrt(3.0))
 SHORTEST = 1e-3  # [s] no segment is shorter
 FADING = 0.02  # [s] in which an acceleration beyond its limit fades
 LONGEST_STOP = 2.0  # [s] even where a trajectory was faster than the limits

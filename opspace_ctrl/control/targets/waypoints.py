@@ -20,10 +20,8 @@ __all__ = ["through"]
 
 MOST = 10_000  # way points
 TRIES = 5  # at stretching the times
-NEAR, NEAR_ANGLE = (
-    1e-2,
-    5e-2,
-)  # [m], [rad] a way point at time 0 lies this close to the present reference
+# [m], [rad] a way point at time 0 lies this close to the present reference
+NEAR, NEAR_ANGLE = (1e-2, 5e-2)
 
 
 def through(

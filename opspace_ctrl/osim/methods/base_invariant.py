@@ -28,12 +28,10 @@ CARRIED = at.METHOD + 1  # by lane (6 registers, 8): K of each slot
 INVERSE = at.METHOD + 2  # by lane (6 meeting links, 8): (P + S)^-1
 MEETING = at.METHOD + 3  # flat: the links where tasks meet
 MEETINGS = at.METHOD + 4
-PLACE = (
-    at.METHOD + 5
-)  # (blocks, blocks): which of them a pair of tasks meets at; -1 for separate robots
-WANTED = (
-    at.METHOD + 6
-)  # flat: the nodes whose dual inertia is wanted, base to tips; S of a base is zero
+# (blocks, blocks): which of them a pair of tasks meets at; -1 for separate robots
+PLACE = at.METHOD + 5
+# flat: the nodes whose dual inertia is wanted, base to tips; S of a base is zero
+WANTED = at.METHOD + 6
 WANTEDS = at.METHOD + 7
 
 
@@ -55,9 +53,8 @@ def dual_inertias(w):
         for j in range(p + 1, n):
             if parent[j] == p and j != i:
                 add_rows(dual, i, subtract_square(load_rows(IA, j), load(U, j, 0), U, j, dinv[j]))
-        through_hinge(
-            w, dual, i, dual, 6 * n
-        )  # the world's place serves as the way from lanes to numbers
+        # the world's place serves as the way from lanes to numbers
+        through_hinge(w, dual, i, dual, 6 * n)
 
 
 @kernel

@@ -19,9 +19,8 @@ from ..method import Method
 from ..pack import Supports
 from ..propagate import carry_rows, pass_on
 
-CARRIED = (
-    at.METHOD
-)  # by lane (6 (n + 1), 8): rows carried by each node, for blocks whose support is no path
+# by lane (6 (n + 1), 8): rows carried by each node, for blocks whose support is no path
+CARRIED = at.METHOD
 
 
 @kernel

@@ -30,9 +30,8 @@ ROWS = at.METHOD + 3  # by lane (6 spans + 6, 8): P; the identity behind the las
 RESPONSE = at.METHOD + 4  # by lane (6 spans, 8): O, then W of branching bodies
 PASSED = at.METHOD + 5  # by lane (6 k, 8): K_{g,c} for every task c and branching body g below it
 CHAIN = at.METHOD + 6  # (blocks, 2): first place in PASSED, how many
-MEETING = (
-    at.METHOD + 7
-)  # (blocks, 2 blocks): how many branching bodies down a pair meets, from either side; -1 never
+# (blocks, 2 blocks): how many branching bodies down a pair meets, from either side; -1 never
+MEETING = at.METHOD + 7
 
 
 @kernel

@@ -28,9 +28,8 @@ from ..propagate import project_articulated, times_rows
 
 OMEGA = at.METHOD  # by lane (6 blocks of Omega, 8)
 DIAGONAL = at.METHOD + 1  # (k, 3): node i, its place in OMEGA, its parent's place (-1: world)
-OFF_DIAGONAL = (
-    at.METHOD + 2
-)  # (k, 5): node i (-1: no left factor), node j, place, source's place, 1 if it is turned
+# (k, 5): node i (-1: no left factor), node j, place, source's place, 1 if it is turned
+OFF_DIAGONAL = at.METHOD + 2
 TASK_PAIR = at.METHOD + 3  # (blocks, blocks): place of the block's Omega; -1 if it is zero
 TRANSPOSED = at.METHOD + 4  # (blocks, blocks): 1 if it is stored the other way round
 DIAGONALS = at.METHOD + 5
@@ -58,9 +57,8 @@ def diagonal_blocks(w):
             + x[5] * U[i, 5]
         )
         u = u * inverse
-        u = (
-            u - (0.5 * (total(u * load(U, i, 0)) + 1.0) * inverse) * s
-        )  # shares the S S^T term between both halves
+        # shares the S S^T term between both halves
+        u = u - (0.5 * (total(u * load(U, i, 0)) + 1.0) * inverse) * s
         store(Omega, 6 * place, 0, u)
         u0, u1, u2 = Omega[6 * place, 0], Omega[6 * place, 1], Omega[6 * place, 2]
         u3, u4, u5 = Omega[6 * place, 3], Omega[6 * place, 4], Omega[6 * place, 5]

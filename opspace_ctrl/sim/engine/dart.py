@@ -224,9 +224,8 @@ class DartSimulator(Simulator):
         if given != wanted or not {"count", "pushes"} <= set(state):
             raise SimulationError(f"{self.model.name}: not a state that this simulator has saved")
         self._reset(state["q"], state["v"])
-        self._skeleton.setPositions(
-            state["positions"]
-        )  # as DART itself holds them, to the last bit
+        # as DART itself holds them, to the last bit
+        self._skeleton.setPositions(state["positions"])
         self._skeleton.setVelocities(state["velocities"])
         self._pushes = {int(row[0]): (row[2:].copy(), float(row[1])) for row in state["pushes"]}
         self._efforts[:], self._count = state["tau"], int(state["count"])

@@ -18,9 +18,8 @@ class Refusal:
         self._limits = (
             np.array(model.effort_limits) if is_limited else np.full(len(self._names), np.inf)
         )
-        self._refused_above = (
-            self._limits * (1.0 + 1e-9) + 1e-9
-        )  # a controller that clips may round
+        # a controller that clips may round
+        self._refused_above = self._limits * (1.0 + 1e-9) + 1e-9
 
     def judge(self, effort) -> tuple[np.ndarray | None, str]:
         """A copy (k,) of a command that is one, else None; and why not."""

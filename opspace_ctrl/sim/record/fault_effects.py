@@ -10,10 +10,8 @@ from .log import Run
 
 __all__ = ["fault_reports"]
 
-BEFORE, AFTER = (
-    0.5,
-    0.1,
-)  # [s]: tracking is compared with so much before, and looked at for so much after the end
+# [s]: tracking is compared with so much before, and looked at for so much after the end
+BEFORE, AFTER = (0.5, 0.1)
 NOTHING = 1e-9  # [rad or m]: of an encoder
 # What the counts of the faults mean.
 WORDS = {

@@ -191,9 +191,8 @@ def read_log(folder: str | Path) -> Run:
         width = columns["applied"].stop
         numbers = np.fromfile(folder / ROWS)
         rows = numbers[: len(numbers) // width * width].reshape(-1, width)
-        lines = (
-            (folder / EVENTS).read_text(encoding="utf-8").split("\n")[:-1]
-        )  # the last may be cut short
+        # the last may be cut short
+        lines = (folder / EVENTS).read_text(encoding="utf-8").split("\n")[:-1]
         counts = folder / COUNTS
         counted = (
             json.loads(counts.read_text(encoding="utf-8"))
