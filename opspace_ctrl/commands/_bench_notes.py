@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from opspace_ctrl.bench.targets import LEAST_CALLS, LEAST_TICKS
+from ..bench.targets import LEAST_CALLS, LEAST_TICKS
 
 
 def head(report: dict[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from opspace_ctrl.commands._bench_notes import head, notes, summary
+from ._bench_notes import head, notes, summary
 
 # The words before the colons are those of the second table's rows.
 QUANTITIES = {

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
-from opspace_ctrl.commands._findings import Findings
-from opspace_ctrl.control import layout
-from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.safety.guard import Guard
-from opspace_ctrl.control.settings import ControllerSettings
-from opspace_ctrl.errors import ParameterFileError
-from opspace_ctrl.model import Model
-from opspace_ctrl.parameter_file import node_parameters
-from opspace_ctrl.parameters import checked
-from opspace_ctrl.sim.initial import start_configuration
-from opspace_ctrl.sim.settings import SIMULATOR_TABLE, simulator_settings
+from ..control import layout
+from ..control.controller import Controller
+from ..control.safety.guard import Guard
+from ..control.settings import ControllerSettings
+from ..errors import ParameterFileError
+from ..model import Model
+from ..parameter_file import node_parameters
+from ..parameters import checked
+from ..sim.initial import start_configuration
+from ..sim.settings import SIMULATOR_TABLE, simulator_settings
+from ._findings import Findings
 
 __all__ = ["look", "start_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from time import perf_counter
 
-from opspace_ctrl.commands import _robot
+from . import _robot
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dynamics import layout as dyn
 from ..dynamics.state import OK, TOO_LARGE
 from ..errors import ConfigurationError
 from ..model import Model
 from ..model.configuration import check_vector
 from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace, Task
-from ..osim import layout as osim
+from ..osim.fields import B_ROW
 from ..osim.registry import able_methods
-from . import layout as at
+from .fields import (
+    COULOMB,
+    COULOMB_SPEED,
+    EFFORT,
+    J_Q,
+    LAST_TIME,
+    LOWER,
+    POSITION_MARGIN,
+    POSTURE_DAMPING,
+    POSTURE_ERROR,
+    POSTURE_STIFFNESS,
+    RATE,
+    REPULSION,
+    REPULSION_DAMPING,
+    SPEED,
+    SPEED_MARGIN,
+    T_BLOCK,
+    T_ROWS,
+    UPPER,
+    VISCOUS,
+)
 from .law import tick
 from .law.reference import FIRST_JOINT
 from .law.typical import measure_typical
@@ -25,63 +44,63 @@ from .targets import segments
 __all__ = ["Core"]
 
 _TASK_VIEWS = {
-    "task_on": at.TASK_ON,
-    "stiffness": at.STIFFNESS,
-    "damping": at.DAMPING_GAIN,
-    "error_limit": at.ERROR_LIMIT,
-    "motion": at.MOTION,
-    "wrench": at.WRENCH,
-    "measured": at.MEASURED,
-    "measured_on": at.MEASURED_ON,
-    "force_gain": at.FORCE_GAIN,
-    "integral_gain": at.INTEGRAL_GAIN,
-    "integral_limit": at.INTEGRAL_LIMIT,
-    "force_damping": at.FORCE_DAMPING,
+    "task_on": "task_on",
+    "stiffness": "stiffness",
+    "damping": "damping",
+    "error_limit": "error_limit",
+    "motion": "motion",
+    "wrench": "wrench",
+    "measured": "measured",
+    "measured_on": "measured_on",
+    "force_gain": "force_gain",
+    "integral_gain": "integral_gain",
+    "integral_limit": "integral_limit",
+    "force_damping": "force_damping",
 }
 _CONTACT_VIEWS = {
-    "contact_on": at.CONTACT_ON,
-    "contact_damping": at.CONTACT_DAMPING,
-    "friction": at.MU,
-    "half_lengths": at.HALF_LENGTHS,
-    "sole_centre": at.SOLE_CENTRE,
-    "minimum_force": at.MINIMUM_FORCE,
+    "contact_on": "contact_on",
+    "contact_damping": "contact_damping",
+    "friction": "mu",
+    "half_lengths": "half_lengths",
+    "sole_centre": "sole_centre",
+    "minimum_force": "minimum_force",
 }
 _JOINT_VIEWS = {
-    "effort_limits": at.EFFORT,
-    "velocity_limits": at.SPEED,
-    "rate_limits": at.RATE,
-    "position_margin": at.POSITION_MARGIN,
-    "velocity_margin": at.SPEED_MARGIN,
-    "limit_stiffness": at.REPULSION,
-    "limit_damping": at.REPULSION_DAMPING,
-    "viscous": at.VISCOUS,
-    "coulomb": at.COULOMB,
-    "coulomb_speed": at.COULOMB_SPEED,
-    "posture_stiffness": at.POSTURE_STIFFNESS,
-    "posture_damping": at.POSTURE_DAMPING,
-    "posture_error": at.POSTURE_ERROR,
+    "effort_limits": EFFORT,
+    "velocity_limits": SPEED,
+    "rate_limits": RATE,
+    "position_margin": POSITION_MARGIN,
+    "velocity_margin": SPEED_MARGIN,
+    "limit_stiffness": REPULSION,
+    "limit_damping": REPULSION_DAMPING,
+    "viscous": VISCOUS,
+    "coulomb": COULOMB,
+    "coulomb_speed": COULOMB_SPEED,
+    "posture_stiffness": POSTURE_STIFFNESS,
+    "posture_damping": POSTURE_DAMPING,
+    "posture_error": POSTURE_ERROR,
 }
 _RESULTS = {
-    "tau": (at.TAU, "k"),
-    "held": (at.HELD, "k"),
-    "pose": (at.POSE, "t"),
-    "target": (at.TARGET, "t"),
-    "velocity": (at.VELOCITY, "t"),
-    "target_velocity": (at.TARGET_VELOCITY, "t"),
-    "target_acceleration": (at.TARGET_ACCELERATION, "t"),
-    "error": (at.ERROR, "t"),
-    "applied": (at.APPLIED, "t"),
-    "contact_wrench": (at.CONTACT_WRENCH, "c"),
-    "margins": (at.MARGIN, "c"),
-    "contact_weight": (at.CONTACT_WEIGHT, "c"),
-    "task_weight": (at.TASK_WEIGHT, "t"),
-    "levels": (at.LEVEL_TORQUE, "lk"),
-    "scale": (at.SCALE, ""),
-    "rank": (at.LEVEL_RANK, ""),
-    "damped": (at.LEVEL_DAMPED, ""),
-    "limited": (at.ACTIVATION, "k"),
-    "saturated": (at.SATURATED, "k"),
-    "report": (at.REPORT_SLOT, ""),
+    "tau": ("tau", "k"),
+    "held": ("tau_held", "k"),
+    "pose": ("pose", "t"),
+    "target": ("target", "t"),
+    "velocity": ("velocity", "t"),
+    "target_velocity": ("target_velocity", "t"),
+    "target_acceleration": ("target_acceleration", "t"),
+    "error": ("error", "t"),
+    "applied": ("applied", "t"),
+    "contact_wrench": ("contact_wrench", "c"),
+    "margins": ("contact_margin", "c"),
+    "contact_weight": ("contact_weight", "c"),
+    "task_weight": ("task_weight", "t"),
+    "levels": ("level_torque", "lk"),
+    "scale": ("level_scale", ""),
+    "rank": ("level_rank", ""),
+    "damped": ("level_damped", ""),
+    "limited": ("activation", "k"),
+    "saturated": ("saturated", "k"),
+    "report": ("REPORT_SLOT", ""),
 }
 
 
@@ -175,12 +194,12 @@ class Core:
         for name, slot in _CONTACT_VIEWS.items():
             setattr(self, name, work[slot][:c])
         for name, row in _JOINT_VIEWS.items():
-            setattr(self, name, work[at.LIMIT][row][:k])
-        self.position_limits = work[at.LIMIT][at.LOWER : at.UPPER + 1, :k].T
+            setattr(self, name, work["LIMIT"][row][:k])
+        self.position_limits = work["LIMIT"][LOWER : UPPER + 1, :k].T
         self.options, self.tau0, self.force = (
-            work[at.OPTION],
-            work[at.RAW_TAU0][:k],
-            work[at.RAW_FORCE],
+            work["OPTION"],
+            work["raw_tau0"][:k],
+            work["raw_force"],
         )
         for name, (slot, size) in _RESULTS.items():
             shape = {
@@ -234,7 +253,7 @@ class Core:
     def _load(self, place: int, program: np.ndarray, columns: int) -> None:
         table = np.zeros((len(program) + 1, columns))
         table[0, :2], table[1:] = (len(program), 1), program
-        self._work[at.PROGRAM][place] = table.ctypes.data
+        self._work["program"][place] = table.ctypes.data
         self._programs[place] = table  # only now is the old one let go
 
     def set_payload(self, frame: str | None, mass: float = 0.0, centre=(0.0, 0.0, 0.0)) -> None:
@@ -244,7 +263,7 @@ class Core:
             UnknownFrameError: The model has no such frame.
             ConfigurationError: The frame does not move, or a number is unusable.
         """
-        model, nodes, inertia = self.model, self._space._supports.nodes, self._work[dyn.INERTIA]
+        model, nodes, inertia = self.model, self._space._supports.nodes, self._work["inertia"]
         loaded = -1
         if frame is not None:
             f = model.frame_index(frame)
@@ -269,11 +288,9 @@ class Core:
         """
         self.measure(q, v)
         q = self.model.check_configuration(q)
-        joint = self._work[at.JOINT][: len(self.tau)]
-        self._hold_everything(
-            np.where(joint[:, at.J_Q] >= 0, q[joint[:, at.J_Q]], 0.0), float(time)
-        )
-        for slot in (at.INTEGRAL, at.ERROR_SIDE, at.STATE):
+        joint = self._work["JOINT"][: len(self.tau)]
+        self._hold_everything(np.where(joint[:, J_Q] >= 0, q[joint[:, J_Q]], 0.0), float(time))
+        for slot in ("integral", "error_side", "STATE"):
             self._work[slot][...] = 0.0
 
     def _hold_everything(self, positions: np.ndarray, time: float) -> None:
@@ -327,18 +344,18 @@ class Core:
     @property
     def time(self) -> float:
         """Of the last tick [s]; 0 before the first."""
-        return float(self._work[at.STATE][at.LAST_TIME])
+        return float(self._work["STATE"][LAST_TIME])
 
     @property
     def osim(self) -> np.ndarray:
         """Lambda^-1 (m, m) of the tasks' rows in the user's order, at the last tick; a copy."""
-        blocks = self._work[osim.BLOCK]
+        blocks = self._work["BLOCK"]
         rows = [
-            blocks[task[at.T_BLOCK], osim.B_ROW] + r
-            for task in self._work[at.TASK][: len(self.structure.tasks)]
-            for r in range(task[at.T_ROWS])
+            blocks[task[T_BLOCK], B_ROW] + r
+            for task in self._work["TASK"][: len(self.structure.tasks)]
+            for r in range(task[T_ROWS])
         ]
-        upper = np.triu(self._work[osim.LI][: self._space.m, : self._space.m])
+        upper = np.triu(self._work["Lambda_inv"][: self._space.m, : self._space.m])
         return (upper + np.triu(upper, 1).T)[np.ix_(rows, rows)]
 
 

@@ -6,15 +6,31 @@ import numpy as np
 
 from ..errors import SettingsError, listed, quoted
 from ..model import Model
-from . import layout
 from .core import Core
+from .fields import (
+    BALANCED,
+    BETA,
+    CORIOLIS,
+    CUT,
+    DAMPING,
+    FADE,
+    FRICTION,
+    GRAVITY,
+    GRAVITY_MODE,
+    INTERNAL,
+    MODE,
+    RAMP,
+    RAW_MODE,
+    TASKS_MODE,
+    ZERO,
+)
 from .settings import ControllerSettings
 from .targets.posture_target import PostureTarget
 
 __all__ = ["check_payload", "write_live"]
 
-MODES = {"tasks": layout.TASKS_MODE, "raw": layout.RAW_MODE, "gravity": layout.GRAVITY_MODE}
-INTERNAL = {"zero": layout.ZERO, "balanced": layout.BALANCED}
+MODES = {"tasks": TASKS_MODE, "raw": RAW_MODE, "gravity": GRAVITY_MODE}
+INTERNAL = {"zero": ZERO, "balanced": BALANCED}
 LARGEST_MARGIN = 0.1  # of a joint's range
 
 
@@ -69,19 +85,13 @@ def _write_limits(core: Core, model: Model, settings: ControllerSettings) -> Non
 def _write_options(core: Core, settings: ControllerSettings) -> None:
     added, option = settings.compensation, core.options
     in_law = not added.bias and settings.mode == "tasks"  # F = Lambda (a - beta) instead of h
-    option[layout.MODE], option[layout.INTERNAL] = (
-        MODES[settings.mode],
-        INTERNAL[settings.internal_forces],
-    )
-    option[layout.RAMP], option[layout.FADE] = settings.ramp, settings.fade
-    option[layout.DAMPING], option[layout.CUT] = (
-        settings.limits.singular_damping,
-        settings.limits.singular_cut,
-    )
-    option[layout.BETA] = in_law
-    option[layout.GRAVITY] = added.gravity and (added.bias or in_law)
-    option[layout.CORIOLIS] = added.coriolis and (added.bias or in_law)
-    option[layout.FRICTION] = added.friction
+    option[MODE], option[INTERNAL] = (MODES[settings.mode], INTERNAL[settings.internal_forces])
+    option[RAMP], option[FADE] = settings.ramp, settings.fade
+    option[DAMPING], option[CUT] = (settings.limits.singular_damping, settings.limits.singular_cut)
+    option[BETA] = in_law
+    option[GRAVITY] = added.gravity and (added.bias or in_law)
+    option[CORIOLIS] = added.coriolis and (added.bias or in_law)
+    option[FRICTION] = added.friction
 
 
 def _write_payload(core: Core, settings: ControllerSettings) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from . import layout
 from .core import Core
 from .structure import Structure
 

@@ -7,9 +7,9 @@ B v = v x* I v. With I_c and B_c summed over the subtree of j:
 
 from __future__ import annotations
 
-from ..jit import kernel
-from . import layout as at
-from .layout import FIRST, MEMBER, clear, count, floats, ints
+from ..compiled.jit import kernel
+from .fields import FIRST, MEMBER
+from .rows import clear
 from .spatial import add, cross, dot, get3, momentum, scale, sub
 
 
@@ -21,9 +21,9 @@ def times_inertia(IC, b, omega, v):
 
 
 @kernel
-def body_b(w, b):
+def body_b(tree, b):
     """Write B of body b, column by column: B x = 1/2 (v x* I x - I (v x x) + x x* (I v))."""
-    IW, vel, B = floats(w, at.IW), floats(w, at.VELOCITY), floats(w, at.BC)
+    IW, vel, B = tree.I, tree.velocity, tree.B
     omega, v = get3(vel, 0, b), get3(vel, 3, b)
     k, l = times_inertia(IW, b, omega, v)
     for c in range(6):
@@ -41,13 +41,16 @@ def body_b(w, b):
 
 
 @kernel
-def subspace_rate(w, b):
+def subspace_rate(tree, b):
     """dS/dt of node b: S is fixed in the body that its joint moves, whose velocity the joint's last node has."""
-    kind, S, vel = ints(w, at.KIND), floats(w, at.S), floats(w, at.VELOCITY)
+    kind, S, vel = tree.kind, tree.S, tree.velocity
     last = b
     while kind[last] == FIRST or kind[last] == MEMBER:
         last += 1
-    omega, v, s, t = get3(vel, 0, last), get3(vel, 3, last), get3(S, 0, b), get3(S, 3, b)
+    omega = get3(vel, 0, last)
+    v = get3(vel, 3, last)
+    s = get3(S, 0, b)
+    t = get3(S, 3, b)
     return cross(omega, s), add(cross(omega, t), cross(v, s))
 
 
@@ -73,26 +76,27 @@ def times_b(B, b, x, y, transposed):
 
 
 @kernel
-def coriolis_matrix(w):
+def coriolis_matrix(tree):
     """C into DENSE; needs kinematics, velocities and composite inertias."""
-    n, nv, parent, coordinate = (
-        count(w, at.NODES),
-        count(w, at.NV),
-        ints(w, at.PARENT),
-        ints(w, at.COORDINATE),
-    )
-    S, IC, B, C = floats(w, at.S), floats(w, at.IC), floats(w, at.BC), floats(w, at.DENSE)
-    multiplier = floats(w, at.MULTIPLIER)
+    n = tree.n
+    nv = tree.nv
+    parent = tree.parent
+    coordinate = tree.coordinate
+    S = tree.S
+    IC = tree.Ic
+    B = tree.B
+    C = tree.dense
+    multiplier = tree.multiplier
     clear(C, nv, nv)
     for b in range(n):
-        body_b(w, b)
+        body_b(tree, b)
     for j in range(n - 1, -1, -1):
         if parent[j] < n:
             for k in range(36):
                 B[k, parent[j]] += B[k, j]
     for j in range(n):
         s, t = get3(S, 0, j), get3(S, 3, j)
-        rate_s, rate_t = subspace_rate(w, j)
+        rate_s, rate_t = subspace_rate(tree, j)
         f2_n, f2_f = times_inertia(IC, j, s, t)
         f1_n, f1_f = times_inertia(IC, j, rate_s, rate_t)
         b_n, b_f = times_b(B, j, s, t, False)
@@ -105,7 +109,7 @@ def coriolis_matrix(w):
                 dot(get3(S, 0, i), f1_n) + dot(get3(S, 3, i), f1_f)
             )
             if i != j:
-                rate_s, rate_t = subspace_rate(w, i)
+                rate_s, rate_t = subspace_rate(tree, i)
                 C[coordinate[j], coordinate[i]] += scaled * (
                     dot(rate_s, f2_n)
                     + dot(rate_t, f2_f)

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from ..jit import kernel
-from ..lanes import load, store
+from ..compiled.jit import kernel
+from ..compiled.lanes import W
 
 
 @kernel
 def load_rows(K, k):
     """The six columns of the k-th row matrix."""
     return (
-        load(K, 6 * k, 0),
-        load(K, 6 * k + 1, 0),
-        load(K, 6 * k + 2, 0),
-        load(K, 6 * k + 3, 0),
-        load(K, 6 * k + 4, 0),
-        load(K, 6 * k + 5, 0),
+        K[6 * k, 0:W],
+        K[6 * k + 1, 0:W],
+        K[6 * k + 2, 0:W],
+        K[6 * k + 3, 0:W],
+        K[6 * k + 4, 0:W],
+        K[6 * k + 5, 0:W],
     )
 
 
 @kernel
 def store_rows(K, k, x):
     """Write the six columns of the k-th row matrix."""
-    store(K, 6 * k, 0, x[0])
-    store(K, 6 * k + 1, 0, x[1])
-    store(K, 6 * k + 2, 0, x[2])
-    store(K, 6 * k + 3, 0, x[3])
-    store(K, 6 * k + 4, 0, x[4])
-    store(K, 6 * k + 5, 0, x[5])
+    K[6 * k, 0:W] = x[0]
+    K[6 * k + 1, 0:W] = x[1]
+    K[6 * k + 2, 0:W] = x[2]
+    K[6 * k + 3, 0:W] = x[3]
+    K[6 * k + 4, 0:W] = x[4]
+    K[6 * k + 5, 0:W] = x[5]
 
 
 @kernel
@@ -71,13 +71,13 @@ def invert(A, k):
     """The k-th block of A, symmetric positive definite, becomes its inverse (Gauss-Jordan)."""
     for c in range(6):
         pivot = 1.0 / A[6 * k + c, c]
-        row = load(A, 6 * k + c, 0) * pivot
+        row = A[6 * k + c, 0:W] * pivot
         for r in range(6):
             if r != c:
                 factor = A[6 * k + r, c]
-                store(A, 6 * k + r, 0, load(A, 6 * k + r, 0) - factor * row)
+                A[6 * k + r, 0:W] = A[6 * k + r, 0:W] - factor * row
                 A[6 * k + r, c] = -factor * pivot
-        store(A, 6 * k + c, 0, row)
+        A[6 * k + c, 0:W] = row
         A[6 * k + c, c] = pivot
 
 
@@ -85,8 +85,16 @@ def invert(A, k):
 def solve(A, k):
     """Gauss-Jordan on the k-th block, symmetric positive definite, with a right-hand side in lane 6: solved there."""
     for c in range(6):
-        row = load(A, 6 * k + c, 0) * (1.0 / A[6 * k + c, c])
+        row = A[6 * k + c, 0:W] * (1.0 / A[6 * k + c, c])
         for r in range(6):
             if r != c:
-                store(A, 6 * k + r, 0, load(A, 6 * k + r, 0) - A[6 * k + r, c] * row)
-        store(A, 6 * k + c, 0, row)
+                A[6 * k + r, 0:W] = A[6 * k + r, 0:W] - A[6 * k + r, c] * row
+        A[6 * k + c, 0:W] = row
+
+
+@kernel
+def clear(a, rows, columns):
+    """Zeros into the first rows and columns of a matrix."""
+    for i in range(rows):
+        for j in range(columns):
+            a[i, j] = 0.0

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from opspace_ctrl.errors import ConfigurationError, quoted
-from opspace_ctrl.model.joints import JointType
-from opspace_ctrl.model.rotations import (
+from ..errors import ConfigurationError, quoted
+from .joints import JointType
+from .rotations import (
     from_quaternion,
     left_jacobian,
     left_jacobian_inverse,

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from opspace_ctrl.model.rotations import from_axis_angle, from_quaternion
+from .rotations import from_axis_angle, from_quaternion
 
 
 class JointType(IntEnum):

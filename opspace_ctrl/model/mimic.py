@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from opspace_ctrl.errors import ConfigurationError, MimicError, UnknownJointError, listed, quoted
-from opspace_ctrl.model.configuration import check_vector, unit_quaternion
-from opspace_ctrl.model.joints import NQ, NV, JointType
-from opspace_ctrl.model.specs import JointSpec, MimicSpec
+from ..errors import ConfigurationError, MimicError, UnknownJointError, listed, quoted
+from .configuration import check_vector, unit_quaternion
+from .joints import NQ, NV, JointType
+from .specs import JointSpec, MimicSpec
 
 SAME = 1e-9  # [rad or m]: locked positions of a leader and a follower closer than this agree
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from opspace_ctrl.errors import UnknownFrameError, listed, quoted
-from opspace_ctrl.model import configuration, connectivity
+from ..errors import UnknownFrameError, listed, quoted
+from . import configuration, connectivity
 
 
 @dataclass(frozen=True, eq=False, repr=False)

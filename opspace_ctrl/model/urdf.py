@@ -6,13 +6,13 @@ from xml.etree.ElementTree import tostring
 
 import numpy as np
 
-from opspace_ctrl.errors import InertiaError, JointError, LimitError, UrdfSyntaxError, quoted
-from opspace_ctrl.model.elements import reduce_urdf
-from opspace_ctrl.model.joints import URDF_TYPES, JointType
-from opspace_ctrl.model.rotations import from_rpy
-from opspace_ctrl.model.specs import JointSpec, LinkSpec, MimicSpec, RobotSpec
-from opspace_ctrl.model.spelling import unknown_parts
-from opspace_ctrl.model.xml_safety import parse_xml
+from ..errors import InertiaError, JointError, LimitError, UrdfSyntaxError, quoted
+from .elements import reduce_urdf
+from .joints import URDF_TYPES, JointType
+from .rotations import from_rpy
+from .specs import JointSpec, LinkSpec, MimicSpec, RobotSpec
+from .spelling import unknown_parts
+from .xml_safety import parse_xml
 
 
 def parse_urdf(text: str, prefix: str = "") -> RobotSpec:

@@ -11,8 +11,9 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from opspace_ctrl import frame_pose
-from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.nodes.messages import pose_message, vector_message
+
+from ..control.controller import Controller
+from .messages import pose_message, vector_message
 
 __all__ = ["Markers"]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba.types import int64, void
 
+from ..compiled.jit import entry
 from ..dynamics import aba, dual, entries
-from ..dynamics import layout as dyn
 from ..dynamics.pack import Nodes, pack
 from ..dynamics.state import OK, TOO_LARGE
 from ..errors import ConfigurationError
-from ..jit import entry
 from ..model import Model
 from ..model.rotations import skew
 from .methods import base_invariant
@@ -20,9 +19,9 @@ __all__ = ["link_inertias"]
 
 
 @entry(void(int64))
-def _find(w):
-    aba.articulated_inertias(w)
-    dual.dual_inertias(w)
+def _find(space):
+    aba.articulated_inertias(space.tree)
+    dual.dual_inertias(space.tree)
 
 
 def link_inertias(model: Model, q) -> np.ndarray:
@@ -40,9 +39,9 @@ def link_inertias(model: Model, q) -> np.ndarray:
     if entries.at_configuration.call(model.check_configuration(q), work.address) != OK:
         raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
     _find.call(work.address)
-    P, S = (work[slot].reshape(-1, 6, 8)[nodes.last, :, :6] for slot in (dyn.IA, dyn.DUAL))
+    P, S = (work[slot].reshape(-1, 6, 8)[nodes.last, :, :6] for slot in ("IA", "DUAL"))
     return np.array(
-        [_moved(inertia, work[dyn.P][:, node]) for inertia, node in zip(P + S, nodes.last)]
+        [_moved(inertia, work["p"][:, node]) for inertia, node in zip(P + S, nodes.last)]
     )
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from ..compiled.jit import METHOD
 from ..dynamics.dual import held_bases
-from ..dynamics.layout import Workspace
 from ..errors import MethodError
-from ..jit import METHOD
 from ..model import Model
 from .pack import Supports
 from .tasks import Block

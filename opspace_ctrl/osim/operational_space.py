@@ -5,18 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 from ..compile_ahead import together
-from ..dynamics import layout as dyn
-from ..dynamics.layout import Workspace
+from ..compiled.jit import address_of
 from ..dynamics.pack import pack
 from ..dynamics.state import TOO_LARGE
 from ..errors import ConfigurationError, quoted
 from ..fastmethod import Compiled, FastProperty, fast, install
-from ..jit import address_of
 from ..model import Model
 from ..model.configuration import check_vector
-from . import layout as at
 from . import tick
 from .auto import choose
+from .fields import (
+    BIAS_VIEW,
+    DAMPED,
+    END,
+    INERTIA_INV_VIEW,
+    INERTIA_VIEW,
+    JACOBIAN_VIEW,
+    JBAR_VIEW,
+    JDOT_V_VIEW,
+    LTDL,
+    LTL,
+    NULL_SPACE_VIEW,
+    PLAIN,
+    RANK,
+    STATUS_VIEW,
+    TORQUE_VIEW,
+)
 from .needs import FIRST, needed_kernels
 from .pack import pack_tasks
 from .registry import able_methods, get_method
@@ -49,7 +63,7 @@ class _Calls(Compiled):
     def torque(self, *given) -> np.ndarray | None:
         """`OperationalSpace.torque`."""
 
-    inertia_inv = _result(INERTIA_INV, at.INERTIA_INV_VIEW, "`OperationalSpace.inertia_inv`.")
+    inertia_inv = _result(INERTIA_INV, INERTIA_INV_VIEW, "`OperationalSpace.inertia_inv`.")
 
 
 class OperationalSpace(Compiled):
@@ -87,7 +101,7 @@ class OperationalSpace(Compiled):
         together(needed_kernels(model, self._blocks, method))
         self._work = pack(model)
         self._supports = pack_tasks(self._work, model, self._blocks)
-        self._work[at.THRESHOLD][:] = TRIP, DAMPING, CUT
+        self._work["THRESHOLD"][:] = TRIP, DAMPING, CUT
         self._built: dict[str, Workspace] = {}
         self._calls = _Calls()
         self._head = self._calls._head = self._work.head
@@ -95,7 +109,7 @@ class OperationalSpace(Compiled):
         install(_Calls)
         install(OperationalSpace)
         self._use(FIRST)
-        self._work[at.SCALE][: self.m] = np.sqrt(typical_response(self))
+        self._work["scale"][: self.m] = np.sqrt(typical_response(self))
         self._select(method, timed_on=self)
         self._forget(0)
 
@@ -103,18 +117,18 @@ class OperationalSpace(Compiled):
         """Make the read-only views of results that the compiled calls hand out."""
         square = np.s_[: self.m, : self.m]
         for view, slot, rows in (
-            (at.TORQUE_VIEW, at.TORQUE, ...),
-            (at.JACOBIAN_VIEW, at.J_DENSE, ...),
-            (at.JDOT_V_VIEW, at.JDOT_V, np.s_[: self.m]),
-            (at.BIAS_VIEW, dyn.BIAS, ...),
-            (at.INERTIA_INV_VIEW, at.LI, square),
-            (at.INERTIA_VIEW, at.LAMBDA, square),
-            (at.JBAR_VIEW, at.JBAR, np.s_[: model.nv, : self.m]),
-            (at.NULL_SPACE_VIEW, at.N_T, ...),
-            (at.STATUS_VIEW, at.STATUS, ...),
+            (TORQUE_VIEW, "tau", ...),
+            (JACOBIAN_VIEW, "J_dense", ...),
+            (JDOT_V_VIEW, "Jdot_v", np.s_[: self.m]),
+            (BIAS_VIEW, "h", ...),
+            (INERTIA_INV_VIEW, "Lambda_inv", square),
+            (INERTIA_VIEW, "Lambda", square),
+            (JBAR_VIEW, "Jbar", np.s_[: model.nv, : self.m]),
+            (NULL_SPACE_VIEW, "N_T", ...),
+            (STATUS_VIEW, "STATUS", ...),
         ):
             shown = self._work[slot][rows]
-            shown = (shown.T if slot == at.N_T else shown).view()
+            shown = (shown.T if slot == "N_T" else shown).view()
             shown.setflags(write=False)
             self._work.keep(view, shown)
 
@@ -159,23 +173,21 @@ class OperationalSpace(Compiled):
             method, own = get_method(name), Workspace()
             method.tables(own, self._supports)
             own.allocate()
-            own.set_count(at.INERTIA_INV, address_of(method.inertia_inv))
-            own.set_count(
-                at.LEAVES_H, {"": at.PLAIN, "ltdl": at.LTDL, "ltl": at.LTL}[method.factor]
-            )
+            own.set_count("INERTIA_INV", address_of(method.inertia_inv))
+            own.set_count("LEAVES_H", {"": PLAIN, "ltdl": LTDL, "ltl": LTL}[method.factor])
             self._built[name] = own
         return self._built[name]
 
     def _use(self, name: str) -> None:
-        header = self._build(name).header(at.INERTIA_INV, at.END)
+        header = self._build(name).header("INERTIA_INV", END)
         # one write: a tick sees the old method or the new one
-        self._work.set_header(at.INERTIA_INV, header)
+        self._work.set_header("INERTIA_INV", header)
         self._method = name
         self._forget(STATE)
 
     def _forget(self, but: int) -> None:
         """Results are no longer those of the state at hand, but for some (bits of `tick`)."""
-        for slot in (at.DONE, at.READ):
+        for slot in ("DONE", "READ"):
             self._work.set_count(slot, self._work.count(slot) & but)
 
     # ---- the state ----
@@ -202,49 +214,47 @@ class OperationalSpace(Compiled):
 
     # ---- the results ----
 
-    jacobian = _result(JACOBIAN, at.JACOBIAN_VIEW, "J (m, nv).")
+    jacobian = _result(JACOBIAN, JACOBIAN_VIEW, "J (m, nv).")
     bias_acceleration = _result(
         BIAS,
-        at.JDOT_V_VIEW,
+        JDOT_V_VIEW,
         "Jdot v (m,): the classical acceleration of the task rows when dv/dt = 0 componentwise.",
     )
-    bias_forces = _result(BIAS, at.BIAS_VIEW, "h(q, v) (nv,).")
+    bias_forces = _result(BIAS, BIAS_VIEW, "h(q, v) (nv,).")
     inertia_inv = _result(
-        INERTIA_INV, at.INERTIA_INV_VIEW, "Lambda^-1 = J H^-1 J^T (m, m), symmetric."
+        INERTIA_INV, INERTIA_INV_VIEW, "Lambda^-1 = J H^-1 J^T (m, m), symmetric."
     )
     inertia = _result(
         INERTIA,
-        at.INERTIA_VIEW,
+        INERTIA_VIEW,
         "Lambda (m, m); damped along directions that are nearly lost (see `singular`).",
     )
     jbar = _result(
-        JBAR,
-        at.JBAR_VIEW,
-        "Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J.",
+        JBAR, JBAR_VIEW, "Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J."
     )
     null_space = _result(
         NULL_SPACE,
-        at.NULL_SPACE_VIEW,
+        NULL_SPACE_VIEW,
         "N = 1 - Jbar J (nv, nv), a projector also where tasks are singular.",
     )
     _status = _result(
-        INERTIA, at.STATUS_VIEW, "What the singularity rule did: columns of `layout.STATUS`."
+        INERTIA, STATUS_VIEW, "What the singularity rule did: columns of `layout.STATUS`."
     )
 
     @property
     def rank(self) -> int:
         """How many independent directions the tasks have here."""
-        return int(self._status[at.RANK])
+        return int(self._status[RANK])
 
     @property
     def damped(self) -> bool:
         """Is a direction so nearly lost that the inertia along it is damped?"""
-        return bool(self._status[at.DAMPED])
+        return bool(self._status[DAMPED])
 
     @property
     def condition(self) -> float:
         """Condition number of Lambda^-1, its rows measured in their typical response; inf if it is singular."""
-        scale = self._work[at.SCALE][: self.m]
+        scale = self._work["scale"][: self.m]
         values = np.linalg.eigvalsh(self.inertia_inv / np.outer(scale, scale))
         return float(values[-1] / values[0]) if values[0] > 0.0 else float("inf")
 
@@ -262,7 +272,7 @@ class OperationalSpace(Compiled):
         Raises:
             ConfigurationError: Wrong size or non-finite.
         """
-        if not self._work.count(at.DONE):
+        if not self._work.count("DONE"):
             self._read_refused()
         return self._accepted(
             self._calls.torque(self._force(force), self._tau0(tau0), bool(compensate))

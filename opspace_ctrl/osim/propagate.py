@@ -6,13 +6,10 @@ at once the column of Y_d = B^T psi^T H^T that the innovations factorisation has
 
 from __future__ import annotations
 
+from ..compiled.jit import kernel
+from ..compiled.lanes import W
 from ..dynamics import aba
-from ..dynamics import layout as dyn
-from ..dynamics.layout import floats, ints
 from ..dynamics.rows import load_rows, row_sum, store_rows
-from ..jit import kernel
-from ..lanes import store
-from . import layout as at
 from .blocks import body_accelerations_to_tasks
 
 
@@ -30,29 +27,29 @@ def pass_on(x, xs, U, i):
 
 
 @kernel
-def carry_rows(w, b, keep, keeping):
+def carry_rows(space, b, keep, keeping):
     """Y_d and Y_D of block b on a path, tip to base; if asked, K before each node into `keep`, six registers a slot."""
-    block, S, U, dinv = ints(w, at.BLOCK), floats(w, dyn.S), floats(w, dyn.U), floats(w, dyn.DA)
-    support, Yd, YD = ints(w, at.SUPPORT), floats(w, at.YD_LOWER), floats(w, at.YD)
-    first, x = block[b, at.B_FIRST], load_rows(floats(w, at.K), block[b, at.B_LEG])
-    for r in range(first + block[b, at.B_SLOTS] - 1, first - 1, -1):
+    S, U, dinv = space.tree.S, space.tree.U, space.tree.DA_inv
+    support, Yd, YD = space.support, space.Y_d, space.Y_D
+    first, x = space.block_first[b], load_rows(space.K, space.block_leg[b])
+    for r in range(first + space.block_slots[b] - 1, first - 1, -1):
         i = support[r]
         if keeping:
             store_rows(keep, r, x)
         y = row_sum(x, S, i)
         yd = y * dinv[i]
-        store(Yd, r, 0, y)
-        store(YD, r, 0, yd)
+        Yd[r, 0:W] = y
+        YD[r, 0:W] = yd
         x = pass_on(x, yd, U, i)
 
 
 @kernel
-def project_articulated(w):
+def project_articulated(space):
     """X = J H^-1 W by one O(n) solve with the articulated inertias at hand."""
-    aba.no_bias(w)
-    aba.innovations(w, floats(w, dyn.W))
-    aba.accelerations(w, floats(w, dyn.ACC))
-    body_accelerations_to_tasks(w)
+    aba.no_bias(space.tree)
+    aba.innovations(space.tree, space.tree.x)
+    aba.accelerations(space.tree, space.tree.qdd)
+    body_accelerations_to_tasks(space)
 
 
 @kernel

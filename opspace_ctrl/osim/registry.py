@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
+from ..compiled.jit import address_of
 from ..errors import MethodError
-from ..jit import address_of
 from ..model import Model
 from .method import Method
 from .tasks import Block

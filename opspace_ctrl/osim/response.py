@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dynamics import layout as dyn
-
 __all__ = ["typical_response"]
 
 SAMPLES = 16
@@ -28,7 +26,7 @@ def typical_response(ospace) -> np.ndarray:
             model.integrate(model.neutral(), np.clip(step, -REACH, REACH), 1.0)
         )
         np.maximum(largest, np.diagonal(sampled.inertia_inv), out=largest)
-        of_joints = max(of_joints, ospace._work[dyn.DINV].max())
+        of_joints = max(of_joints, ospace._work["D_inv"].max())
     for block in ospace._blocks:
         kinds = [(row[:3].any(), row[3:].any()) for row in block.selection]
         for kind in set(kinds):  # sharing keeps the rule independent of how the axes are turned

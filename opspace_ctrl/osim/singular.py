@@ -13,59 +13,53 @@ tau0's own part along that one direction, both measured by H^-1.
 
 from __future__ import annotations
 
-from ..dynamics.layout import count, floats
-from ..jit import kernel
-from ..lanes import WIDTH, load, splat, store, total
-from . import layout as at
+from ..compiled.jit import kernel
+from ..compiled.lanes import W, splat, total
 from .blocks import mirror
 from .eigen import diagonalise, tridiagonalise
 
 
 @kernel
-def decompose(w):
+def decompose(space):
     """Eigenvalues a into VALUES, rows u into VECTORS, divided by sqrt(r) so that u u^T is in the task's own units."""
-    m, LI, A, unit = (
-        count(w, at.M),
-        floats(w, at.LI),
-        floats(w, at.LAMBDA),
-        floats(w, at.OFF_DIAGONAL),
-    )
+    m = space.m
+    LI = space.Lambda_inv
+    A = space.Lambda
+    unit = space.off_diagonal
     mirror(LI, m, False)
-    _invert_scale(w, unit)
+    _invert_scale(space, unit)
     for i in range(m):
-        for j in range(0, m, WIDTH):
-            store(A, i, j, unit[i] * load(LI, i, j) * load(unit, 0, j))
-    values, Z = floats(w, at.VALUES), floats(w, at.VECTORS)
-    tridiagonalise(A, m, values, floats(w, at.OFF_DIAGONAL), Z)
-    diagonalise(m, values, floats(w, at.OFF_DIAGONAL), Z)
-    _invert_scale(w, unit)
+        for j in range(0, m, W):
+            A[i, j : j + W] = unit[i] * LI[i, j : j + W] * unit[j : j + W]
+    values, Z = space.eigenvalues, space.eigenvectors
+    tridiagonalise(A, m, values, space.off_diagonal, Z)
+    diagonalise(m, values, space.off_diagonal, Z)
+    _invert_scale(space, unit)
     for i in range(m):
-        for j in range(0, m, WIDTH):
-            store(Z, i, j, load(Z, i, j) * load(unit, 0, j))
+        for j in range(0, m, W):
+            Z[i, j : j + W] = Z[i, j : j + W] * unit[j : j + W]
 
 
 @kernel
-def _invert_scale(w, out):
+def _invert_scale(space, out):
     """1 / sqrt(r), and zero in the rest of the last register."""
-    m, scale = count(w, at.M), floats(w, at.SCALE)
-    for j in range(0, m, WIDTH):
-        store(out, 0, j, splat(0.0))
+    m, scale = space.m, space.scale
+    for j in range(0, m, W):
+        out[j : j + W] = 0.0
     for i in range(m):
         out[i] = 1.0 / scale[i]
 
 
 @kernel
-def damped_and_truncated(w):
+def damped_and_truncated(space):
     """LAMBDA, TRUNCATED and the status, from LI."""
-    decompose(w)
-    m, values, threshold, status = (
-        count(w, at.M),
-        floats(w, at.VALUES),
-        floats(w, at.THRESHOLD),
-        floats(w, at.STATUS),
-    )
-    inverse, gain = values, floats(w, at.OFF_DIAGONAL)
-    e, cut, rank, is_damped = threshold[at.DAMPING], threshold[at.CUT], 0.0, 0.0
+    decompose(space)
+    m, values = space.m, space.eigenvalues
+    inverse, gain = values, space.off_diagonal
+    e = space.damping
+    cut = space.cut
+    rank = 0.0
+    is_damped = 0.0
     for k in range(m):
         a = values[k]
         inverse[k], gain[k] = 0.0, 0.0
@@ -76,20 +70,20 @@ def damped_and_truncated(w):
             gain[k] = inverse[k]
         else:
             is_damped = 1.0
-    _weighted_sum(floats(w, at.VECTORS), gain, floats(w, at.LAMBDA), m)
-    _weighted_sum(floats(w, at.VECTORS), inverse, floats(w, at.TRUNCATED), m)
-    status[at.RANK], status[at.DAMPED] = rank, is_damped
+    _weighted_sum(space.eigenvectors, gain, space.Lambda, m)
+    _weighted_sum(space.eigenvectors, inverse, space.Lambda_truncated, m)
+    space.rank, space.is_damped = rank, is_damped
 
 
 @kernel
 def _weighted_sum(Z, weight, out, m):
     """out = sum of weight u u^T over the rows u of Z."""
     for i in range(m):
-        for j in range(0, m, WIDTH):
+        for j in range(0, m, W):
             found = splat(0.0)
             for k in range(m):
-                found = found + (weight[k] * Z[k, i]) * load(Z, k, j)
-            store(out, i, j, found)
+                found = found + (weight[k] * Z[k, i]) * Z[k, j : j + W]
+            out[i, j : j + W] = found
 
 
 @kernel
@@ -97,6 +91,6 @@ def times(matrix, x, out, m):
     """out = matrix x; beyond its columns the matrix has zeros in the last register, and x what is finite."""
     for i in range(m):
         found = splat(0.0)
-        for j in range(0, m, WIDTH):
-            found = found + load(matrix, i, j) * load(x, 0, j)
+        for j in range(0, m, W):
+            found = found + matrix[i, j : j + W] * x[j : j + W]
         out[i] = total(found)

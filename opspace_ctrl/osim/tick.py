@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from numba.types import boolean, int64
 
+from ..compiled.jit import getter, kernel, method, stage
+from ..compiled.lanes import W
 from ..dynamics import crba, kinematics, ltl, rnea
-from ..dynamics import layout as dyn
-from ..dynamics.layout import count, floats, set_count, stage
 from ..dynamics.state import copy, is_configuration, is_usable, take, take_configuration
-from ..jit import getter, kernel, method
-from ..lanes import WIDTH, call, splat, store
-from ..vector import floats_of, is_absent, vector
-from . import layout as at
 from .blocks import add_transposed, mirror
+from .fields import LTDL, LTL, PLAIN, Space
 from .jacobian import bias_acceleration, dense_jacobian, task_jacobian
 from .methods.sparse_ltdl import y_ltdl
 from .regular import close_bound, quick_bound
@@ -33,35 +30,34 @@ STATE, RESPONSE, INERTIA_INV, INERTIA, JBAR, NULL_SPACE, BIAS, JACOBIAN = (
 
 
 @kernel
-def bias(w):
+def bias(space):
     """h into BIAS, for the V at hand."""
-    rnea.motion(w)
-    rnea.joint_forces(w, floats(w, dyn.BIAS))
+    rnea.motion(space.tree)
+    rnea.joint_forces(space.tree, space.tree.h)
 
 
 @kernel
-def jacobian(w):
+def jacobian(space):
     """J by register."""
-    if count(w, at.COMPOSITE) == 1:
-        crba.composite_inertias(w)
-    task_jacobian(w)
+    if space.needs_composite == 1:
+        crba.composite_inertias(space.tree)
+    task_jacobian(space)
 
 
-@stage(at.FACTORED)
-def factored(w):
+@stage(Space)
+def factored(space):
     """Factor Lambda^-1; where it is singular, find the damped and truncated inverses instead. Says so in STATUS.
 
     A quick bound of the smallest eigenvalue in every tick, a close one where that is not enough, then all eigenvalues.
     """
-    status, threshold = floats(w, at.STATUS), floats(w, at.THRESHOLD)
-    trip = threshold[at.TRIP]  # below zero nothing is tested: how the cost of the test is measured
-    if factorise(w) > 0.0 and (
-        trip < 0.0 or quick_bound(w) > trip or close_bound(w) > threshold[at.DAMPING]
+    trip = space.trip  # below zero nothing is tested: how the cost of the test is measured
+    if factorise(space) > 0.0 and (
+        trip < 0.0 or quick_bound(space) > trip or close_bound(space) > space.damping
     ):
-        status[at.REGULAR], status[at.RANK], status[at.DAMPED] = 1.0, float(count(w, at.M)), 0.0
+        space.is_regular, space.rank, space.is_damped = 1.0, float(space.m), 0.0
     else:
-        status[at.REGULAR] = 0.0
-        damped_and_truncated(w)
+        space.is_regular = 0.0
+        damped_and_truncated(space)
 
 
 @kernel
@@ -72,106 +68,112 @@ def add(x, out, size):
 
 
 @kernel
-def is_regular(w):
+def is_regular(space):
     """What `factored` found."""
-    return floats(w, at.STATUS)[at.REGULAR] == 1.0
+    return space.is_regular == 1.0
 
 
 @kernel
-def inertia_inv(w, tau0):
+def inertia_inv(space, tau0):
     """J, Lambda^-1 (upper triangle of blocks) and J H^-1 tau0 by the method in use."""
-    copy(tau0, floats(w, dyn.W), count(w, dyn.NV))
-    respond(w)
+    copy(tau0, space.tree.x, space.tree.nv)
+    respond(space)
 
 
 @kernel
-def respond(w):
+def respond(space):
     """`inertia_inv` for the tau0 in W."""
-    jacobian(w)
-    call(count(w, at.INERTIA_INV), w)
-    floats(w, at.STATUS)[at.H_IS] = count(w, at.LEAVES_H)
+    jacobian(space)
+    call(space.INERTIA_INV, space)
+    space.H_is = space.LEAVES_H
 
 
 @kernel
-def law(w):
+def law(space):
     """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed, (11).
 
     F is in FORCE; tau0 is what TORQUE holds before.
     """
-    F, x, tau = floats(w, at.FORCE), floats(w, at.SOLUTION), floats(w, at.TORQUE)
-    inertia_inv(w, tau)
-    factored(w)
-    if is_regular(w):
-        back_substitute(w, x)
+    F, x, tau = space.F, space.Lambda_Jx, space.tau
+    inertia_inv(space, tau)
+    factored(space)
+    if is_regular(space):
+        back_substitute(space, x)
     else:
-        times(floats(w, at.TRUNCATED), floats(w, at.X), x, count(w, at.M))
-    for i in range(count(w, at.M)):
+        times(space.Lambda_truncated, space.Jx, x, space.m)
+    for i in range(space.m):
         F[i] -= x[i]
-    add_transposed(w, floats(w, at.J), F, tau)
+    add_transposed(space, space.J, F, tau)
 
 
 @kernel
-def are_forces(w, force, tau0):
+def are_forces(space, force, tau0):
     """Are these usable, if they are given?"""
-    return (is_absent(force) or is_usable(w, force, count(w, at.M))) and (
-        is_absent(tau0) or is_usable(w, tau0, count(w, dyn.NV))
+    return (is_absent(force) or is_usable(space.tree, force, space.m)) and (
+        is_absent(tau0) or is_usable(space.tree, tau0, space.tree.nv)
     )
 
 
 @kernel
-def take_force(w, force):
+def take_force(space, force):
     """F into FORCE, and zero into the rest of the last register."""
-    F, m = floats(w, at.FORCE), count(w, at.M)
-    for j in range(0, m, WIDTH):
-        store(F, 0, j, splat(0.0))
+    F, m = space.F, space.m
+    for j in range(0, m, W):
+        F[j : j + W] = 0.0
     take(force, F, m)
 
 
 @method(int64(vector, vector, vector, vector, boolean, int64), defaults=(None, None, True))
-def control(q, v, force, tau0, compensate, w):
+def control(q, v, force, tau0, compensate, space):
     """The control tick: state in, torque out. Returns the address of its view, 0 if refused."""
-    nv = count(w, dyn.NV)
-    if not (is_configuration(w, q) and is_usable(w, v, nv) and are_forces(w, force, tau0)):
+    nv = space.tree.nv
+    if not (
+        is_configuration(space.tree, q)
+        and is_usable(space.tree, v, nv)
+        and are_forces(space, force, tau0)
+    ):
         return 0
-    take_force(w, force)  # all of them before anything is computed: they may be views of results
-    take_configuration(w, q)
-    copy(floats_of(v), floats(w, dyn.V), nv)
-    take(tau0, floats(w, at.TORQUE), nv)
-    set_count(w, at.DONE, STATE)
-    set_count(w, at.READ, STATE)
-    kinematics.kinematics(w)
-    law(w)
+    take_force(
+        space, force
+    )  # all of them before anything is computed: they may be views of results
+    take_configuration(space.tree, q)
+    copy(floats_of(v), space.tree.v, nv)
+    take(tau0, space.tau, nv)
+    space.DONE = STATE
+    space.READ = STATE
+    kinematics.kinematics(space.tree)
+    law(space)
     if compensate:
-        bias(w)
-        add(floats(w, dyn.BIAS), floats(w, at.TORQUE), nv)
-    return count(w, at.TORQUE_VIEW)
+        bias(space)
+        add(space.tree.h, space.tau, nv)
+    return space.TORQUE_VIEW
 
 
 @method(int64(vector, vector, int64), defaults=(None,), returns_self=True)
-def update(q, v, w):
+def update(q, v, space):
     """Take a state: poses, subspaces and inertias; and compute what was read of the last. Returns 0 if refused."""
-    nv, wanted = count(w, dyn.NV), count(w, at.READ)
-    if not (is_configuration(w, q) and (is_absent(v) or is_usable(w, v, nv))):
+    nv, wanted = space.tree.nv, space.READ
+    if not (is_configuration(space.tree, q) and (is_absent(v) or is_usable(space.tree, v, nv))):
         return 0
-    take_configuration(w, q)
-    take(v, floats(w, dyn.V), nv)
-    set_count(w, at.DONE, STATE)
-    set_count(w, at.READ, STATE)
-    kinematics.kinematics(w)
-    find(wanted, w)
+    take_configuration(space.tree, q)
+    take(v, space.tree.v, nv)
+    space.DONE = STATE
+    space.READ = STATE
+    kinematics.kinematics(space.tree)
+    find(wanted, space)
     return 1
 
 
 @getter
-def read(result, w):
+def read(result, space):
     """Compute a result, `to_read`, unless it is done. Returns the address of its view, 0 if there is no state yet."""
-    bit, done = result & 0xFF, count(w, at.DONE)
+    bit, done = result & 0xFF, space.DONE
     if not done & bit:
         if done == 0:
             return 0
-        find(bit, w)
-    set_count(w, at.READ, count(w, at.READ) | bit)
-    return count(w, result >> 8)
+        find(bit, space)
+    space.READ = space.READ | bit
+    return count(space.tree, result >> 8)
 
 
 def to_read(bit: int, view: int) -> int:
@@ -180,84 +182,83 @@ def to_read(bit: int, view: int) -> int:
 
 
 @kernel
-def find(wanted, w):
+def find(wanted, space):
     """Compute what is wanted and not done."""
-    set_count(w, at.WANTED, wanted)
-    results(w)
+    space.WANTED = wanted
+    results(space)
 
 
-@stage(at.RESULTS)
-def results(w):
+@stage(Space)
+def results(space):
     """Compute what is WANTED and not DONE, each result after those it is made from."""
-    done, wanted = count(w, at.DONE), count(w, at.WANTED)
+    done, wanted = space.DONE, space.WANTED
     if wanted & (NULL_SPACE | JBAR | INERTIA | INERTIA_INV) and not done & RESPONSE:
-        W = floats(w, dyn.W)
-        for i in range(count(w, dyn.NV)):
+        W = space.tree.x
+        for i in range(space.tree.nv):
             W[i] = 0.0
-        respond(w)
+        respond(space)
         done |= RESPONSE
     if wanted & INERTIA_INV and not done & INERTIA_INV:
-        mirror(floats(w, at.LI), count(w, at.M), False)
+        mirror(space.Lambda_inv, space.m, False)
         done |= INERTIA_INV
     if wanted & (NULL_SPACE | JBAR | INERTIA) and not done & INERTIA:
-        factored(w)
-        if is_regular(w):
-            invert(w, floats(w, at.LAMBDA))
+        factored(space)
+        if is_regular(space):
+            invert(space, space.Lambda)
         done |= INERTIA
     if wanted & (NULL_SPACE | JBAR) and not done & JBAR:
-        jbar(w, floats(w, at.LAMBDA))
+        jbar(space, space.Lambda)
         done |= JBAR
     if wanted & NULL_SPACE and not done & NULL_SPACE:
-        if is_regular(w):
-            null_space(w)
+        if is_regular(space):
+            null_space(space)
         else:  # N without the damping that Jbar has
-            jbar(w, floats(w, at.TRUNCATED))
-            null_space(w)
-            jbar(w, floats(w, at.LAMBDA))
+            jbar(space, space.Lambda_truncated)
+            null_space(space)
+            jbar(space, space.Lambda)
         done |= NULL_SPACE
     if wanted & BIAS and not done & BIAS:
-        bias(w)
-        bias_acceleration(w)
+        bias(space)
+        bias_acceleration(space)
         done |= BIAS
     if wanted & JACOBIAN and not done & JACOBIAN:
-        jacobian(w)
-        dense_jacobian(w)
+        jacobian(space)
+        dense_jacobian(space)
         done |= JACOBIAN
-    set_count(w, at.DONE, done)
+    space.DONE = done
 
 
 @kernel
-def jbar(w, Lambda):
+def jbar(space, Lambda):
     """Jbar from H as the method, or a torque since, has left it; factored here if it is not."""
-    H_is = floats(w, at.STATUS)
-    if H_is[at.H_IS] == at.PLAIN:
-        _factor_and_y(w)
-        H_is[at.H_IS] = at.LTDL
-    dynamically_consistent_inverse(w, Lambda, H_is[at.H_IS] == at.LTL)
+    if space.H_is == PLAIN:
+        _factor_and_y(space)
+        space.H_is = LTDL
+    dynamically_consistent_inverse(space, Lambda, space.H_is == LTL)
 
 
 @kernel
-def _factor_and_y(w):
+def _factor_and_y(space):
     """What Jbar needs and a recursive method has not made: H factored, Y_D."""
-    crba.mass_matrix(w)
-    ltl.ltdl(w)
-    y_ltdl(w)
+    crba.mass_matrix(space.tree)
+    ltl.ltdl(space.tree)
+    y_ltdl(space)
 
 
 @method(int64(vector, vector, boolean, int64), defaults=(None, None, False))
-def torque(force, tau0, compensate, w):
+def torque(force, tau0, compensate, space):
     """TORQUE at the state that was taken, by the Jbar that is there or else by the method. Returns as `control`."""
-    nv, tau, done = count(w, dyn.NV), floats(w, at.TORQUE), count(w, at.DONE)
-    if not (done and are_forces(w, force, tau0)):
+    nv, tau, done = space.tree.nv, space.tau, space.DONE
+    if not (done and are_forces(space, force, tau0)):
         return 0
-    take_force(w, force)
+    take_force(space, force)
     take(tau0, tau, nv)
-    if done & JBAR and is_regular(w):
-        torque_by_jbar(w, tau)
+    if done & JBAR and is_regular(space):
+        torque_by_jbar(space, tau)
     else:
-        law(w)
-        mirror(floats(w, at.LI), count(w, at.M), False)  # a caller may hold the view of it
+        law(space)
+        mirror(space.Lambda_inv, space.m, False)  # a caller may hold the view of it
     if compensate:
-        find(BIAS, w)
-        add(floats(w, dyn.BIAS), tau, nv)
-    return count(w, at.TORQUE_VIEW)
+        find(BIAS, space)
+        add(space.tree.h, tau, nv)
+    return space.TORQUE_VIEW

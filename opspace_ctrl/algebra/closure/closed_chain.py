@@ -9,13 +9,12 @@ import numpy as np
 
 from ...dynamics import entries
 from ...dynamics.api import Wrenches, external_wrenches
-from ...dynamics.layout import Workspace
 from ...dynamics.pack import pack
 from ...dynamics.state import OK, TOO_LARGE
 from ...errors import ConfigurationError, IllPosedError, MethodError
 from ...model import Model
 from ...osim import Task
-from . import core
+from .fields import ILL_POSED, RANK_TOLERANCE, REFUSED, close_velocity, forward, relative_velocity
 
 __all__ = ["ClosedChain", "Closure"]
 
@@ -85,15 +84,15 @@ class ClosedChain:
 
     def _lay_out(self) -> Workspace:
         work, m = pack(self.model), self.m
-        work.set_count(core.M, m)
-        work.put(core.PAIR, [self._frames[c] for c in self._of_row], int)
-        work.put(core.SELECT, self._selection)
-        for slot in (core.OMEGA, core.FACTOR):
+        work.set_count("m", m)
+        work.put("PAIR", [self._frames[c] for c in self._of_row], int)
+        work.put("selection", self._selection)
+        for slot in ("Omega", "factor"):
             work.zeros(slot, m, m)
-        work.zeros(core.RESPONSE, m, self.model.nv)
-        for slot in (core.RHS, core.F):
+        work.zeros("response", m, self.model.nv)
+        for slot in ("rhs", "f"):
             work.zeros(slot, m)
-        work.zeros(core.ROW, 1)
+        work.zeros("ROW", 1)
         work.allocate()
         return work
 
@@ -122,20 +121,20 @@ class ClosedChain:
         wanted = self._rest if wanted is None else wanted
         if external:
             with external_wrenches(self.model, self._work, q, external):
-                self._call(core.forward, q, (v, tau), "v tau", wanted, out)
+                self._call(forward, q, (v, tau), "v tau", wanted, out)
         else:
-            self._call(core.forward, q, (v, tau), "v tau", wanted, out)
+            self._call(forward, q, (v, tau), "v tau", wanted, out)
         return out
 
     def close_velocity(self, q, v, wanted=None) -> np.ndarray:
         """v (nv,) after the impulse that makes the frames' relative velocity `wanted` (m,), zero if not given."""
         out = np.empty(self.model.nv)
-        self._call(core.close_velocity, q, (v,), "v", self._rest if wanted is None else wanted, out)
+        self._call(close_velocity, q, (v,), "v", self._rest if wanted is None else wanted, out)
         return out
 
     def _call(self, entry, q, inputs: tuple, names: str, wanted, *rest) -> None:
         status = entry.call(q, *inputs, wanted, *rest, self._work.address)
-        if status == core.REFUSED:  # converted, or refused in words
+        if status == REFUSED:  # converted, or refused in words
             q = self.model.check_configuration(q)
             inputs = [self.model.check_velocity(x, name) for x, name in zip(inputs, names.split())]
             wanted = np.ascontiguousarray(wanted, dtype=float)
@@ -144,7 +143,7 @@ class ClosedChain:
                     f"{self.model.name}: wanted must be {self.m} finite numbers, one a row"
                 )
             status = entry.call(q, *inputs, wanted, *rest, self._work.address)
-        if status == core.ILL_POSED:
+        if status == ILL_POSED:
             self._raise_ill_posed()
         if status != OK:
             raise ConfigurationError(
@@ -153,13 +152,11 @@ class ClosedChain:
             )
 
     def _raise_ill_posed(self) -> None:
-        row = int(self._work[core.ROW][0])
+        row = int(self._work["ROW"][0])
         c = self.closures[self._of_row[row]]
         omega = self.effective_inertia_inv
         scale = np.sqrt(np.maximum(np.diag(omega), np.finfo(float).tiny))
-        rank = np.linalg.matrix_rank(
-            omega / np.outer(scale, scale), core.RANK_TOLERANCE, hermitian=True
-        )
+        rank = np.linalg.matrix_rank(omega / np.outer(scale, scale), RANK_TOLERANCE, hermitian=True)
         raise IllPosedError(
             f"{self.model.name}: row {row} of the closed chain ({c.first} held to {c.second}) depends "
             f"on the rows before it: the inverse effective inertia has rank {rank} of {self.m}, so "
@@ -171,14 +168,14 @@ class ClosedChain:
     @property
     def force(self) -> np.ndarray:
         """Loop forces (m,), row by row, on the first frames."""
-        return self._work[core.F].copy()
+        return self._work["f"].copy()
 
     @property
     def wrenches(self) -> np.ndarray:
         """Loop wrenches (k, 6) of the closures on their first frames: force, torque; world axes, frame's origin."""
         found, rows = (
             np.zeros((len(self.closures), 6)),
-            self._selection * self._work[core.F][:, None],
+            self._selection * self._work["f"][:, None],
         )
         np.add.at(found, self._of_row, rows)
         return found
@@ -186,7 +183,7 @@ class ClosedChain:
     @property
     def effective_inertia_inv(self) -> np.ndarray:
         """Omega_c (m, m) = Lambda_c^-1, of the last configuration."""
-        omega = self._work[core.OMEGA]
+        omega = self._work["Omega"]
         return 0.5 * (omega + omega.T)
 
     # ---- geometry ----
@@ -202,7 +199,7 @@ class ClosedChain:
         """J_c v (m,)."""
         out = np.empty(self.m)
         checked = self.model.check_configuration(q), self.model.check_velocity(v)
-        if core.relative_velocity.call(*checked, out, self._work.address) != OK:
+        if relative_velocity.call(*checked, out, self._work.address) != OK:
             raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         return out
 

@@ -14,15 +14,13 @@ from itertools import count as count_from
 
 from numba.types import int64
 
+from ...compiled.jit import entry, kernel
 from ...dynamics import aba
-from ...dynamics import layout as dyn
 from ...dynamics.entries import move, place
+from ...dynamics.fields import FIRST_FREE
 from ...dynamics.frames import frame_point, point_acceleration, point_velocity
-from ...dynamics.layout import FIRST_FREE, count, floats, ints
 from ...dynamics.spatial import add, cross
 from ...dynamics.state import OK, REFUSED, copy, is_usable
-from ...jit import entry, kernel
-from ...vector import floats_of, is_vector, vector
 from ..recursions import kalman
 
 _slot = count_from(FIRST_FREE).__next__
@@ -41,9 +39,9 @@ RANK_TOLERANCE = 1e-10  # of a pivot in its own diagonal entry: beyond, forces h
 
 
 @kernel
-def _along(w, r, linear, angular):
+def _along(chain, r, linear, angular):
     """Row r of SELECT times a motion."""
-    s = floats(w, SELECT)
+    s = chain.selection
     return (
         s[r, 0] * linear[0]
         + s[r, 1] * linear[1]
@@ -55,48 +53,52 @@ def _along(w, r, linear, angular):
 
 
 @kernel
-def _push(w, r, f, sign):
+def _push(chain, r, f, sign):
     """Let a unit of row r act on frame f: its wrench, at the tree's origin, against the bias force of the node."""
-    node, PA, s = ints(w, dyn.FRAME_NODE)[f], floats(w, dyn.PA), floats(w, SELECT)
+    node, PA, s = chain.tree.frame_node[f], chain.tree.pA, chain.selection
     force, torque = (s[r, 0], s[r, 1], s[r, 2]), (s[r, 3], s[r, 4], s[r, 5])
-    torque = add(torque, cross(frame_point(w, f), force))
-    if node < count(w, dyn.NODES):
+    torque = add(torque, cross(frame_point(chain.tree, f), force))
+    if node < chain.tree.n:
         for k in range(3):
             PA[node, k] -= sign * torque[k]
             PA[node, 3 + k] -= sign * force[k]
 
 
 @kernel
-def _correction(w, r, f):
+def _correction(chain, r, f):
     """Row r of the acceleration that the bodies in FA give to frame f, velocities aside."""
-    node, FA, p = ints(w, dyn.FRAME_NODE)[f], floats(w, dyn.FA), frame_point(w, f)
+    node, FA, p = chain.tree.frame_node[f], chain.tree.alpha, frame_point(chain.tree, f)
     angular = (FA[node, 0], FA[node, 1], FA[node, 2])
-    return _along(w, r, add((FA[node, 3], FA[node, 4], FA[node, 5]), cross(angular, p)), angular)
+    return _along(
+        chain, r, add((FA[node, 3], FA[node, 4], FA[node, 5]), cross(angular, p)), angular
+    )
 
 
 @kernel
-def effective_inertia_inv(w):
+def effective_inertia_inv(chain):
     """Omega_c and H^-1 J_c^T, after the articulated inertias: one tip-force correction a row ((18), lemma 4)."""
-    m, nv, pair, response = count(w, M), count(w, dyn.NV), ints(w, PAIR), floats(w, RESPONSE)
-    omega, none, qdd = floats(w, OMEGA), floats(w, dyn.W), floats(w, dyn.ACC)
+    m, nv, response = chain.m, chain.tree.nv, chain.response
+    omega, none, qdd = chain.Omega, chain.no_force, chain.tree.qdd
     for i in range(nv):
         none[i] = 0.0
     for r in range(m):
-        aba.no_bias(w)
-        _push(w, r, pair[r, 0], 1.0)
-        _push(w, r, pair[r, 1], -1.0)
-        aba.innovations(w, none)
-        aba.accelerations(w, qdd)
+        aba.no_bias(chain.tree)
+        _push(chain, r, chain.first_frame[r], 1.0)
+        _push(chain, r, chain.second_frame[r], -1.0)
+        aba.innovations(chain.tree, none)
+        aba.accelerations(chain.tree, qdd)
         for i in range(nv):
             response[r, i] = qdd[i]
         for c in range(m):
-            omega[c, r] = _correction(w, c, pair[c, 0]) - _correction(w, c, pair[c, 1])
+            omega[c, r] = _correction(chain, c, chain.first_frame[c]) - _correction(
+                chain, c, chain.second_frame[c]
+            )
 
 
 @kernel
-def factorise(w):
+def factorise(chain):
     """Omega_c = L D L^T; False, and the row in ROW, if a row depends on those before it."""
-    m, omega, L = count(w, M), floats(w, OMEGA), floats(w, FACTOR)
+    m, omega, L = chain.m, chain.Omega, chain.factor
     for i in range(m):
         for j in range(i + 1):
             found = 0.5 * (omega[i, j] + omega[j, i])
@@ -104,15 +106,18 @@ def factorise(w):
                 found -= L[i, k] * L[k, k] * L[j, k]
             L[i, j] = found if i == j else found / L[j, j]
         if not L[i, i] > RANK_TOLERANCE * omega[i, i]:
-            floats(w, ROW)[0] = i
+            chain.failed_row = i
             return False
     return True
 
 
 @kernel
-def solve(w):
+def solve(chain):
     """F = Omega_c^-1 RHS."""
-    m, L, f, rhs = count(w, M), floats(w, FACTOR), floats(w, F), floats(w, RHS)
+    m = chain.m
+    L = chain.factor
+    f = chain.f
+    rhs = chain.rhs
     for i in range(m):
         f[i] = rhs[i]
         for k in range(i):
@@ -125,99 +130,106 @@ def solve(w):
 
 
 @kernel
-def add_response(w, out):
+def add_response(chain, out):
     """out += H^-1 J_c^T F."""
-    response, f = floats(w, RESPONSE), floats(w, F)
-    for r in range(count(w, M)):
-        for i in range(count(w, dyn.NV)):
+    response, f = chain.response, chain.f
+    for r in range(chain.m):
+        for i in range(chain.tree.nv):
             out[i] += response[r, i] * f[r]
 
 
 @kernel
-def _accelerate_freely(w, tau, out):
+def _accelerate_freely(chain, tau, out):
     """qdd_f into `out`, and alpha_2f - alpha_1f into RHS."""
-    kalman.kalman(w, tau, out)
-    acc, FA, g = floats(w, dyn.ACCELERATION), floats(w, dyn.FA), floats(w, dyn.GRAVITY)
-    for b in range(count(w, dyn.NODES)):
+    kalman.kalman(chain.tree, tau, out)
+    acc, FA, g = chain.tree.acceleration, chain.tree.alpha, chain.tree.gravity
+    for b in range(chain.tree.n):
         for k in range(3):
             acc[k, b] = FA[b, k]
             acc[3 + k, b] = FA[b, 3 + k] - g[k]
-    pair, rhs = ints(w, PAIR), floats(w, RHS)
-    for r in range(count(w, M)):
-        rhs[r] = _free(w, r, pair[r, 1]) - _free(w, r, pair[r, 0])
+    rhs = chain.rhs
+    for r in range(chain.m):
+        rhs[r] = _free(chain, r, chain.second_frame[r]) - _free(chain, r, chain.first_frame[r])
 
 
 @kernel
-def _free(w, r, f):
+def _free(chain, r, f):
     """Row r of the classical acceleration of frame f."""
-    node, acc = ints(w, dyn.FRAME_NODE)[f], floats(w, dyn.ACCELERATION)
+    node, acc = chain.tree.frame_node[f], chain.tree.acceleration
     return _along(
-        w,
+        chain,
         r,
-        point_acceleration(w, node, frame_point(w, f)),
+        point_acceleration(chain.tree, node, frame_point(chain.tree, f)),
         (acc[0, node], acc[1, node], acc[2, node]),
     )
 
 
 @kernel
-def _speed(w, r, f):
+def _speed(chain, r, f):
     """Row r of the velocity of frame f."""
-    node, vel = ints(w, dyn.FRAME_NODE)[f], floats(w, dyn.VELOCITY)
+    node, vel = chain.tree.frame_node[f], chain.tree.velocity
     return _along(
-        w, r, point_velocity(w, node, frame_point(w, f)), (vel[0, node], vel[1, node], vel[2, node])
+        chain,
+        r,
+        point_velocity(chain.tree, node, frame_point(chain.tree, f)),
+        (vel[0, node], vel[1, node], vel[2, node]),
     )
 
 
 @entry(int64(vector, vector, vector, vector, vector, int64))
-def forward(q, v, tau, wanted, out, w):
+def forward(q, v, tau, wanted, out, chain):
     """Accelerations of the closed chain; `wanted` (m,) is the relative acceleration of the frames' rows."""
-    nv, m = count(w, dyn.NV), count(w, M)
-    writable = is_vector(out, nv, count(w, dyn.NDARRAY), count(w, dyn.FLOAT64))
+    nv, m = chain.tree.nv, chain.m
+    writable = is_vector(out, nv, chain.tree.NDARRAY, chain.tree.FLOAT64)
     if not (
         writable
-        and is_usable(w, tau, nv)
-        and is_usable(w, v, nv)
-        and is_usable(w, wanted, m)
-        and place(w, q)
+        and is_usable(chain.tree, tau, nv)
+        and is_usable(chain.tree, v, nv)
+        and is_usable(chain.tree, wanted, m)
+        and place(chain.tree, q)
     ):
         return REFUSED
-    copy(floats_of(v), floats(w, dyn.V), nv)
-    _accelerate_freely(w, floats_of(tau), floats_of(out))
-    effective_inertia_inv(w)
-    if not factorise(w):
+    copy(floats_of(v), chain.tree.v, nv)
+    _accelerate_freely(chain, floats_of(tau), floats_of(out))
+    effective_inertia_inv(chain)
+    if not factorise(chain):
         return ILL_POSED
-    rhs, extra = floats(w, RHS), floats_of(wanted)
+    rhs, extra = chain.rhs, floats_of(wanted)
     for r in range(m):
         rhs[r] += extra[r]
-    solve(w)
-    add_response(w, floats_of(out))
+    solve(chain)
+    add_response(chain, floats_of(out))
     return OK
 
 
 @entry(int64(vector, vector, vector, vector, int64))
-def close_velocity(q, v, wanted, out, w):
+def close_velocity(q, v, wanted, out, chain):
     """out = v + H^-1 J_c^T Omega_c^-1 (wanted - J_c v): the impulse that brings the loop's velocity to `wanted`."""
-    if not (is_usable(w, wanted, count(w, M)) and move(w, q, v)):
+    if not (is_usable(chain.tree, wanted, chain.m) and move(chain.tree, q, v)):
         return REFUSED
-    aba.articulated_inertias(w)
-    effective_inertia_inv(w)
-    if not factorise(w):
+    aba.articulated_inertias(chain.tree)
+    effective_inertia_inv(chain)
+    if not factorise(chain):
         return ILL_POSED
-    rhs, pair, extra = floats(w, RHS), ints(w, PAIR), floats_of(wanted)
-    for r in range(count(w, M)):
-        rhs[r] = extra[r] - _speed(w, r, pair[r, 0]) + _speed(w, r, pair[r, 1])
-    solve(w)
-    copy(floats_of(v), floats_of(out), count(w, dyn.NV))
-    add_response(w, floats_of(out))
+    rhs, extra = chain.rhs, floats_of(wanted)
+    for r in range(chain.m):
+        rhs[r] = (
+            extra[r]
+            - _speed(chain, r, chain.first_frame[r])
+            + _speed(chain, r, chain.second_frame[r])
+        )
+    solve(chain)
+    copy(floats_of(v), floats_of(out), chain.tree.nv)
+    add_response(chain, floats_of(out))
     return OK
 
 
 @entry(int64(vector, vector, vector, int64))
-def relative_velocity(q, v, out, w):
+def relative_velocity(q, v, out, chain):
     """out = J_c v (m,)."""
-    if not move(w, q, v):
+    if not move(chain.tree, q, v):
         return REFUSED
-    pair, found = ints(w, PAIR), floats_of(out)
-    for r in range(count(w, M)):
-        found[r] = _speed(w, r, pair[r, 0]) - _speed(w, r, pair[r, 1])
+    found = floats_of(out)
+    for r in range(chain.m):
+        found[r] = _speed(chain, r, chain.first_frame[r]) - _speed(chain, r, chain.second_frame[r])
     return OK

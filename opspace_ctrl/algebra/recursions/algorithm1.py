@@ -7,26 +7,24 @@ Algorithm FD of [Rodriguez1991] (14), (15) is the same two lines, written with K
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel
 from ...dynamics import aba, rnea
-from ...dynamics import layout as at
-from ...dynamics.layout import count, floats
-from ...jit import kernel
 
 
 @kernel
-def bias_free_forces(w, tau):
+def bias_free_forces(tree, tau):
     """T' of (47) into W; spoils FORCE."""
-    free = floats(w, at.W)
-    rnea.joint_forces(w, free)
-    for i in range(count(w, at.NV)):
+    free = tree.x
+    rnea.joint_forces(tree, free)
+    for i in range(tree.nv):
         free[i] = tau[i] - free[i]
 
 
 @kernel
-def algorithm1(w, tau, qdd):
+def algorithm1(tree, tau, qdd):
     """Accelerations for tau, after velocities and body forces of the motion with qdd = 0; lambda stays in FA."""
-    bias_free_forces(w, tau)
-    aba.articulated_inertias(w)
-    aba.no_bias(w)
-    aba.innovations(w, floats(w, at.W))
-    aba.accelerations(w, qdd)
+    bias_free_forces(tree, tau)
+    aba.articulated_inertias(tree)
+    aba.no_bias(tree)
+    aba.innovations(tree, tree.x)
+    aba.accelerations(tree, qdd)

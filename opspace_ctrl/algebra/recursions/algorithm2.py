@@ -6,23 +6,21 @@ with lambda of algorithm 1; zeta is the motion with qdd = 0, which the bias forc
 
 from __future__ import annotations
 
-from ...dynamics import layout as at
-from ...dynamics.layout import count, floats
-from ...jit import kernel
+from ...compiled.jit import kernel
 from .algorithm1 import algorithm1
 
 
 @kernel
-def add_bias_accelerations(w):
+def add_bias_accelerations(tree):
     """ACCELERATION = alpha = lambda + zeta (less gravity); it held zeta."""
-    zeta, FA = floats(w, at.ACCELERATION), floats(w, at.FA)
-    for b in range(count(w, at.NODES)):
+    zeta, FA = tree.acceleration, tree.alpha
+    for b in range(tree.n):
         for k in range(6):
             zeta[k, b] += FA[b, k]
 
 
 @kernel
-def algorithm2(w, tau, qdd):
+def algorithm2(tree, tau, qdd):
     """Accelerations for tau, and of the links, after velocities and body forces of the motion with qdd = 0."""
-    algorithm1(w, tau, qdd)
-    add_bias_accelerations(w)
+    algorithm1(tree, tau, qdd)
+    add_bias_accelerations(tree)

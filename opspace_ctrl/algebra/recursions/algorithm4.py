@@ -8,30 +8,28 @@ base, lambda(N+1) = -g, and not as a force on every body.
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel
 from ...dynamics import aba, rnea
-from ...dynamics import layout as at
-from ...dynamics.layout import count, floats
-from ...jit import kernel
 from . import biases, kalman
 
 
 @kernel
-def set_base_acceleration(w, sign):
+def set_base_acceleration(tree, sign):
     """Row n of FA, which all other sweeps expect to be zero."""
-    n, FA, gravity = count(w, at.NODES), floats(w, at.FA), floats(w, at.GRAVITY)
+    n, FA, gravity = tree.n, tree.alpha, tree.gravity
     for k in range(3):
         FA[n, 3 + k] = sign * gravity[k]
 
 
 @kernel
-def algorithm4(w, tau, qdd):
+def algorithm4(tree, tau, qdd):
     """Accelerations for tau at the configuration and velocity in the workspace; lambda (less gravity) stays in FA."""
-    rnea.joint_rates(w)
-    biases.velocities(w)
-    biases.gyroscopic_forces(w)
-    rnea.subtract_external(w)
-    aba.articulated_inertias(w)
-    kalman.filter_forces(w, tau)
-    set_base_acceleration(w, -1.0)
-    kalman.smooth_accelerations(w, qdd)
-    set_base_acceleration(w, 0.0)
+    rnea.joint_rates(tree)
+    biases.velocities(tree)
+    biases.gyroscopic_forces(tree)
+    rnea.subtract_external(tree)
+    aba.articulated_inertias(tree)
+    kalman.filter_forces(tree, tau)
+    set_base_acceleration(tree, -1.0)
+    kalman.smooth_accelerations(tree, qdd)
+    set_base_acceleration(tree, 0.0)

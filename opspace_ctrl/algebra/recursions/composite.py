@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from ...dynamics import entries
-from ...dynamics import layout as at
 from ...dynamics.api import run
 from ...dynamics.pack import Nodes
 from ...model import Model
@@ -25,7 +24,7 @@ def composite_bodies(model: Model, q) -> np.ndarray:
     World axes; c from O_k to the centre of all bodies that the joint of k carries, k among them.
     """
     work, last = run(model, entries.mass_matrix, (q,), ""), Nodes(model).last
-    ten, p = work[at.IC][:, last].T.copy(), work[at.P][:, last].T
+    ten, p = work["Ic"][:, last].T.copy(), work["p"][:, last].T
     from_tree = ten[:, 1:4].copy()
     ten[:, 1:4] -= ten[:, :1] * p
     ten[:, 4:] -= _moved(ten[:, 1:4], p) + _moved(p, from_tree)

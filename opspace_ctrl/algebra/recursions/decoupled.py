@@ -8,21 +8,20 @@ z here is z_p - P a_p of the paper: the residual force that belongs to the link'
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel
+from ...compiled.lanes import W
 from ...dynamics import aba, dual, rows
-from ...dynamics import layout as at
-from ...dynamics.layout import LAST, count, floats, ints
-from ...jit import kernel
-from ...lanes import load, store
+from ...dynamics.fields import LAST
 from . import dual_residuals, kalman
 
 
 @kernel
-def link_acceleration(w, i):
+def link_acceleration(tree, i):
     """alpha of node i into FA, by one 6 x 6 solve."""
-    P, S, x = floats(w, at.IA), floats(w, at.DUAL), floats(w, at.LINK)
-    z, z_s, FA = floats(w, at.PA), floats(w, at.DUAL_FORCE), floats(w, at.FA)
+    P, S, x = tree.IA, tree.DUAL, tree.LINK
+    z, z_s, FA = tree.pA, tree.DUAL_FORCE, tree.alpha
     for r in range(6):
-        store(x, r, 0, load(P, 6 * i + r, 0) + load(S, 6 * i + r, 0))
+        x[r, 0:W] = P[6 * i + r, 0:W] + S[6 * i + r, 0:W]
         x[r, 6] = -(z[i, r] + z_s[i, r])
     rows.solve(x, 0)
     for r in range(6):
@@ -30,9 +29,9 @@ def link_acceleration(w, i):
 
 
 @kernel
-def _base_accelerations(w, last, qdd):
+def _base_accelerations(tree, last, qdd):
     """qdd of the six nodes of a base from its acceleration: their subspaces are orthonormal."""
-    S, FA, coordinate = floats(w, at.S), floats(w, at.FA), ints(w, at.COORDINATE)
+    S, FA, coordinate = tree.S, tree.alpha, tree.coordinate
     for b in range(last - 5, last + 1):
         found = 0.0
         for k in range(6):
@@ -41,38 +40,34 @@ def _base_accelerations(w, last, qdd):
 
 
 @kernel
-def link_by_link(w, qdd):
+def link_by_link(tree, qdd):
     """Joint accelerations from every link's own, in any order."""
-    n, before, kind, coordinate = (
-        count(w, at.NODES),
-        ints(w, at.BEFORE),
-        ints(w, at.KIND),
-        ints(w, at.COORDINATE),
-    )
-    FA, U, dinv, eps = (
-        floats(w, at.FA),
-        floats(w, at.DUAL_U),
-        floats(w, at.DUAL_DINV),
-        floats(w, at.DUAL_EPS),
-    )
+    n = tree.n
+    before = tree.before
+    kind = tree.kind
+    coordinate = tree.coordinate
+    FA = tree.alpha
+    U = tree.DUAL_U
+    dinv = tree.DUAL_DINV
+    eps = tree.DUAL_EPS
     for i in range(n):
         if before[i] < n:
-            link_acceleration(w, i)
+            link_acceleration(tree, i)
             found = eps[i]
             for k in range(6):
                 found += U[i, k] * FA[i, k]
             qdd[coordinate[i]] = dinv[i] * found
         elif kind[i] == LAST:
-            link_acceleration(w, i)
-            _base_accelerations(w, i, qdd)
+            link_acceleration(tree, i)
+            _base_accelerations(tree, i, qdd)
 
 
 @kernel
-def decoupled(w, tau, qdd):
+def decoupled(tree, tau, qdd):
     """Accelerations for the joint and base forces tau at the configuration and velocity in the workspace."""
-    kalman.body_forces(w)
-    aba.articulated_inertias(w)
-    kalman.filter_forces(w, tau)
-    dual.dual_inertias(w)
-    dual_residuals.dual_residuals(w, tau)
-    link_by_link(w, qdd)
+    kalman.body_forces(tree)
+    aba.articulated_inertias(tree)
+    kalman.filter_forces(tree, tau)
+    dual.dual_inertias(tree)
+    dual_residuals.dual_residuals(tree, tau)
+    link_by_link(tree, qdd)

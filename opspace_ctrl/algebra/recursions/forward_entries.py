@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from numba.types import float64, int64, void
 
-from ...dynamics import layout as at
+from ...compiled.jit import entry, kernel
 from ...dynamics import rnea
 from ...dynamics.entries import move, place
-from ...dynamics.layout import count, floats
 from ...dynamics.result import result
 from ...dynamics.state import OK, REFUSED, copy, is_usable
-from ...jit import entry, kernel
-from ...vector import floats_of, vector
 from . import algorithm1 as one
 from . import algorithm2 as two
 from . import algorithm4 as four
@@ -24,100 +21,100 @@ _FORWARD = int64(vector, vector, vector, result, int64)
 
 
 @kernel
-def _take(w, q, v, tau):
+def _take(tree, q, v, tau):
     """Take q and v; False, and nothing touched, if one of the three is unusable."""
-    nv = count(w, at.NV)
-    if not (is_usable(w, tau, nv) and is_usable(w, v, nv) and place(w, q)):
+    nv = tree.nv
+    if not (is_usable(tree, tau, nv) and is_usable(tree, v, nv) and place(tree, q)):
         return False
-    copy(floats_of(v), floats(w, at.V), nv)
+    copy(floats_of(v), tree.v, nv)
     return True
 
 
 @kernel
-def _take_motion(w, q, v, tau):
+def _take_motion(tree, q, v, tau):
     """Take q and v, and the body forces of the motion with qdd = 0 less external wrenches."""
-    if not (is_usable(w, tau, count(w, at.NV)) and move(w, q, v)):
+    if not (is_usable(tree, tau, tree.nv) and move(tree, q, v)):
         return False
-    rnea.subtract_external(w)
+    rnea.subtract_external(tree)
     return True
 
 
 @entry(_FORWARD)
-def algorithm1(q, v, tau, out, w):
+def algorithm1(q, v, tau, out, tree):
     """Accelerations by algorithm 1 of [Rodriguez1992]."""
-    if not _take_motion(w, q, v, tau):
+    if not _take_motion(tree, q, v, tau):
         return REFUSED
-    one.algorithm1(w, floats_of(tau), floats_of(out))
+    one.algorithm1(tree, floats_of(tau), floats_of(out))
     return OK
 
 
 @entry(_FORWARD)
-def algorithm2(q, v, tau, out, w):
+def algorithm2(q, v, tau, out, tree):
     """Accelerations, also of links, by algorithm 2 of [Rodriguez1992]."""
-    if not _take_motion(w, q, v, tau):
+    if not _take_motion(tree, q, v, tau):
         return REFUSED
-    two.algorithm2(w, floats_of(tau), floats_of(out))
+    two.algorithm2(tree, floats_of(tau), floats_of(out))
     return OK
 
 
 @entry(_FORWARD)
-def algorithm4(q, v, tau, out, w):
+def algorithm4(q, v, tau, out, tree):
     """Accelerations by algorithm 4 of [Rodriguez1992]."""
-    if not _take(w, q, v, tau):
+    if not _take(tree, q, v, tau):
         return REFUSED
-    four.algorithm4(w, floats_of(tau), floats_of(out))
+    four.algorithm4(tree, floats_of(tau), floats_of(out))
     return OK
 
 
 @entry(_FORWARD)
-def two_sweep(q, v, tau, out, w):
+def two_sweep(q, v, tau, out, tree):
     """Accelerations by the two-sweep algorithm of [Rodriguez1992] VII.D, its delay taken out by a sweep before."""
-    if not _take(w, q, v, tau):
+    if not _take(tree, q, v, tau):
         return REFUSED
-    rnea.joint_rates(w)
-    biases.velocities(w)
-    merged.two_sweep(w, floats_of(tau), floats_of(out))
+    rnea.joint_rates(tree)
+    biases.velocities(tree)
+    merged.two_sweep(tree, floats_of(tau), floats_of(out))
     return OK
 
 
 @entry(_FORWARD)
-def two_sweep_delayed(q, v, tau, out, w):
+def two_sweep_delayed(q, v, tau, out, tree):
     """The same with the velocities of the call before."""
-    if not _take(w, q, v, tau):
+    if not _take(tree, q, v, tau):
         return REFUSED
-    merged.two_sweep(w, floats_of(tau), floats_of(out))
+    merged.two_sweep(tree, floats_of(tau), floats_of(out))
     return OK
 
 
 @entry(_FORWARD)
-def kalman(q, v, tau, out, w):
+def kalman(q, v, tau, out, tree):
     """Accelerations by the filter and smoother of [Rodriguez1986]."""
-    if not _take(w, q, v, tau):
+    if not _take(tree, q, v, tau):
         return REFUSED
-    smoother.kalman(w, floats_of(tau), floats_of(out))
+    smoother.kalman(tree, floats_of(tau), floats_of(out))
     return OK
 
 
 @entry(_FORWARD)
-def decoupled(q, v, tau, out, w):
+def decoupled(q, v, tau, out, tree):
     """Accelerations by algorithm 6 of [Jain1995]; needs `dual.lay_out`."""
-    if not _take(w, q, v, tau):
+    if not _take(tree, q, v, tau):
         return REFUSED
-    free.decoupled(w, floats_of(tau), floats_of(out))
+    free.decoupled(tree, floats_of(tau), floats_of(out))
     return OK
 
 
 @entry(void(int64))
-def links_from_bias(w):
+def links_from_bias(tree):
     """Link accelerations as lambda + zeta."""
-    two.add_bias_accelerations(w)
+    two.add_bias_accelerations(tree)
 
 
 @entry(void(float64, int64))
-def links_as_found(gravity, w):
+def links_as_found(gravity, tree):
     """Link accelerations as FA has them, less `gravity` times gravity."""
-    acc, FA, g = floats(w, at.ACCELERATION), floats(w, at.FA), floats(w, at.GRAVITY)
-    for b in range(count(w, at.NODES)):
+    acc, FA, g = tree.acceleration, tree.alpha, tree.gravity
+    for b in range(tree.n):
         for k in range(3):
             acc[k, b] = FA[b, k]
             acc[3 + k, b] = FA[b, 3 + k] - gravity * g[k]

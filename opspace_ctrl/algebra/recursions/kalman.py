@@ -12,12 +12,10 @@ One inward and one outward sweep, no inverse dynamics before. z- stays in PA, e-
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel
+from ...compiled.lanes import W
 from ...dynamics import aba, rnea
-from ...dynamics import layout as at
-from ...dynamics.layout import count, floats, ints
 from ...dynamics.rows import load_rows, row_sum
-from ...jit import kernel
-from ...lanes import load, store
 from . import biases
 
 
@@ -35,66 +33,67 @@ def gain_times(U, b, eta):
 
 
 @kernel
-def updated_state(w, b):
+def updated_state(tree, b):
     """z+ = z- + G e- + P+ eta of node b, with P+ eta = P- eta - G U^T eta."""
-    U, dinv, PA, eps, eta = (
-        floats(w, at.U),
-        floats(w, at.DA),
-        floats(w, at.PA),
-        floats(w, at.EPS),
-        floats(w, at.HINGE),
-    )
+    U = tree.U
+    dinv = tree.DA_inv
+    PA = tree.pA
+    eps = tree.eps
+    eta = tree.hinge
     spent = dinv[b] * (eps[b] - gain_times(U, b, eta))
-    return load(PA, b, 0) + row_sum(load_rows(floats(w, at.IA), b), eta, b) + spent * load(U, b, 0)
+    return PA[b, 0:W] + row_sum(load_rows(tree.IA, b), eta, b) + spent * U[b, 0:W]
 
 
 @kernel
-def filter_forces(w, tau):
+def filter_forces(tree, tau):
     """Innovations from the tips to the base, starting from the body forces in FORCE."""
-    parent, coordinate = ints(w, at.PARENT), ints(w, at.COORDINATE)
-    S, PA, eps = floats(w, at.S), floats(w, at.PA), floats(w, at.EPS)
-    aba.body_bias(w)
-    for b in range(count(w, at.NODES) - 1, -1, -1):
+    parent, coordinate = tree.parent, tree.coordinate
+    S, PA, eps = tree.S, tree.pA, tree.eps
+    aba.body_bias(tree)
+    for b in range(tree.n - 1, -1, -1):
         eps[b] = tau[coordinate[b]] - aba.along(S, b, PA)
-        store(PA, parent[b], 0, load(PA, parent[b], 0) + updated_state(w, b))
+        PA[parent[b], 0:W] = PA[parent[b], 0:W] + updated_state(tree, b)
 
 
 @kernel
-def smooth(w, b, qdd):
+def smooth(tree, b, qdd):
     """qdd of node b and its acceleration into FA, from that of its parent."""
-    p, coordinate = ints(w, at.PARENT)[b], ints(w, at.COORDINATE)[b]
-    U, S, eta, FA = floats(w, at.U), floats(w, at.S), floats(w, at.HINGE), floats(w, at.FA)
-    found = floats(w, at.EPS)[b]
+    p, coordinate = tree.parent[b], tree.coordinate[b]
+    U = tree.U
+    S = tree.S
+    eta = tree.hinge
+    FA = tree.alpha
+    found = tree.eps[b]
     for k in range(6):
         FA[b, k] = FA[p, k] + eta[k, b]
         found -= U[b, k] * FA[b, k]
-    found *= floats(w, at.DA)[b]
+    found *= tree.DA_inv[b]
     qdd[coordinate] = found
     for k in range(6):
         FA[b, k] += S[k, b] * found
 
 
 @kernel
-def smooth_accelerations(w, qdd):
+def smooth_accelerations(tree, qdd):
     """Joint accelerations, and those of the bodies into FA, from the base's in row n of FA to the tips."""
-    for b in range(count(w, at.NODES)):
-        smooth(w, b, qdd)
+    for b in range(tree.n):
+        smooth(tree, b, qdd)
 
 
 @kernel
-def body_forces(w):
+def body_forces(tree):
     """xi of every body: gyroscopic forces less weight and external wrenches; velocities and eta on the way."""
-    rnea.joint_rates(w)
-    biases.velocities(w)
-    biases.gyroscopic_forces(w)
-    rnea.subtract_external(w)
-    biases.subtract_weight(w)
+    rnea.joint_rates(tree)
+    biases.velocities(tree)
+    biases.gyroscopic_forces(tree)
+    rnea.subtract_external(tree)
+    biases.subtract_weight(tree)
 
 
 @kernel
-def kalman(w, tau, qdd):
+def kalman(tree, tau, qdd):
     """Accelerations for the joint forces tau at the configuration and velocity in the workspace."""
-    body_forces(w)
-    aba.articulated_inertias(w)
-    filter_forces(w, tau)
-    smooth_accelerations(w, qdd)
+    body_forces(tree)
+    aba.articulated_inertias(tree)
+    filter_forces(tree, tau)
+    smooth_accelerations(tree, qdd)

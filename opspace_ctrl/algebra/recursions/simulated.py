@@ -5,11 +5,8 @@ Each is called through its address, from Q (placed), V, EXTERNAL and DRIVE to AC
 
 from __future__ import annotations
 
-from ...dynamics import layout as dyn
+from ...compiled.jit import kernel
 from ...dynamics import rnea
-from ...dynamics.layout import floats
-from ...jit import kernel
-from ...sim.engine import layout as at
 from ...sim.engine.forward import move
 from . import algorithm1 as one
 from . import algorithm2 as two
@@ -21,46 +18,46 @@ from . import two_sweep as merged
 
 
 @kernel
-def algorithm1(w):
+def algorithm1(tree):
     """Algorithm 1 of [Rodriguez1992]."""
-    move(w)
-    one.algorithm1(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
+    move(tree)
+    one.algorithm1(tree, tree.tree.tau, tree.qdd)
     return 0
 
 
 @kernel
-def algorithm2(w):
+def algorithm2(tree):
     """Algorithm 2 of [Rodriguez1992]."""
-    move(w)
-    two.algorithm2(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
+    move(tree)
+    two.algorithm2(tree, tree.tree.tau, tree.qdd)
     return 0
 
 
 @kernel
-def algorithm4(w):
+def algorithm4(tree):
     """Algorithm 4 of [Rodriguez1992]."""
-    four.algorithm4(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
+    four.algorithm4(tree, tree.tree.tau, tree.qdd)
     return 0
 
 
 @kernel
-def two_sweep(w):
+def two_sweep(tree):
     """The two sweeps of [Rodriguez1992] VII.D, after one that gives them velocities without delay."""
-    rnea.joint_rates(w)
-    biases.velocities(w)
-    merged.two_sweep(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
+    rnea.joint_rates(tree)
+    biases.velocities(tree)
+    merged.two_sweep(tree, tree.tree.tau, tree.qdd)
     return 0
 
 
 @kernel
-def kalman(w):
+def kalman(tree):
     """The filter and smoother of [Rodriguez1986]."""
-    smoother.kalman(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
+    smoother.kalman(tree, tree.tree.tau, tree.qdd)
     return 0
 
 
 @kernel
-def decoupled(w):
+def decoupled(tree):
     """Algorithm 6 of [Jain1995]."""
-    free.decoupled(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
+    free.decoupled(tree, tree.tree.tau, tree.qdd)
     return 0

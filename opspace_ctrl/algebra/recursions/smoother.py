@@ -10,7 +10,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ...dynamics import layout as at
 from ...dynamics.api import Wrenches, external_wrenches, result_of
 from ...dynamics.pack import Nodes, pack
 from ...errors import MethodError
@@ -64,25 +63,23 @@ class FilterSmoother:
             self.nodes.parent.astype(int),
             self.nodes.coordinate.astype(int),
         )
-        self.H, self.xi, self.eta = (
-            work[slot][:, :n].T.copy() for slot in (at.S, at.FORCE, at.HINGE)
-        )
-        self.velocity = work[at.VELOCITY][:, :n].T.copy()
-        self.M = spatial_inertias(work[at.IW][:, :n].T)
-        self.P = work[at.IA].reshape(-1, 6, 8)[:n, :, :6].copy()
-        U = work[at.U][:, :6].copy()
-        self.D = 1.0 / work[at.DA]
+        self.H, self.xi, self.eta = (work[slot][:, :n].T.copy() for slot in ("S", "force", "hinge"))
+        self.velocity = work["velocity"][:, :n].T.copy()
+        self.M = spatial_inertias(work["I"][:, :n].T)
+        self.P = work["IA"].reshape(-1, 6, 8)[:n, :, :6].copy()
+        U = work["U"][:, :6].copy()
+        self.D = 1.0 / work["DA_inv"]
         self.G = U / self.D[:, None]
         self.P_plus = self.P - np.einsum("ni,nj,n->nij", U, U, 1.0 / self.D)
-        self.z = work[at.PA][:n, :6].copy()
-        self.innovations = work[at.EPS].copy()
+        self.z = work["pA"][:n, :6].copy()
+        self.innovations = work["eps"].copy()
         self.residuals = self.innovations / self.D
         self.z_plus = (
             self.z
             + self.G * self.innovations[:, None]
             + np.einsum("nij,nj->ni", self.P_plus, self.eta)
         )
-        self.costate = work[at.FA][:n, :6].copy()
+        self.costate = work["alpha"][:n, :6].copy()
         world = np.vstack([self.costate, np.zeros(6)])
         self.costate_plus = world[self.parent]
 

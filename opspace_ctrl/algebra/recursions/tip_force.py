@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...dynamics import layout as at
 from ...dynamics.api import Wrenches, external_wrenches
 from ...dynamics.pack import pack
 from ...model import Model
@@ -40,4 +39,4 @@ def _at_nodes(model: Model, q, external: Wrenches) -> np.ndarray:
     """B f (n, 6): the wrenches on their nodes, angular first, at the tree's origin."""
     work = pack(model)
     with external_wrenches(model, work, q, external):
-        return work[at.EXTERNAL][:, : model.nv].T.copy()
+        return work["external"][:, : model.nv].T.copy()

@@ -8,38 +8,36 @@ but not described.)
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel
 from ...dynamics import aba, rnea
-from ...dynamics import layout as at
-from ...dynamics.layout import count
-from ...jit import kernel
 from . import biases, kalman
 from .algorithm4 import set_base_acceleration
 
 
 @kernel
-def delayed_biases(w):
+def delayed_biases(tree):
     """a(k) into HINGE, b(k) less external wrenches into FORCE, for the V at hand; link by link, no recursion."""
-    for b in range(count(w, at.NODES)):
-        biases.hinge_acceleration(w, b)
-    biases.gyroscopic_forces(w)
-    rnea.subtract_external(w)
+    for b in range(tree.n):
+        biases.hinge_acceleration(tree, b)
+    biases.gyroscopic_forces(tree)
+    rnea.subtract_external(tree)
 
 
 @kernel
-def smooth_and_move(w, qdd):
+def smooth_and_move(tree, qdd):
     """(66) and (68) in one sweep, base to tips: lambda and qdd, and the V that the next filter will use."""
-    rnea.joint_rates(w)
-    set_base_acceleration(w, -1.0)
-    for b in range(count(w, at.NODES)):
-        kalman.smooth(w, b, qdd)
-        biases.velocity(w, b)
-    set_base_acceleration(w, 0.0)
+    rnea.joint_rates(tree)
+    set_base_acceleration(tree, -1.0)
+    for b in range(tree.n):
+        kalman.smooth(tree, b, qdd)
+        biases.velocity(tree, b)
+    set_base_acceleration(tree, 0.0)
 
 
 @kernel
-def two_sweep(w, tau, qdd):
+def two_sweep(tree, tau, qdd):
     """Accelerations for tau at the configuration in the workspace, with the V that the call before has left."""
-    delayed_biases(w)
-    aba.articulated_inertias(w)
-    kalman.filter_forces(w, tau)
-    smooth_and_move(w, qdd)
+    delayed_biases(tree)
+    aba.articulated_inertias(tree)
+    kalman.filter_forces(tree, tau)
+    smooth_and_move(tree, qdd)

@@ -10,37 +10,29 @@ to s: in contact it moves nothing, and the levels below need not make up for it.
 
 from __future__ import annotations
 
-from ...dynamics.layout import floats, ints, stage
-from ...jit import kernel
-from ...lanes import WIDTH, from_lane, load, splat, store, total
-from .. import layout as at
+from ...compiled.jit import kernel, stage
+from ...compiled.lanes import W, from_lane, splat, total
+from ..fields import GIVEN_KIND, LIMIT_KIND, Law
 from .inverse import invert_level, invert_limit
 from .stack import LIMIT_ROW
 
 
 @kernel
-def _activation(w, i):
+def _activation(law, i):
     """Activation of the limited joint in stack row i."""
-    return floats(w, at.ACTIVATION)[ints(w, at.LIMITED_JOINT)[LIMIT_ROW - ints(w, at.STACK_ROW)[i]]]
+    return law.activation[law.near_limit[LIMIT_ROW - law.stack_row[i]]]
 
 
 @kernel
-def _force(w, l):
+def _force(law, l):
     """F_k = Q_k (r_k - s_k), or given."""
-    level, F, r, s = (
-        ints(w, at.STACK_LEVEL),
-        floats(w, at.FORCE),
-        floats(w, at.RIGHT),
-        floats(w, at.SPENT),
-    )
-    Q, start, end, kind = (
-        floats(w, at.DAMPED_INVERSE),
-        level[l, at.S_START],
-        level[l, at.S_END],
-        level[l, at.S_KIND],
-    )
+    F, r, s = law.F, law.r, law.s
+    Q = law.Q
+    start = law.stack_level_start[l]
+    end = law.stack_level_end[l]
+    kind = law.stack_level_kind[l]
     for i in range(start, end):
-        if kind == at.GIVEN_KIND:
+        if kind == GIVEN_KIND:
             F[i] = r[i]
             continue
         found = 0.0
@@ -50,75 +42,78 @@ def _force(w, l):
 
 
 @kernel
-def _spend(w, start, end, n):
+def _spend(law, start, end, n):
     """s += S F for the rows below."""
-    S, F, s = floats(w, at.GRAM), floats(w, at.FORCE), floats(w, at.SPENT)
-    for j in range(end - end % WIDTH, n, WIDTH):
-        found = load(s, 0, j)
+    S, F, s = law.gram, law.F, law.s
+    for j in range(end - end % W, n, W):
+        found = s[j : j + W]
         for i in range(start, end):
-            found = found + F[i] * load(S, i, j)
-        store(s, 0, j, found)
+            found = found + F[i] * S[i, j : j + W]
+        s[j : j + W] = found
 
 
 @kernel
-def _complement(w, start, end, n):
+def _complement(law, start, end, n):
     """COUPLING of the level, and the Schur complement of the rows below (both triangles)."""
-    S, P, T = floats(w, at.GRAM), floats(w, at.INVERSE), floats(w, at.COUPLING)
-    for j in range(end - end % WIDTH, n, WIDTH):
+    S, P, T = law.gram, law.P, law.coupling
+    for j in range(end - end % W, n, W):
         for i in range(start, end):
             found = splat(0.0)
             for k in range(start, end):
-                found = found + P[i, k] * load(S, k, j)
-            store(T, i, j, found)
+                found = found + P[i, k] * S[k, j : j + W]
+            T[i, j : j + W] = found
         for i in range(end, n):
-            found = load(S, i, j)
+            found = S[i, j : j + W]
             for k in range(start, end):
-                found = found - S[k, i] * load(T, k, j)
-            store(S, i, j, found)
+                found = found - S[k, i] * T[k, j : j + W]
+            S[i, j : j + W] = found
 
 
-@stage(at.ELIMINATE)
-def eliminate(w):
+@stage(Law)
+def eliminate(law):
     """FORCE of every level, COUPLING = P_k S_k,lower, and the levels' rank and damping for the report."""
-    number, level, spent = ints(w, at.NUMBERS), ints(w, at.STACK_LEVEL), floats(w, at.SPENT)
-    rank, damped, n = floats(w, at.LEVEL_RANK), floats(w, at.LEVEL_DAMPED), number[at.N_ROWS]
-    for i in range(0, n, WIDTH):
-        store(spent, 0, i, splat(0.0))
-    for l in range(number[at.N_LEVELS]):
-        start, end, report = level[l, at.S_START], level[l, at.S_END], level[l, at.S_LEVEL]
-        if level[l, at.S_KIND] == at.LIMIT_KIND:
-            found, is_damped = invert_limit(w, start, _activation(w, start))
+    spent = law.s
+    rank, damped, n = law.level_rank, law.level_damped, law.stack_rows
+    for i in range(0, n, W):
+        spent[i : i + W] = 0.0
+    for l in range(law.stack_levels):
+        start, end, report = (
+            law.stack_level_start[l],
+            law.stack_level_end[l],
+            law.stack_level_report[l],
+        )
+        if law.stack_level_kind[l] == LIMIT_KIND:
+            found, is_damped = invert_limit(law, start, _activation(law, start))
         else:
-            found, is_damped = invert_level(w, start, end, report)
+            found, is_damped = invert_level(law, start, end, report)
         rank[report] += found
         damped[report] = max(damped[report], is_damped)
-        _force(w, l)
-        _spend(w, start, end, n)
-        _complement(w, start, end, n)
+        _force(law, l)
+        _spend(law, start, end, n)
+        _complement(law, start, end, n)
 
 
 @kernel
-def back_substitute(w, level):
+def back_substitute(law, level):
     """BACK = w for the F of one level of the report (a level of posture: the F that `project` left)."""
-    number, row = ints(w, at.NUMBERS), ints(w, at.STACK_ROW)
-    stack, back, F, T = (
-        ints(w, at.STACK_LEVEL),
-        floats(w, at.BACK),
-        floats(w, at.FORCE),
-        floats(w, at.COUPLING),
-    )
-    push, n = floats(w, at.PUSH), number[at.N_ROWS]
-    for i in range(0, n + 1, WIDTH):
-        store(back, 0, i, splat(0.0))
-    for l in range(number[at.N_LEVELS] - 1, -1, -1):
-        start, end, report = stack[l, at.S_START], stack[l, at.S_END], stack[l, at.S_LEVEL]
+    row = law.stack_row
+    back, F, T = law.w, law.F, law.coupling
+    push, n = law.row_applied, law.stack_rows
+    for i in range(0, n + 1, W):
+        back[i : i + W] = 0.0
+    for l in range(law.stack_levels - 1, -1, -1):
+        start, end, report = (
+            law.stack_level_start[l],
+            law.stack_level_end[l],
+            law.stack_level_report[l],
+        )
         if report > level >= 0:
             continue
-        first = end - end % WIDTH
+        first = end - end % W
         for i in range(start, end):
-            found = from_lane(load(T, i, first), end - first) * load(back, 0, first)
-            for j in range(first + WIDTH, n, WIDTH):
-                found = found + load(T, i, j) * load(back, 0, j)
+            found = from_lane(T[i, first : first + W], end - first) * back[first : first + W]
+            for j in range(first + W, n, W):
+                found = found + T[i, j : j + W] * back[j : j + W]
             needed = -total(found)
             if level < 0 or report == level:
                 needed += F[i]
@@ -128,20 +123,20 @@ def back_substitute(w, level):
 
 
 @kernel
-def project(w, x):
+def project(law, x):
     """FORCE = what each level has to take back of x, an acceleration of every row (spoiled): P_k (x_k - ...)."""
-    number, level, F = ints(w, at.NUMBERS), ints(w, at.STACK_LEVEL), floats(w, at.FORCE)
-    P, S, n = floats(w, at.INVERSE), floats(w, at.GRAM), number[at.N_ROWS]
-    for l in range(number[at.N_LEVELS]):
-        start, end = level[l, at.S_START], level[l, at.S_END]
+    F = law.F
+    P, S, n = law.P, law.gram, law.stack_rows
+    for l in range(law.stack_levels):
+        start, end = law.stack_level_start[l], law.stack_level_end[l]
         for i in range(start, end):
             found = 0.0
             for j in range(start, end):
                 found += P[i, j] * x[j]
             F[i] = found
-        first = end - end % WIDTH
-        for j in range(first, n, WIDTH):
+        first = end - end % W
+        for j in range(first, n, W):
             taken = splat(0.0)
             for i in range(start, end):
-                taken = taken + F[i] * load(S, i, j)
-            store(x, 0, j, load(x, 0, j) - taken)
+                taken = taken + F[i] * S[i, j : j + W]
+            x[j : j + W] = x[j : j + W] - taken

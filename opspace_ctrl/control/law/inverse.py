@@ -13,11 +13,10 @@ Contacts and passive rows have thresholds of their own: what holds the robot is 
 
 from __future__ import annotations
 
-from ...dynamics.layout import count, floats, ints, stage
-from ...jit import kernel
-from ...lanes import WIDTH, load, splat, store
+from ...compiled.jit import kernel, stage
+from ...compiled.lanes import W
 from ...osim.eigen import diagonalise, tridiagonalise
-from .. import layout as at
+from ..fields import RAW_MODE, Law
 
 CONSTRAINT_DAMPING, CONSTRAINT_CUT = 1e-6, 1e-8  # thresholds of level 0
 TINY = 1e-13  # a pivot below it is what rounding leaves of a lost direction
@@ -35,98 +34,89 @@ def fractions(a, e, cut, truncate):
     return x / e, kept / a
 
 
-@stage(at.EIGENVALUE_PATH)
-def by_eigenvalues(w):
+@stage(Law)
+def by_eigenvalues(law):
     """`invert_level` where the quick way does not do: for SCALED, the level from N_START on, N_SIZE rows."""
-    start, n, state = (
-        ints(w, at.NUMBERS)[at.N_START],
-        ints(w, at.NUMBERS)[at.N_SIZE],
-        floats(w, at.STATE),
-    )
-    A, P, Q, scale = (
-        floats(w, at.SCALED),
-        floats(w, at.INVERSE),
-        floats(w, at.DAMPED_INVERSE),
-        floats(w, at.ROW_SCALE),
-    )
-    values, Z, option = floats(w, at.EIGENVALUES), floats(w, at.EIGENVECTORS), floats(w, at.OPTION)
-    tridiagonalise(A, n, values, floats(w, at.OFF_DIAGONAL), Z)
-    diagonalise(n, values, floats(w, at.OFF_DIAGONAL), Z)
+    start, n = law.first_row, law.level_size
+    A = law.scaled
+    P = law.P
+    Q = law.Q
+    scale = law.stack_scale
+    values, Z = law.eigenvalues, law.eigenvectors
+    tridiagonalise(A, n, values, law.off_diagonal, Z)
+    diagonalise(n, values, law.off_diagonal, Z)
     for i in range(n):
         for j in range(n):
             P[start + i, start + j], Q[start + i, start + j] = 0.0, 0.0
     rank, damped = 0.0, 0.0
     for k in range(n):
         g, f = fractions(
-            values[k], state[at.LEVEL_DAMPING], state[at.LEVEL_CUT], option[at.TRUNCATE]
+            values[k], law.damping_threshold, law.cut_threshold, law.truncate_null_space
         )
         rank += 1.0 if f > 0.0 else 0.0
-        damped = 1.0 if values[k] < state[at.LEVEL_DAMPING] else damped
+        damped = 1.0 if values[k] < law.damping_threshold else damped
         for i in range(n):
             x = Z[k, i] / scale[start + i]
             for j in range(n):
                 y = x * Z[k, j] / scale[start + j]
                 P[start + i, start + j] += f * y
                 Q[start + i, start + j] += g * y
-    state[at.FOUND_RANK], state[at.FOUND_DAMPED] = rank, damped
+    law.found_rank, law.found_damped = rank, damped
 
 
 @kernel
-def thresholds(w, report):
+def thresholds(law, report):
     """e and c of a level of the report; in raw mode all tasks are one level, and the most delicate one counts."""
-    option, typical = floats(w, at.OPTION), floats(w, at.TYPICAL)
+    typical = law.typical_response
     if report == 0:
         return CONSTRAINT_DAMPING, CONSTRAINT_CUT
     least = typical[report]
-    if option[at.MODE] == at.RAW_MODE:
-        for level in range(2, count(w, at.LEVELS) + 2):
+    if law.mode == RAW_MODE:
+        for level in range(2, law.L + 2):
             least = min(least, typical[level])
-    return least * option[at.DAMPING], least * option[at.CUT]
+    return least * law.singular_damping, least * law.singular_cut
 
 
 @kernel
-def invert_level(w, start, end, report):
+def invert_level(law, start, end, report):
     """P and Q of rows start .. end - 1 of GRAM into the diagonal blocks of INVERSE and DAMPED_INVERSE.
 
     Returns:
         Rank, and 1.0 if a direction is damped or lost.
     """
-    A, P, Q, scale = (
-        floats(w, at.SCALED),
-        floats(w, at.INVERSE),
-        floats(w, at.DAMPED_INVERSE),
-        floats(w, at.ROW_SCALE),
-    )
-    n, state = end - start, floats(w, at.STATE)
-    state[at.LEVEL_DAMPING], state[at.LEVEL_CUT] = thresholds(w, report)
-    _scaled(w, start, n)
+    A = law.scaled
+    P = law.P
+    Q = law.Q
+    scale = law.stack_scale
+    n = end - start
+    law.damping_threshold, law.cut_threshold = thresholds(law, report)
+    _scaled(law, start, n)
     if _gauss_jordan(A, n):
         squares = 0.0
         for i in range(n):
             for j in range(n):
                 squares += A[i, j] * A[i, j]
         # 1 / |A^-1|_F is a lower bound of the smallest eigenvalue
-        if squares * state[at.LEVEL_DAMPING] ** 2 < 1.0:
+        if squares * law.damping_threshold**2 < 1.0:
             for i in range(n):
                 x = 1.0 / scale[start + i]
                 for j in range(n):
                     P[start + i, start + j] = x * A[i, j] / scale[start + j]
                     Q[start + i, start + j] = P[start + i, start + j]
             return float(n), 0.0
-    _scaled(w, start, n)
-    number = ints(w, at.NUMBERS)
-    number[at.N_START], number[at.N_SIZE] = start, n
-    by_eigenvalues(w)
-    return state[at.FOUND_RANK], state[at.FOUND_DAMPED]
+    _scaled(law, start, n)
+    law.first_row, law.level_size = start, n
+    by_eigenvalues(law)
+    return law.found_rank, law.found_damped
 
 
 @kernel
-def _scaled(w, start, n):
+def _scaled(law, start, n):
     """SCALED = the level's block, rows and columns divided by ROW_SCALE."""
-    A, S, scale = floats(w, at.SCALED), floats(w, at.GRAM), floats(w, at.ROW_SCALE)
+    A, S, scale = law.scaled, law.gram, law.stack_scale
     for i in range(n):
         x = 1.0 / scale[start + i]
-        store(A, i, n - n % WIDTH, splat(0.0))
+        A[i, n - n % W : n - n % W + W] = 0.0
         for j in range(n):
             A[i, j] = x * S[start + i, start + j] / scale[start + j]
 
@@ -138,27 +128,27 @@ def _gauss_jordan(A, n):
         if not A[c, c] > TINY:  # NaN counts
             return False
         pivot = 1.0 / A[c, c]
-        for j in range(0, n, WIDTH):
-            store(A, n, j, load(A, c, j) * pivot)
+        for j in range(0, n, W):
+            A[n, j : j + W] = A[c, j : j + W] * pivot
         A[n, c] = pivot
         for r in range(n):
             if r != c:
                 factor = A[r, c]
                 A[r, c] = 0.0
-                for j in range(0, n, WIDTH):
-                    store(A, r, j, load(A, r, j) - factor * load(A, n, j))
-        for j in range(0, n, WIDTH):
-            store(A, c, j, load(A, n, j))
+                for j in range(0, n, W):
+                    A[r, j : j + W] = A[r, j : j + W] - factor * A[n, j : j + W]
+        for j in range(0, n, W):
+            A[c, j : j + W] = A[n, j : j + W]
     return True
 
 
 @kernel
-def invert_limit(w, i, weight):
+def invert_limit(law, i, weight):
     """The same for one row, its force and null space weighted."""
-    option, scale = floats(w, at.OPTION), floats(w, at.ROW_SCALE)[i]
-    a = floats(w, at.GRAM)[i, i] / (scale * scale)
-    e, cut = thresholds(w, 1)
-    g, f = fractions(a, e, cut, option[at.TRUNCATE])
-    floats(w, at.INVERSE)[i, i] = weight * f / (scale * scale)
-    floats(w, at.DAMPED_INVERSE)[i, i] = weight * g / (scale * scale)
+    scale = law.stack_scale[i]
+    a = law.gram[i, i] / (scale * scale)
+    e, cut = thresholds(law, 1)
+    g, f = fractions(a, e, cut, law.truncate_null_space)
+    law.P[i, i] = weight * f / (scale * scale)
+    law.Q[i, i] = weight * g / (scale * scale)
     return 1.0 if f > 0.0 else 0.0, 1.0 if a < e else 0.0

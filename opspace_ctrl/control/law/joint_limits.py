@@ -15,14 +15,11 @@ from __future__ import annotations
 
 import math
 
+from ...compiled.jit import kernel, stage
 from ...dynamics import crba, ltl
-from ...dynamics import layout as dyn
-from ...dynamics.layout import count, floats, ints, stage
-from ...jit import kernel
-from ...osim import layout as osim
 from ...osim.blocks import times_support
-from .. import layout as at
-from .joints import row_of
+from ...osim.fields import LTDL
+from ..fields import Law
 
 # of the speed at the margin's edge: where a joint begins to be looked at, and where it counts
 FROM, FULL = (0.3, 0.5)
@@ -41,70 +38,72 @@ def _smooth(x):
 
 
 @kernel
-def find_candidates(w):
+def find_candidates(law):
     """Joints that are looked at, and H^-1 e_j, SIDE, REPULSE, SPAN and ZONE of each; returns how many."""
-    joint, listed, found = ints(w, at.JOINT), ints(w, at.LIMITED_JOINT), 0
-    activation, v = floats(w, at.ACTIVATION), floats(w, dyn.V)
-    limit, q = floats(w, at.LIMIT), floats(w, dyn.Q)
-    for j in range(count(w, at.JOINTS)):
+    listed, found = law.near_limit, 0
+    activation, v = law.activation, law.space.tree.v
+    q = law.space.tree.q
+    for j in range(law.k):
         activation[j] = 0.0
-        margin, slack, rate = (
-            limit[at.POSITION_MARGIN, j],
-            limit[at.SPEED_MARGIN, j],
-            v[joint[j, at.J_V]],
-        )
-        near = slack > 0.0 and abs(rate) > FROM * (limit[at.SPEED, j] - slack)
-        if margin > 0.0 and joint[j, at.J_Q] >= 0:
-            x = q[joint[j, at.J_Q]] + rate * _horizon(w, j)
+        margin, slack, rate = (law.position_margin[j], law.velocity_margin[j], v[law.joint_v[j]])
+        near = slack > 0.0 and abs(rate) > FROM * (law.velocity_limits[j] - slack)
+        if margin > 0.0 and law.joint_q[j] >= 0:
+            x = q[law.joint_q[j]] + rate * _horizon(law, j)
             near = (
                 near
-                or max(x - limit[at.UPPER, j], limit[at.LOWER, j] - x) > -(1.0 + AHEAD) * margin
+                or max(x - law.position_upper[j], law.position_lower[j] - x)
+                > -(1.0 + AHEAD) * margin
             )
         if near:
             listed[found] = j
             found += 1
     if found > 0:
-        joint_responses(w, found)
+        joint_responses(law, found)
     for place in range(found):
-        _bound(w, place)
+        _bound(law, place)
     return found
 
 
 @kernel
-def _horizon(w, j):
+def _horizon(law, j):
     """Time kd / kp [s] that a position limit looks ahead."""
-    limit = floats(w, at.LIMIT)
-    return limit[at.REPULSION_DAMPING, j] / max(limit[at.REPULSION, j], 1.0)
+    return law.limit_damping[j] / max(law.limit_stiffness[j], 1.0)
 
 
 @kernel
-def _bound(w, place):
+def _bound(law, place):
     """SIDE, REPULSE (the bound, with its sign), EXCESS_SPAN and ZONE of a candidate: of the tightest of its limits."""
-    j = ints(w, at.LIMITED_JOINT)[place]
-    joint, limit, v = ints(w, at.JOINT), floats(w, at.LIMIT), floats(w, dyn.V)
-    kp, kd, rate = limit[at.REPULSION, j], limit[at.REPULSION_DAMPING, j], v[joint[j, at.J_V]]
-    least, side, zone, span = math.inf, 0.0, 0.0, 1.0
-    margin, slack = limit[at.POSITION_MARGIN, j], limit[at.SPEED_MARGIN, j]
-    if margin > 0.0 and joint[j, at.J_Q] >= 0:
-        x = floats(w, dyn.Q)[joint[j, at.J_Q]] + rate * _horizon(w, j)
-        above, below = x - (limit[at.UPPER, j] - margin), (limit[at.LOWER, j] + margin) - x
+    j = law.near_limit[place]
+    v = law.space.tree.v
+    kp, kd, rate = law.limit_stiffness[j], law.limit_damping[j], v[law.joint_v[j]]
+    least = math.inf
+    side = 0.0
+    zone = 0.0
+    span = 1.0
+    margin, slack = law.position_margin[j], law.velocity_margin[j]
+    if margin > 0.0 and law.joint_q[j] >= 0:
+        x = law.space.tree.q[law.joint_q[j]] + rate * _horizon(law, j)
+        above, below = x - (law.position_upper[j] - margin), (law.position_lower[j] + margin) - x
         depth = max(above, below)
         least, side = -kp * min(depth, DEEPEST * margin), 1.0 if above >= below else -1.0
         zone, span = _smooth(2.0 * (depth / (AHEAD * margin) + 1.0)), SPAN * kp * margin
     if slack > 0.0:
-        edge = limit[at.SPEED, j] - slack
+        edge = law.velocity_limits[j] - slack
         most = _speed_bound(
             edge - abs(rate),
             kd,
             slack,
-            USED * limit[at.RATE, j] * row_of(w, at.H_INV, place)[joint[j, at.J_V]],
+            USED * law.rate_limits[j] * row(law.H_inv, place)[law.joint_v[j]],
         )
         if most < least or zone == 0.0:
             fast = _smooth((abs(rate) - FROM * edge) / max((FULL - FROM) * edge, 1e-9))
             if fast > 0.0:
-                least, side, zone, span = most, math.copysign(1.0, rate), fast, SPAN * kd * slack
-    floats(w, at.SIDE)[j], floats(w, at.REPULSE)[j] = side, side * least
-    floats(w, at.ZONE)[j], floats(w, at.EXCESS_SPAN)[j] = zone, max(span, 1e-6)
+                least = most
+                side = math.copysign(1.0, rate)
+                zone = fast
+                span = SPAN * kd * slack
+    law.limit_side[j], law.acceleration_bound[j] = side, side * least
+    law.nearness[j], law.excess_span[j] = zone, max(span, 1e-6)
 
 
 @kernel
@@ -116,98 +115,80 @@ def _speed_bound(e, kd, slack, jerk):
     return kd * e if e <= followed or kd == 0.0 else math.sqrt(2.0 * jerk * (e - 0.5 * followed))
 
 
-@stage(at.LIMIT_JOINTS)
-def limit_joints(w):
+@stage(Law)
+def limit_joints(law):
     """ACTIVATION of the candidate that exceeds its bound most, for the levels as they were solved last.
 
     One at a time: a joint that exceeds its bound while another one is free to, may not once that one is held. Joints
     with an activation come first in the list; N_LIMITED is how many they are, N_GROWN 1 if one has come in or grown.
     """
-    number, listed, joint = ints(w, at.NUMBERS), ints(w, at.LIMITED_JOINT), ints(w, at.JOINT)
-    activation, side, bound = floats(w, at.ACTIVATION), floats(w, at.SIDE), floats(w, at.REPULSE)
-    torque, total, h = (
-        floats(w, at.LEVEL_TORQUE),
-        floats(w, at.GENERALISED),
-        floats(w, at.H_SELECTED),
-    )
-    for i in range(count(w, dyn.NV)):
+    listed = law.near_limit
+    activation, side, bound = law.activation, law.limit_side, law.acceleration_bound
+    torque, total, h = (law.level_torque, law.net_torque, law.h_compensated)
+    for i in range(law.space.tree.nv):
         total[i] = -h[i]
-    for j in range(count(w, at.JOINTS)):
-        for level in range(count(w, at.LEVELS) + 3):
-            total[joint[j, at.J_V]] += torque[level, j]
-    number[at.N_GROWN], worst, most = 0, -1, 0.0
-    for place in range(number[at.N_CANDIDATES]):
+    for j in range(law.k):
+        for level in range(law.L + 3):
+            total[law.joint_v[j]] += torque[level, j]
+    law.has_grown, worst, most = 0, -1, 0.0
+    for place in range(law.near_limit_count):
         j = listed[place]
-        excess = side[j] * (_acceleration(w, place) - bound[j]) / floats(w, at.EXCESS_SPAN)[j]
-        grown = floats(w, at.ZONE)[j] * _smooth(excess) > activation[j] + CHANGED
-        if grown and excess * floats(w, at.ZONE)[j] > most:
-            most, worst = excess * floats(w, at.ZONE)[j], place
+        excess = side[j] * (_acceleration(law, place) - bound[j]) / law.excess_span[j]
+        grown = law.nearness[j] * _smooth(excess) > activation[j] + CHANGED
+        if grown and excess * law.nearness[j] > most:
+            most, worst = excess * law.nearness[j], place
     if worst < 0:
         return
     j = listed[worst]
     if activation[j] == 0.0:
-        _bring_forward(w, worst, number[at.N_LIMITED])
-        number[at.N_LIMITED] += 1
-    activation[j], number[at.N_GROWN] = (
-        floats(w, at.ZONE)[j] * _smooth(most / floats(w, at.ZONE)[j]),
-        1,
-    )
+        _bring_forward(law, worst, law.limit_rows)
+        law.limit_rows += 1
+    activation[j], law.has_grown = (law.nearness[j] * _smooth(most / law.nearness[j]), 1)
 
 
 @kernel
-def _acceleration(w, place):
+def _acceleration(law, place):
     """qdd of a candidate under GENERALISED and the contacts' forces."""
-    response, total = row_of(w, at.H_INV, place), floats(w, at.GENERALISED)
+    response, total = row(law.H_inv, place), law.net_torque
     found = 0.0
-    for i in range(count(w, dyn.NV)):
+    for i in range(law.space.tree.nv):
         found += response[i] * total[i]
-    if count(w, at.CONTACTS) > 0:
-        contact, block, force = (
-            ints(w, at.CONTACT),
-            ints(w, osim.BLOCK),
-            floats(w, at.LEVEL_CONTACT),
-        )
-        out = floats(w, at.FULL)
-        times_support(w, floats(w, osim.J), response, out)
-        for c in range(count(w, at.CONTACTS)):
-            first = block[contact[c, at.C_BLOCK], osim.B_ROW]
-            for row in range(first, first + contact[c, at.C_ROWS]):
-                for level in range(count(w, at.LEVELS) + 3):
+    if law.c > 0:
+        force = law.level_contact_force
+        out = law.row_response
+        times_support(law.space, law.space.J, response, out)
+        for c in range(law.c):
+            first = law.space.block_row[law.contact_block[c]]
+            for row in range(first, first + law.contact_size[c]):
+                for level in range(law.L + 3):
                     found += out[row] * force[level, row]
     return found
 
 
 @kernel
-def _bring_forward(w, place, first):
+def _bring_forward(law, place, first):
     """Exchange two places of the list and their rows of H_INV."""
-    listed = ints(w, at.LIMITED_JOINT)
+    listed = law.near_limit
     listed[place], listed[first] = listed[first], listed[place]
-    a, b = row_of(w, at.H_INV, place), row_of(w, at.H_INV, first)
-    for i in range(count(w, dyn.NV)):
+    a, b = row(law.H_inv, place), row(law.H_inv, first)
+    for i in range(law.space.tree.nv):
         a[i], b[i] = b[i], a[i]
 
 
 @kernel
-def joint_responses(w, number):
+def joint_responses(law, number):
     """H_INV: H^-1 e_j of the listed joints. H is factored here if the method has not left it so."""
-    if floats(w, osim.STATUS)[osim.H_IS] != osim.LTDL:
-        crba.mass_matrix(w)
-        ltl.ltdl(w)
-        floats(w, osim.STATUS)[osim.H_IS] = osim.LTDL
-    L, dinv, path, depth = (
-        floats(w, dyn.H),
-        floats(w, dyn.DINV),
-        ints(w, dyn.PATH_E),
-        ints(w, dyn.DEPTH_E),
-    )
-    listed, joint, parent, nv = (
-        ints(w, at.LIMITED_JOINT),
-        ints(w, at.JOINT),
-        ints(w, dyn.LAMBDA_E),
-        count(w, dyn.NV),
-    )
+    if law.space.H_is != LTDL:
+        crba.mass_matrix(law.space.tree)
+        ltl.ltdl(law.space.tree)
+        law.space.H_is = LTDL
+    L = law.space.tree.H
+    dinv = law.space.tree.D_inv
+    path = law.space.tree.path_e
+    depth = law.space.tree.depth_e
+    listed, parent, nv = law.near_limit, law.space.tree.lambda_e, law.space.tree.nv
     for place in range(number):
-        x, k = row_of(w, at.H_INV, place), joint[listed[place], at.J_V]
+        x, k = row(law.H_inv, place), law.joint_v[listed[place]]
         for i in range(nv):
             x[i] = 0.0
         x[k] = 1.0
@@ -217,4 +198,4 @@ def joint_responses(w, number):
             k = parent[k]
         for i in range(nv):
             x[i] *= dinv[i]
-        ltl.solve_unit(w, x)
+        ltl.solve_unit(law.space.tree, x)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ...compiled.jit import kernel
 from ...dynamics.spatial import add, cross, dot, scale
-from ...jit import kernel
 
 SMALL = 0.05  # [rad] below which series are used: the quotients lose their digits
 NEAR_PI = 2.8  # [rad] beyond which the logarithm keeps to the side it was on
@@ -56,20 +56,32 @@ def exponential(r):
 
 @kernel
 def quaternion_of(r0, r1, r2):
-    """(x, y, z, w), w >= 0, of the rotation with rows r0, r1, r2; by the largest component, so that none is lost."""
+    """(x, y, z, s), s >= 0, of the rotation with rows r0, r1, r2; by the largest component, so that none is lost."""
     trace = r0[0] + r1[1] + r2[2]
     if trace > 0.0:
-        x, y, z, w = r2[1] - r1[2], r0[2] - r2[0], r1[0] - r0[1], 1.0 + trace
+        x = r2[1] - r1[2]
+        y = r0[2] - r2[0]
+        z = r1[0] - r0[1]
+        s = 1.0 + trace
     elif r0[0] >= r1[1] and r0[0] >= r2[2]:
-        x, y, z, w = 1.0 + r0[0] - r1[1] - r2[2], r0[1] + r1[0], r0[2] + r2[0], r2[1] - r1[2]
+        x = 1.0 + r0[0] - r1[1] - r2[2]
+        y = r0[1] + r1[0]
+        z = r0[2] + r2[0]
+        s = r2[1] - r1[2]
     elif r1[1] >= r2[2]:
-        x, y, z, w = r0[1] + r1[0], 1.0 - r0[0] + r1[1] - r2[2], r1[2] + r2[1], r0[2] - r2[0]
+        x = r0[1] + r1[0]
+        y = 1.0 - r0[0] + r1[1] - r2[2]
+        z = r1[2] + r2[1]
+        s = r0[2] - r2[0]
     else:
-        x, y, z, w = r0[2] + r2[0], r1[2] + r2[1], 1.0 - r0[0] - r1[1] + r2[2], r1[0] - r0[1]
-    inverse = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
-    if w < 0.0:
+        x = r0[2] + r2[0]
+        y = r1[2] + r2[1]
+        z = 1.0 - r0[0] - r1[1] + r2[2]
+        s = r1[0] - r0[1]
+    inverse = 1.0 / math.sqrt(x * x + y * y + z * z + s * s)
+    if s < 0.0:
         inverse = -inverse
-    return inverse * x, inverse * y, inverse * z, inverse * w
+    return inverse * x, inverse * y, inverse * z, inverse * s
 
 
 @kernel
@@ -79,9 +91,9 @@ def logarithm(r0, r1, r2, side):
     Its angle is at most pi; but where it is beyond NEAR_PI and would turn against `side`, the vector of the last tick,
     the longer way round is kept, so that an error that passes pi does not change its sign from tick to tick.
     """
-    x, y, z, w = quaternion_of(r0, r1, r2)
+    x, y, z, s = quaternion_of(r0, r1, r2)
     sine = math.sqrt(x * x + y * y + z * z)
-    angle = 2.0 * math.atan2(sine, w)
+    angle = 2.0 * math.atan2(sine, s)
     factor = angle / sine if sine > 1e-9 else 2.0
     if angle > NEAR_PI and x * side[0] + y * side[1] + z * side[2] < 0.0:
         factor = (angle - 2.0 * math.pi) / sine

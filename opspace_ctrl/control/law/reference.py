@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel
 from ...dynamics.kinematics import rotation_of
-from ...dynamics.layout import count, floats, ints
 from ...dynamics.spatial import row_times
-from ...jit import kernel
-from ...lanes import floats_at
-from .. import layout as at
 from .orientation import exponential, rotation_rates
 
 # Columns of a row of a program, see `targets.segments`; plain numbers, since kernels want them.
-START, END, POSITION, QUATERNION, ROTATION, COLUMNS = 0, 1, 2, 20, 24, 44
+START = 0
+END = 1
+POSITION = 2
+QUATERNION = 20
+ROTATION = 24
+COLUMNS = 44
 FIRST_JOINT = 2  # column of the first coefficient in a row of the posture's program
 
 
@@ -48,18 +50,18 @@ def quintic(program, k, column, s):
 
 
 @kernel
-def sample_tasks(w, time):
+def sample_tasks(law, time):
     """TARGET, TARGET_VELOCITY and TARGET_ACCELERATION of every task: R = exp([r]) R0, world axes."""
-    address, task = ints(w, at.PROGRAM), ints(w, at.TASK)
-    pose, velocity = floats(w, at.TARGET), floats(w, at.TARGET_VELOCITY)
-    acceleration = floats(w, at.TARGET_ACCELERATION)
-    for i in range(count(w, at.TASKS)):
+    address = law.program
+    pose, velocity = law.target, law.target_velocity
+    acceleration = law.target_acceleration
+    for i in range(law.t):
         program = floats_at(address[i], COLUMNS)
         k, s, moving = present_row(program, time)
         for c in range(3):
             p, v, a = quintic(program, k, POSITION + 6 * c, s)
             pose[i, 9 + c], velocity[i, c], acceleration[i, c] = p, moving * v, moving * a
-        if task[i, at.T_FRAME] >= 0:
+        if law.task_frame[i] >= 0:
             _sample_rotation(program, k, s, moving, pose, velocity, acceleration, i)
 
 
@@ -84,11 +86,15 @@ def _sample_rotation(program, k, s, moving, pose, velocity, acceleration, i):
 
 
 @kernel
-def sample_posture(w, time):
+def sample_posture(law, time):
     """POSTURE: positions, velocities and accelerations (k,) that the joints should have."""
-    k, out = count(w, at.JOINTS), floats(w, at.POSTURE)
-    program = floats_at(ints(w, at.PROGRAM)[count(w, at.TASKS)], FIRST_JOINT + 6 * k)
+    k = law.k
+    program = floats_at(law.program[law.t], FIRST_JOINT + 6 * k)
     row, s, moving = present_row(program, time)
     for j in range(k):
         p, v, a = quintic(program, row, FIRST_JOINT + 6 * j, s)
-        out[0, j], out[1, j], out[2, j] = p, moving * v, moving * a
+        (
+            law.posture_target[j],
+            law.posture_target_velocity[j],
+            law.posture_target_acceleration[j],
+        ) = p, moving * v, moving * a

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from numba.types import boolean, float64, int64
 
+from ...compiled.jit import entry, kernel, stage
 from ...dynamics import kinematics, rnea
-from ...dynamics import layout as dyn
-from ...dynamics.layout import clear, count, floats, ints, stage
+from ...dynamics.rows import clear
 from ...dynamics.state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
-from ...jit import entry, kernel
-from ...osim import layout as osim
 from ...osim.blocks import times_support
 from ...osim.jacobian import bias_acceleration
 from ...osim.tick import inertia_inv
-from ...vector import floats_of, vector
-from .. import layout as at
+from ..fields import GRAVITY_MODE, RAW_MODE, REPORT, Law
 from .demands import ask, find_errors, hold_contacts, measure, take_raw_force
 from .joint_limits import find_candidates, limit_joints
 from .joints import base_columns, posture, select_bias
@@ -29,64 +26,58 @@ FAR = 1e70  # [s] no time is
 SOLUTIONS = 6  # at most: without joint limits, with the one that this exceeds most, and so on
 
 
-@stage(at.TAKE_STATE)
-def take_state(w):
+@stage(Law)
+def take_state(law):
     """Kinematics, velocities, h, Jdot v, and the tasks' poses, for the Q and V at hand."""
-    kinematics.kinematics(w)
-    rnea.motion(w)
-    measure(w)
-    rnea.joint_forces(w, floats(w, dyn.BIAS))
-    bias_acceleration(w)
+    kinematics.kinematics(law.space.tree)
+    rnea.motion(law.space.tree)
+    measure(law)
+    rnea.joint_forces(law.space.tree, law.space.tree.h)
+    bias_acceleration(law.space)
 
 
-@stage(at.OPERATIONAL_SPACE)
-def operational_space(w):
+@stage(Law)
+def operational_space(law):
     """J, Lambda^-1, base columns and J H^-1 of what the mode projects; joints near their limits."""
-    option, none = floats(w, at.OPTION), floats(w, at.GENERALISED)
-    nv, m, bias = count(w, dyn.NV), count(w, osim.M), floats(w, at.ROW_BIAS)
-    select_bias(w)
-    if option[at.BETA] == 1.0:
-        inertia_inv(w, floats(w, at.H_SELECTED))
-        copy(floats(w, osim.X), bias, m)
-    if option[at.BETA] != 1.0 or option[at.MODE] == at.RAW_MODE:
+    none = law.projected_torque
+    nv, m, bias = law.space.tree.nv, law.space.m, law.row_bias
+    select_bias(law)
+    if law.bias_in_law == 1.0:
+        inertia_inv(law.space, law.h_compensated)
+        copy(law.space.Jx, bias, m)
+    if law.bias_in_law != 1.0 or law.mode == RAW_MODE:
         for i in range(nv):
             none[i] = 0.0
-        if option[at.MODE] == at.RAW_MODE:
-            joint, tau0 = ints(w, at.JOINT), floats(w, at.RAW_TAU0)
-            for j in range(count(w, at.JOINTS)):
-                none[joint[j, at.J_V]] = tau0[joint[j, at.J_COMMAND]]
-        inertia_inv(w, none)
-    times_support(w, floats(w, osim.J), floats(w, dyn.V), floats(w, at.ROW_SPEED))
-    if count(w, at.BASE) > 0:
-        base_columns(w)
-    number = ints(w, at.NUMBERS)
-    number[at.N_CANDIDATES] = find_candidates(w) if option[at.MODE] != at.GRAVITY_MODE else 0
+        if law.mode == RAW_MODE:
+            tau0 = law.raw_tau0
+            for j in range(law.k):
+                none[law.joint_v[j]] = tau0[law.joint_command[j]]
+        inertia_inv(law.space, none)
+    times_support(law.space, law.space.J, law.space.tree.v, law.row_speed)
+    if law.base > 0:
+        base_columns(law)
+    law.near_limit_count = find_candidates(law) if law.mode != GRAVITY_MODE else 0
 
 
 @kernel
-def reset_levels(w):
+def reset_levels(law):
     """Zeros where the levels are added up."""
-    levels, report = count(w, at.LEVELS) + 3, floats(w, at.REPORT_SLOT)
-    clear(floats(w, at.LEVEL_TORQUE), levels, count(w, at.JOINTS))
-    clear(floats(w, at.LEVEL_CONTACT), levels, count(w, osim.M))
-    rank, damped = floats(w, at.LEVEL_RANK), floats(w, at.LEVEL_DAMPED)
+    levels = law.L + 3
+    clear(law.level_torque, levels, law.k)
+    clear(law.level_contact_force, levels, law.space.m)
+    rank, damped = law.level_rank, law.level_damped
     for level in range(levels):
         rank[level], damped[level] = 0.0, 0.0
-    report[at.BASE_RESIDUAL] = 0.0
+    law.base_residual = 0.0
 
 
 @kernel
-def fade(w, time):
+def fade(law, time):
     """SETS and weights for this tick; how far the fade is. A change asked for during a fade begins after it."""
-    sets, state, contacts, tasks = (
-        floats(w, at.SETS),
-        floats(w, at.STATE),
-        count(w, at.CONTACTS),
-        count(w, at.TASKS),
-    )
-    on, wanted = floats(w, at.CONTACT_ON), floats(w, at.TASK_ON)
-    done = progress(time - state[at.FADE_START], floats(w, at.OPTION)[at.FADE])
-    if done >= 1.0 or state[at.STARTED] == 0.0:
+    sets, contacts, tasks = law.included, law.c, law.t
+    on, wanted = law.contact_on, law.task_on
+    done = progress(time - law.fade_start, law.fade_time)
+    if done >= 1.0 or law.has_started == 0.0:
         changed = False
         for i in range(contacts + tasks):
             sets[BEFORE, i] = sets[AFTER, i]
@@ -94,134 +85,133 @@ def fade(w, time):
             sets[AFTER, i] = 1.0 if asked > 0.5 else 0.0
             changed = changed or sets[AFTER, i] != sets[BEFORE, i]
         done = 1.0
-        if state[at.STARTED] == 0.0:
-            state[at.FADE_START] = -FAR  # what is on at the start is in at once
-        if changed and state[at.STARTED] == 1.0:
-            state[at.FADE_START] = time
-            done = progress(0.0, floats(w, at.OPTION)[at.FADE])
+        if law.has_started == 0.0:
+            law.fade_start = -FAR  # what is on at the start is in at once
+        if changed and law.has_started == 1.0:
+            law.fade_start = time
+            done = progress(0.0, law.fade_time)
     for i in range(contacts):
-        floats(w, at.CONTACT_WEIGHT)[i] = done * sets[AFTER, i] + (1.0 - done) * sets[BEFORE, i]
+        law.contact_weight[i] = done * sets[AFTER, i] + (1.0 - done) * sets[BEFORE, i]
     for i in range(tasks):
-        floats(w, at.TASK_WEIGHT)[i] = (
+        law.task_weight[i] = (
             done * sets[AFTER, contacts + i] + (1.0 - done) * sets[BEFORE, contacts + i]
         )
     return done
 
 
-@stage(at.WISHES)
-def wishes(w):
+@stage(Law)
+def wishes(law):
     """References, errors, and what contacts, tasks and posture ask for."""
-    time, dt = floats(w, at.STATE)[at.TIME], floats(w, at.STATE)[at.STEP]
-    hold_contacts(w)
-    if floats(w, at.OPTION)[at.MODE] == at.GRAVITY_MODE:
+    time, dt = law.tick_time, law.dt
+    hold_contacts(law)
+    if law.mode == GRAVITY_MODE:
         return
-    sample_tasks(w, time)
-    find_errors(w)
-    if floats(w, at.OPTION)[at.MODE] == at.RAW_MODE:
-        take_raw_force(w)
+    sample_tasks(law, time)
+    find_errors(law)
+    if law.mode == RAW_MODE:
+        take_raw_force(law)
     else:
-        floats(w, at.REPORT_SLOT)[at.ERROR_CLIPPED] = ask(w, min(max(dt, 0.0), LONGEST_STEP))
-        sample_posture(w, time)
-        posture(w)
-        times_support(w, floats(w, osim.J), floats(w, dyn.A), floats(w, at.ROW_POSTURE))
+        law.error_clipped = ask(law, min(max(dt, 0.0), LONGEST_STEP))
+        sample_posture(law, time)
+        posture(law)
+        times_support(law.space, law.space.J, law.posture_acceleration, law.row_posture)
 
 
 @kernel
-def solve_sets(w, done, alone):
+def solve_sets(law, done, alone):
     """Every set that has a weight: the two of a fade, or (alone) the contacts that are wanted."""
-    sets, on = floats(w, at.SETS), floats(w, at.CONTACT_ON)
-    for i in range(count(w, at.CONTACTS)):
+    sets, on = law.included, law.contact_on
+    for i in range(law.c):
         sets[NOW, i] = 1.0 if on[i] > 0.5 else 0.0
     for which in range(3):
         weight = 1.0 if which == NOW else done if which == AFTER else 1.0 - done
         if (which == NOW) == alone and weight > 0.0:
-            for level in range(count(w, at.LEVELS) + 3):
-                floats(w, at.LEVEL_RANK)[level] = 0.0
-            floats(w, at.STATE)[at.WEIGHT], ints(w, at.NUMBERS)[at.N_SET] = weight, which
-            solve(w)
+            for level in range(law.L + 3):
+                law.level_rank[level] = 0.0
+            law.set_weight, law.which_set = weight, which
+            solve(law)
 
 
 @kernel
-def compute(w, q, v, time, dt, alone):
+def compute(law, q, v, time, dt, alone):
     """The levels' torques at a state; how far the fade is."""
-    number, report = ints(w, at.NUMBERS), floats(w, at.REPORT_SLOT)
-    for i in range(at.REPORT):
+    for i in range(REPORT):
         report[i] = 0.0
-    take_configuration(w, q)
-    copy(floats_of(v), floats(w, dyn.V), count(w, dyn.NV))
-    floats(w, at.STATE)[at.TIME], floats(w, at.STATE)[at.STEP] = time, dt
-    take_state(w)
-    operational_space(w)
-    wishes(w)
-    done = 1.0 if alone else fade(w, time)
-    number[at.N_LIMITED] = 0
+    take_configuration(law.space.tree, q)
+    copy(floats_of(v), law.space.tree.v, law.space.tree.nv)
+    law.tick_time, law.dt = time, dt
+    take_state(law)
+    operational_space(law)
+    wishes(law)
+    done = 1.0 if alone else fade(law, time)
+    law.limit_rows = 0
     for solution in range(SOLUTIONS):
-        reset_levels(w)
-        solve_sets(w, done, alone)
-        if number[at.N_CANDIDATES] == 0 or solution == SOLUTIONS - 1:
+        reset_levels(law)
+        solve_sets(law, done, alone)
+        if law.near_limit_count == 0 or solution == SOLUTIONS - 1:
             break
-        limit_joints(w)
-        if number[at.N_GROWN] == 0:
+        limit_joints(law)
+        if law.has_grown == 0:
             break
-    report[at.JOINTS_LIMITED] = number[at.N_LIMITED]
+    law.joints_limited = law.limit_rows
     return done
 
 
-@stage(at.FINISH)
-def finish(w):
+@stage(Law)
+def finish(law):
     """From the levels to the command, and what was limited on the way."""
-    report = floats(w, at.REPORT_SLOT)
-    for level in range(count(w, at.LEVELS) + 3):
-        report[at.IS_DAMPED] += floats(w, at.LEVEL_DAMPED)[level]
-    scale_levels(w, report[at.RAMPED])
-    contact_wrenches(w)
-    command(w, floats(w, at.STATE)[at.STEP])
+    for level in range(law.L + 3):
+        law.is_damped += law.level_damped[level]
+    scale_levels(law, law.ramped)
+    contact_wrenches(law)
+    command(law, law.dt)
 
 
 @kernel
-def hold(w, q, v):
+def hold(law, q, v):
     """HELD = level 0 alone, with the bias, clipped; nothing that the next tick depends on changes."""
-    option, joint, limit = floats(w, at.OPTION), ints(w, at.JOINT), floats(w, at.LIMIT)
-    mode, beta = option[at.MODE], option[at.BETA]
-    option[at.MODE], option[at.BETA] = at.GRAVITY_MODE, 0.0
-    compute(w, q, v, 0.0, 0.0, True)
-    option[at.MODE], option[at.BETA] = mode, beta
-    torque, held = floats(w, at.LEVEL_TORQUE), floats(w, at.HELD)
-    for j in range(count(w, at.JOINTS)):
-        held[joint[j, at.J_COMMAND]] = min(
-            max(torque[0, j], -limit[at.EFFORT, j]), limit[at.EFFORT, j]
+    mode, beta = law.mode, law.bias_in_law
+    law.mode, law.bias_in_law = GRAVITY_MODE, 0.0
+    compute(law, q, v, 0.0, 0.0, True)
+    law.mode, law.bias_in_law = mode, beta
+    torque, held = law.level_torque, law.tau_held
+    for j in range(law.k):
+        held[law.joint_command[j]] = min(
+            max(torque[0, j], -law.effort_limits[j]), law.effort_limits[j]
         )
 
 
 @entry(int64(vector, vector, float64, boolean, int64))
-def tick(q, v, time, holding, w):
+def tick(q, v, time, holding, law):
     """One control tick, or (holding) HELD alone; REFUSED, with nothing changed, if an input is unusable."""
-    if not (is_configuration(w, q) and is_usable(w, v, count(w, dyn.NV)) and abs(time) < FAR):
+    if not (
+        is_configuration(law.space.tree, q)
+        and is_usable(law.space.tree, v, law.space.tree.nv)
+        and abs(time) < FAR
+    ):
         return REFUSED
     if holding:
-        hold(w, q, v)
+        hold(law, q, v)
         return OK
-    state, report = floats(w, at.STATE), floats(w, at.REPORT_SLOT)
-    started = state[at.STARTED] == 1.0
+    started = law.has_started == 1.0
     if not started:
-        state[at.START_TIME] = time
-    dt = max(time - state[at.LAST_TIME], 0.0) if started else -1.0
-    done = compute(w, q, v, time, dt, False)
-    report[at.FADED], report[at.RAMPED] = (
-        done,
-        progress(time - state[at.START_TIME], floats(w, at.OPTION)[at.RAMP]),
-    )
-    finish(w)
-    state[at.STARTED], state[at.LAST_TIME] = 1.0, time
+        law.start_time = time
+    dt = max(time - law.last_time, 0.0) if started else -1.0
+    done = compute(law, q, v, time, dt, False)
+    law.faded, law.ramped = (done, progress(time - law.start_time, law.ramp_time))
+    finish(law)
+    law.has_started, law.last_time = 1.0, time
     return OK
 
 
 @entry(int64(vector, vector, int64))
-def look(q, v, w):
+def look(q, v, law):
     """Poses and velocities of the tasks alone."""
-    if not (is_configuration(w, q) and is_usable(w, v, count(w, dyn.NV))):
+    if not (
+        is_configuration(law.space.tree, q) and is_usable(law.space.tree, v, law.space.tree.nv)
+    ):
         return REFUSED
-    take_configuration(w, q)
-    copy(floats_of(v), floats(w, dyn.V), count(w, dyn.NV))
-    take_state(w)
+    take_configuration(law.space.tree, q)
+    copy(floats_of(v), law.space.tree.v, law.space.tree.nv)
+    take_state(law)
     return OK

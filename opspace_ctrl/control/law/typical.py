@@ -13,40 +13,39 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...osim import layout as osim
 from ...osim.response import REACH, SAMPLES
-from .. import layout as at
+from ..fields import CUT, DAMPING, N_LEVELS
 from ..pack import OF_LIMITS
 
 __all__ = ["measure_typical"]
 
 # what rounding leaves of a task that is there twice is below
-EXACT = {at.DAMPING: 1e-7, at.CUT: 1e-8}
+EXACT = {DAMPING: 1e-7, CUT: 1e-8}
 LOST = 1e-6  # of the largest response: a direction below it is one that the robot does not have
 
 
 def measure_typical(core) -> None:
     """SCALE of the rows, then TYPICAL of every level of tasks: medians over sampled configurations."""
     work, m = core._work, core._space.m
-    work[osim.SCALE][:m] = np.sqrt(_response_together(core._space, np.square(work[osim.SCALE][:m])))
+    work["scale"][:m] = np.sqrt(_response_together(core._space, np.square(work["scale"][:m])))
     before, found = core.options.copy(), {}
     for option, value in EXACT.items():
         core.options[option] = value
-    work[at.TYPICAL][:] = 1.0
+    work["typical_response"][:] = 1.0
     for q in _configurations(core.model):
         core.tick(q, np.zeros(core.model.nv), 0.0)
-        for start, end, _, level in work[at.STACK_LEVEL][: work[at.NUMBERS][at.N_LEVELS]]:
-            scale = work[at.ROW_SCALE][start:end]
-            largest = np.linalg.eigvalsh(
-                work[at.INVERSE][start:end, start:end] * np.outer(scale, scale)
-            )[-1]
+        for start, end, _, level in work["STACK_LEVEL"][: work["NUMBERS"][N_LEVELS]]:
+            scale = work["stack_scale"][start:end]
+            largest = np.linalg.eigvalsh(work["P"][start:end, start:end] * np.outer(scale, scale))[
+                -1
+            ]
             if level >= 2 and largest > 0.0:
                 found.setdefault(level, []).append(1.0 / largest)
-    work[at.TYPICAL][1] = OF_LIMITS
+    work["typical_response"][1] = OF_LIMITS
     for level, values in found.items():
-        work[at.TYPICAL][level] = np.median(values)
+        work["typical_response"][level] = np.median(values)
     core.options[:] = before
-    for slot in (at.STATE, at.TAU, at.INTEGRAL, at.ERROR_SIDE):
+    for slot in ("STATE", "tau", "integral", "error_side"):
         work[slot][...] = 0.0
 
 

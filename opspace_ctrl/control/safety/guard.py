@@ -7,19 +7,16 @@ import math
 import numpy as np
 from numba.types import float64, int64
 
-from ...jit import entry
+from ...compiled.jit import entry
 from ...model import JointType, Model
-from ...vector import FLOAT64, NDARRAY, floats_of, is_vector, vector
 from .gates import BIT
 
 __all__ = ["Guard"]
 
-_FINITE, _QUATERNION, _POSITION, _SIZE = (
-    BIT["finite"],
-    BIT["quaternion"],
-    BIT["position"],
-    BIT["size"],
-)
+_FINITE = BIT["finite"]
+_QUATERNION = BIT["quaternion"]
+_POSITION = BIT["position"]
+_SIZE = BIT["size"]
 LARGEST = 1e12  # beyond, a number is no position or velocity
 NORM = 0.1  # how far the norm of a quaternion may be from 1
 
@@ -29,7 +26,10 @@ def look(q, v, lower, upper, quaternions, nq, nv, margin, ndarray, double):
     """Bits of `safety.BIT`: size, finite, quaternion, position."""
     if not (is_vector(q, nq, ndarray, double) and is_vector(v, nv, ndarray, double)):
         return _SIZE
-    position, velocity, low, high = floats_of(q), floats_of(v), floats_of(lower), floats_of(upper)
+    position = floats_of(q)
+    velocity = floats_of(v)
+    low = floats_of(lower)
+    high = floats_of(upper)
     for i in range(nq):
         if not abs(position[i]) <= LARGEST:
             return _FINITE

@@ -8,88 +8,90 @@ Tasks on several links meet at their nearest common ancestor g:  Lambda^-1_ab = 
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel
+from ...compiled.lanes import W
 from ...dynamics import aba
-from ...dynamics import layout as dyn
 from ...dynamics.dual import through_hinge
-from ...dynamics.layout import Workspace, count, floats, ints
 from ...dynamics.pack import Nodes
 from ...dynamics.rows import add_rows, invert, load_rows, store_rows, subtract_square
-from ...jit import kernel
-from ...lanes import load
 from ...model.connectivity import ancestor
-from .. import layout as at
 from ..blocks import store_product, store_zero
+from ..fields import METHOD
 from ..method import Method
 from ..pack import Supports
 from ..propagate import carry_rows, project_articulated, times_rows
 
-DUAL = at.METHOD  # by lane (6 (n + 1), 8): S(k)
-CARRIED = at.METHOD + 1  # by lane (6 registers, 8): K of each slot
-INVERSE = at.METHOD + 2  # by lane (6 meeting links, 8): (P + S)^-1
-MEETING = at.METHOD + 3  # flat: the links where tasks meet
-MEETINGS = at.METHOD + 4
+DUAL = METHOD  # by lane (6 (n + 1), 8): S(k)
+CARRIED = METHOD + 1  # by lane (6 registers, 8): K of each slot
+INVERSE = METHOD + 2  # by lane (6 meeting links, 8): (P + S)^-1
+MEETING = METHOD + 3  # flat: the links where tasks meet
+MEETINGS = METHOD + 4
 # (blocks, blocks): which of them a pair of tasks meets at; -1 for separate robots
-PLACE = at.METHOD + 5
+PLACE = METHOD + 5
 # flat: the nodes whose dual inertia is wanted, base to tips; S of a base is zero
-WANTED = at.METHOD + 6
-WANTEDS = at.METHOD + 7
+WANTED = METHOD + 6
+WANTEDS = METHOD + 7
 
 
 @kernel
-def dual_inertias(w):
+def dual_inertias(space):
     """S of every wanted node, base to tips."""
-    n, parent, dual, wanted = (
-        count(w, dyn.NODES),
-        ints(w, dyn.PARENT),
-        floats(w, DUAL),
-        ints(w, WANTED),
-    )
-    IA, IW, U, dinv = floats(w, dyn.IA), floats(w, dyn.IW), floats(w, dyn.U), floats(w, dyn.DA)
-    for k in range(count(w, WANTEDS)):
+    n = space.tree.n
+    parent = space.tree.parent
+    dual = own.dual
+    wanted = own.wanted
+    IA = space.tree.IA
+    IW = space.tree.I
+    U = space.tree.U
+    dinv = space.tree.DA_inv
+    for k in range(own.wanteds):
         i = wanted[k]
         p = parent[i]
         aba.inertia_to_lanes(IW, p, dual, i)
         add_rows(dual, i, load_rows(dual, p))
         for j in range(p + 1, n):
             if parent[j] == p and j != i:
-                add_rows(dual, i, subtract_square(load_rows(IA, j), load(U, j, 0), U, j, dinv[j]))
+                add_rows(dual, i, subtract_square(load_rows(IA, j), U[j, 0:W], U, j, dinv[j]))
         # the world's place serves as the way from lanes to numbers
-        through_hinge(w, dual, i, dual, 6 * n)
+        through_hinge(space.tree, dual, i, dual, 6 * n)
 
 
 @kernel
-def link_inertias(w):
+def link_inertias(space):
     """P + S of every link in MEETING, into INVERSE (not yet inverted)."""
-    aba.articulated_inertias(w)
-    dual_inertias(w)
-    IA, dual, out, links = floats(w, dyn.IA), floats(w, DUAL), floats(w, INVERSE), ints(w, MEETING)
-    for k in range(count(w, MEETINGS)):
+    aba.articulated_inertias(space.tree)
+    dual_inertias(space)
+    IA = space.tree.IA
+    dual = own.dual
+    out = own.inverse
+    links = own.meeting
+    for k in range(own.meetings):
         store_rows(out, k, load_rows(IA, links[k]))
         add_rows(out, k, load_rows(dual, links[k]))
     return 0
 
 
 @kernel
-def inertia_inv(w):
+def inertia_inv(space):
     """Lambda^-1 into LI, J H^-1 W into X."""
-    link_inertias(w)
-    for b in range(count(w, at.BLOCKS)):
-        carry_rows(w, b, floats(w, CARRIED), True)
-    inverse, K, block = floats(w, INVERSE), floats(w, CARRIED), ints(w, at.BLOCK)
-    common, place = ints(w, at.COMMON), ints(w, PLACE)
-    for k in range(count(w, MEETINGS)):
+    link_inertias(space)
+    for b in range(space.blocks):
+        carry_rows(space, b, own.carried, True)
+    inverse, K = own.inverse, own.carried
+    common, place = space.common, own.place
+    for k in range(own.meetings):
         invert(inverse, k)
-    for a in range(count(w, at.BLOCKS)):
-        for b in range(a, count(w, at.BLOCKS)):
+    for a in range(space.blocks):
+        for b in range(a, space.blocks):
             g = common[a, b] - 1
             if g < 0:
-                store_zero(w, a, b)
+                store_zero(space, a, b)
             else:
-                t = times_rows(inverse, place[a, b], load_rows(K, block[b, at.B_FIRST] + g))
+                t = times_rows(inverse, place[a, b], load_rows(K, space.block_first[b] + g))
                 store_product(
-                    w, a, b, K, block[a, at.B_FIRST] + g, t[0], t[1], t[2], t[3], t[4], t[5]
+                    space, a, b, K, space.block_first[a] + g, t[0], t[1], t[2], t[3], t[4], t[5]
                 )
-    project_articulated(w)
+    project_articulated(space)
     return 0
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 
+from ...compiled.jit import kernel
+from ...compiled.lanes import W
 from ...dynamics import crba
-from ...dynamics import layout as dyn
-from ...dynamics.layout import Workspace, count, floats
-from ...jit import kernel
-from ...lanes import WIDTH, load, store
-from .. import layout as at
+from ..fields import METHOD
 from ..jacobian import dense_jacobian
 from ..method import Method
 from ..pack import Supports
 
-SOLVED = at.METHOD  # (nv, m): L^-1 J^T
+SOLVED = METHOD  # (nv, m): L^-1 J^T
 
 
 @kernel
@@ -31,37 +29,43 @@ def cholesky(A, n):
 
 
 @kernel
-def inertia_inv(w):
+def inertia_inv(space):
     """Lambda^-1 into LI, J H^-1 W into X."""
-    crba.mass_matrix(w)
-    crba.dense_mass_matrix(w)
-    dense_jacobian(w)
-    n, m, L, J = count(w, dyn.NV), count(w, at.M), floats(w, dyn.DENSE), floats(w, at.J_DENSE)
-    Z, LI = floats(w, SOLVED), floats(w, at.LI)
+    crba.mass_matrix(space.tree)
+    crba.dense_mass_matrix(space.tree)
+    dense_jacobian(space)
+    n = space.tree.nv
+    m = space.m
+    L = space.tree.dense
+    J = space.J_dense
+    Z, LI = own.solved, space.Lambda_inv
     cholesky(L, n)
     for i in range(n):
         for r in range(m):
             Z[i, r] = J[r, i]
         for k in range(i):
-            for r in range(0, m, WIDTH):
-                store(Z, i, r, load(Z, i, r) - L[i, k] * load(Z, k, r))
-        for r in range(0, m, WIDTH):
-            store(Z, i, r, load(Z, i, r) * (1.0 / L[i, i]))
+            for r in range(0, m, W):
+                Z[i, r : r + W] = Z[i, r : r + W] - L[i, k] * Z[k, r : r + W]
+        for r in range(0, m, W):
+            Z[i, r : r + W] = Z[i, r : r + W] * (1.0 / L[i, i])
     for r in range(m):
         for c in range(m):
             LI[r, c] = 0.0
         for i in range(n):
-            for c in range(0, m, WIDTH):
-                store(LI, r, c, load(LI, r, c) + Z[i, r] * load(Z, i, c))
-    _project(w)
+            for c in range(0, m, W):
+                LI[r, c : c + W] = LI[r, c : c + W] + Z[i, r] * Z[i, c : c + W]
+    _project(space)
     return 0
 
 
 @kernel
-def _project(w):
+def _project(space):
     """X = J H^-1 W = (L^-1 J^T)^T L^-1 W."""
-    n, m, L, Z = count(w, dyn.NV), count(w, at.M), floats(w, dyn.DENSE), floats(w, SOLVED)
-    x, X = floats(w, dyn.W), floats(w, at.X)
+    n = space.tree.nv
+    m = space.m
+    L = space.tree.dense
+    Z = own.solved
+    x, X = space.tree.x, space.Jx
     for r in range(m):
         X[r] = 0.0
     for i in range(n):

@@ -7,31 +7,29 @@ Lambda^-1_ab = K_{g,a} V_{g,b}                   g the nearest common ancestor o
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel
+from ...compiled.lanes import W, splat
 from ...dynamics import aba
-from ...dynamics import layout as dyn
-from ...dynamics.layout import Workspace, count, floats, ints
 from ...dynamics.rows import load_rows, store_rows
-from ...jit import kernel
-from ...lanes import load, splat
-from .. import layout as at
 from ..blocks import store_product, store_zero
+from ..fields import METHOD
 from ..method import Method
 from ..pack import Supports
 from ..propagate import carry_rows, project_articulated
 
-CARRIED = at.METHOD  # by lane (6 registers, 8): K of each slot
-RESPONSE = at.METHOD + 1  # by lane (6 registers, 8): V of each slot
+CARRIED = METHOD  # by lane (6 registers, 8): K of each slot
+RESPONSE = METHOD + 1  # by lane (6 registers, 8): V of each slot
 
 
 @kernel
-def responses(w):
+def responses(space):
     """V along every path: V_i = V_parent + S (K S - U^T V_parent) / D."""
-    block, support = ints(w, at.BLOCK), ints(w, at.SUPPORT)
-    S, U, dinv = floats(w, dyn.S), floats(w, dyn.U), floats(w, dyn.DA)
-    Yd, V = floats(w, at.YD_LOWER), floats(w, RESPONSE)
-    for b in range(count(w, at.BLOCKS)):
+    support = space.support
+    S, U, dinv = space.tree.S, space.tree.U, space.tree.DA_inv
+    Yd, V = space.Y_d, own.response
+    for b in range(space.blocks):
         v = (splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0))
-        for r in range(block[b, at.B_FIRST], block[b, at.B_FIRST] + block[b, at.B_SLOTS]):
+        for r in range(space.block_first[b], space.block_first[b] + space.block_slots[b]):
             i = support[r]
             moved = (
                 U[i, 0] * v[0]
@@ -41,7 +39,7 @@ def responses(w):
                 + U[i, 4] * v[4]
                 + U[i, 5] * v[5]
             )
-            step = (load(Yd, r, 0) - moved) * dinv[i]
+            step = (Yd[r, 0:W] - moved) * dinv[i]
             v = (
                 v[0] + S[0, i] * step,
                 v[1] + S[1, i] * step,
@@ -54,29 +52,24 @@ def responses(w):
 
 
 @kernel
-def inertia_inv(w):
+def inertia_inv(space):
     """Lambda^-1 into LI, J H^-1 W into X."""
-    aba.articulated_inertias(w)
-    for b in range(count(w, at.BLOCKS)):
-        carry_rows(w, b, floats(w, CARRIED), True)
-    responses(w)
-    K, V, block, common = (
-        floats(w, CARRIED),
-        floats(w, RESPONSE),
-        ints(w, at.BLOCK),
-        ints(w, at.COMMON),
-    )
-    for a in range(count(w, at.BLOCKS)):
-        for b in range(a, count(w, at.BLOCKS)):
+    aba.articulated_inertias(space.tree)
+    for b in range(space.blocks):
+        carry_rows(space, b, own.carried, True)
+    responses(space)
+    K, V, common = own.carried, own.response, space.common
+    for a in range(space.blocks):
+        for b in range(a, space.blocks):
             g = common[a, b] - 1
             if g < 0:
-                store_zero(w, a, b)
+                store_zero(space, a, b)
             else:
-                t = load_rows(V, block[b, at.B_FIRST] + g)
+                t = load_rows(V, space.block_first[b] + g)
                 store_product(
-                    w, a, b, K, block[a, at.B_FIRST] + g, t[0], t[1], t[2], t[3], t[4], t[5]
+                    space, a, b, K, space.block_first[a] + g, t[0], t[1], t[2], t[3], t[4], t[5]
                 )
-    project_articulated(w)
+    project_articulated(space)
     return 0
 
 

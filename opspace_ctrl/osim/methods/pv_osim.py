@@ -6,46 +6,42 @@ over the bodies that two tasks share is figure 10 of [Featherstone2010], on fact
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel
+from ...compiled.lanes import W
 from ...dynamics import aba
-from ...dynamics import layout as dyn
-from ...dynamics.layout import Workspace, count, floats, ints
 from ...dynamics.rows import load_rows, row_sum, store_rows
-from ...jit import kernel
-from ...lanes import splat, store
-from .. import layout as at
 from ..blocks import products, times_support
+from ..fields import CENTER, FRAME, METHOD
 from ..jacobian import moving_mass, task_rows
 from ..method import Method
 from ..pack import Supports
 from ..propagate import carry_rows, pass_on
 
 # by lane (6 (n + 1), 8): rows carried by each node, for blocks whose support is no path
-CARRIED = at.METHOD
+CARRIED = METHOD
 
 
 @kernel
-def _tree_rows(w, b):
+def _tree_rows(space, b):
     """`carry_rows` for rows that start on several bodies: they are summed where branches join."""
-    block, S, U, dinv = ints(w, at.BLOCK), floats(w, dyn.S), floats(w, dyn.U), floats(w, dyn.DA)
-    support, Yd, YD, carried = (
-        ints(w, at.SUPPORT),
-        floats(w, at.YD_LOWER),
-        floats(w, at.YD),
-        floats(w, CARRIED),
-    )
-    n, parent = count(w, dyn.NODES), ints(w, dyn.PARENT)
+    S, U, dinv = space.tree.S, space.tree.U, space.tree.DA_inv
+    support = space.support
+    Yd = space.Y_d
+    YD = space.Y_D
+    carried = own.carried
+    n, parent = space.tree.n, space.tree.parent
     for i in range(n + 1):
         for c in range(6):
-            store(carried, 6 * i + c, 0, splat(0.0))
-    _seed(w, b)
-    first = block[b, at.B_FIRST]
-    for r in range(first + block[b, at.B_SLOTS] - 1, first - 1, -1):
+            carried[6 * i + c, 0:W] = 0.0
+    _seed(space, b)
+    first = space.block_first[b]
+    for r in range(first + space.block_slots[b] - 1, first - 1, -1):
         i = support[r]
         x = load_rows(carried, i)
         y = row_sum(x, S, i)
         yd = y * dinv[i]
-        store(Yd, r, 0, y)
-        store(YD, r, 0, yd)
+        Yd[r, 0:W] = y
+        YD[r, 0:W] = yd
         x, p = pass_on(x, yd, U, i), parent[i]
         z = load_rows(carried, p)
         store_rows(
@@ -56,36 +52,35 @@ def _tree_rows(w, b):
 
 
 @kernel
-def _seed(w, b):
+def _seed(space, b):
     """Start the rows of block b on the bodies they depend on; the centre of mass depends on all, by their mass."""
-    block, leg, K, carried = ints(w, at.BLOCK), ints(w, at.LEG), floats(w, at.K), floats(w, CARRIED)
-    if block[b, at.B_KIND] == at.CENTER:
-        IW, inverse = floats(w, dyn.IW), 1.0 / moving_mass(w)
-        x, y, z = task_rows(w, b, 0)
-        for i in range(count(w, dyn.NODES)):
+    K, carried = space.K, own.carried
+    if space.block_kind[b] == CENTER:
+        IW, inverse = space.tree.I, 1.0 / moving_mass(space)
+        x, y, z = task_rows(space, b, 0)
+        for i in range(space.tree.n):
             mx, my, mz = IW[1, i] * inverse, IW[2, i] * inverse, IW[3, i] * inverse
             m = IW[0, i] * inverse
             store_rows(
                 carried, i, (my * z - mz * y, mz * x - mx * z, mx * y - my * x, m * x, m * y, m * z)
             )
-    for k in range(block[b, at.B_LEG], block[b, at.B_LEG] + block[b, at.B_LEGS]):
-        store_rows(carried, leg[k, at.L_NODE], load_rows(K, k))
+    for k in range(space.block_leg[b], space.block_leg[b] + space.block_legs[b]):
+        store_rows(carried, space.leg_end[k], load_rows(K, k))
 
 
 @kernel
-def inertia_inv(w):
+def inertia_inv(space):
     """Lambda^-1 into LI, J H^-1 W = Y_D eps into X, eps the innovations of W."""
-    aba.articulated_inertias(w)
-    block = ints(w, at.BLOCK)
-    for b in range(count(w, at.BLOCKS)):
-        if block[b, at.B_PATH] == 1 and block[b, at.B_KIND] == at.FRAME:
-            carry_rows(w, b, floats(w, CARRIED), False)
+    aba.articulated_inertias(space.tree)
+    for b in range(space.blocks):
+        if space.block_on_path[b] == 1 and space.block_kind[b] == FRAME:
+            carry_rows(space, b, own.carried, False)
         else:
-            _tree_rows(w, b)
-    products(w)
-    aba.no_bias(w)
-    aba.innovations(w, floats(w, dyn.W))
-    times_support(w, floats(w, at.YD), floats(w, dyn.EPS), floats(w, at.X))
+            _tree_rows(space, b)
+    products(space)
+    aba.no_bias(space.tree)
+    aba.innovations(space.tree, space.tree.x)
+    times_support(space, space.Y_D, space.tree.eps, space.Jx)
     return 0
 
 

@@ -11,43 +11,44 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...compiled.jit import kernel
+from ...compiled.lanes import W, splat
 from ...dynamics import aba
-from ...dynamics import layout as dyn
-from ...dynamics.layout import Workspace, count, floats, ints
 from ...dynamics.rows import load_rows, row_sum, store_rows
-from ...jit import kernel
-from ...lanes import load, splat, store
-from .. import layout as at
 from ..blocks import store_product, store_zero
+from ..fields import METHOD
 from ..method import Method
 from ..pack import Supports
 from ..propagate import pass_on, project_articulated, times_rows
 
-SPAN = at.METHOD  # (spans, 4): first of SPAN_NODE, how many, span of the branching body below (-1: world), leg or -1
-SPAN_NODE = at.METHOD + 1  # flat: nodes of each span, tip first
-SPANS = at.METHOD + 2
-ROWS = at.METHOD + 3  # by lane (6 spans + 6, 8): P; the identity behind the last
-RESPONSE = at.METHOD + 4  # by lane (6 spans, 8): O, then W of branching bodies
-PASSED = at.METHOD + 5  # by lane (6 k, 8): K_{g,c} for every task c and branching body g below it
-CHAIN = at.METHOD + 6  # (blocks, 2): first place in PASSED, how many
+SPAN = METHOD  # (spans, 4): first of SPAN_NODE, how many, span of the branching body below (-1: world), leg or -1
+SPAN_NODE = METHOD + 1  # flat: nodes of each span, tip first
+SPANS = METHOD + 2
+ROWS = METHOD + 3  # by lane (6 spans + 6, 8): P; the identity behind the last
+RESPONSE = METHOD + 4  # by lane (6 spans, 8): O, then W of branching bodies
+PASSED = METHOD + 5  # by lane (6 k, 8): K_{g,c} for every task c and branching body g below it
+CHAIN = METHOD + 6  # (blocks, 2): first place in PASSED, how many
 # (blocks, 2 blocks): how many branching bodies down a pair meets, from either side; -1 never
-MEETING = at.METHOD + 7
+MEETING = METHOD + 7
 
 
 @kernel
-def carry_span(w, k):
+def carry_span(space, k):
     """P and O of span k: O += (P S) D^-1 (P S)^T, P = P L, node by node."""
-    span, nodes, P, O = ints(w, SPAN), ints(w, SPAN_NODE), floats(w, ROWS), floats(w, RESPONSE)
-    S, U, dinv = floats(w, dyn.S), floats(w, dyn.U), floats(w, dyn.DA)
-    x = load_rows(P, count(w, SPANS))
+    span = own.span
+    nodes = own.span_node
+    P = own.rows
+    O = own.response
+    S, U, dinv = space.tree.S, space.tree.U, space.tree.DA_inv
+    x = load_rows(P, own.spans)
     if span[k, 3] >= 0:
-        x = load_rows(floats(w, at.K), span[k, 3])
+        x = load_rows(space.K, span[k, 3])
     o = (splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0))
     for e in range(span[k, 0], span[k, 0] + span[k, 1]):
         i = nodes[e]
         y = row_sum(x, S, i)
         yd = y * dinv[i]
-        store(O, 6 * k, 0, y)  # O's own place serves as the way from lanes to numbers
+        O[6 * k, 0:W] = y  # O's own place serves as the way from lanes to numbers
         o = (
             o[0] + O[6 * k, 0] * yd,
             o[1] + O[6 * k, 1] * yd,
@@ -68,13 +69,16 @@ def add_response(P, k, W, g, O):
     for r in range(6):
         row = P[6 * k, r] * t[0] + P[6 * k + 1, r] * t[1] + P[6 * k + 2, r] * t[2]
         row = row + P[6 * k + 3, r] * t[3] + P[6 * k + 4, r] * t[4] + P[6 * k + 5, r] * t[5]
-        store(O, 6 * k + r, 0, load(O, 6 * k + r, 0) + row)
+        O[6 * k + r, 0:W] = O[6 * k + r, 0:W] + row
 
 
 @kernel
-def pass_down(w, c):
+def pass_down(space, c):
     """K_{g,c} for each branching body g below task c: K_next = K P_g."""
-    chain, span, P, passed = ints(w, CHAIN), ints(w, SPAN), floats(w, ROWS), floats(w, PASSED)
+    chain = own.chain
+    span = own.span
+    P = own.rows
+    passed = own.passed
     x, g = load_rows(P, c), span[c, 2]
     for e in range(chain[c, 0], chain[c, 0] + chain[c, 1]):
         store_rows(passed, e, x)
@@ -83,41 +87,44 @@ def pass_down(w, c):
 
 
 @kernel
-def inertia_inv(w):
+def inertia_inv(space):
     """Lambda^-1 into LI, J H^-1 W into X. Spans are numbered tasks first, then branching bodies from the base up."""
-    aba.articulated_inertias(w)
-    span, P, O, blocks = ints(w, SPAN), floats(w, ROWS), floats(w, RESPONSE), count(w, at.BLOCKS)
-    for k in range(count(w, SPANS)):
-        carry_span(w, k)
-    for k in range(blocks, count(w, SPANS)):
+    aba.articulated_inertias(space.tree)
+    span = own.span
+    P = own.rows
+    O = own.response
+    blocks = space.blocks
+    for k in range(own.spans):
+        carry_span(space, k)
+    for k in range(blocks, own.spans):
         if span[k, 2] >= 0:
             add_response(P, k, O, span[k, 2], O)
-    chain, meeting, passed = ints(w, CHAIN), ints(w, MEETING), floats(w, PASSED)
+    chain, meeting, passed = own.chain, own.meeting, own.passed
     for a in range(blocks):
         if span[a, 2] >= 0:
             add_response(P, a, O, span[a, 2], O)
-        _store_own(w, a)
-        pass_down(w, a)
+        _store_own(space, a)
+        pass_down(space, a)
     for a in range(blocks):
         for b in range(a + 1, blocks):
             if meeting[a, 2 * b] < 0:
-                store_zero(w, a, b)
+                store_zero(space, a, b)
                 continue
             g, e = span[a, 2], meeting[a, 2 * b]
             for _ in range(e):
                 g = span[g, 2]
             t = times_rows(O, g, load_rows(passed, chain[b, 0] + meeting[a, 2 * b + 1]))
-            store_product(w, a, b, passed, chain[a, 0] + e, t[0], t[1], t[2], t[3], t[4], t[5])
-    project_articulated(w)
+            store_product(space, a, b, passed, chain[a, 0] + e, t[0], t[1], t[2], t[3], t[4], t[5])
+    project_articulated(space)
     return 0
 
 
 @kernel
-def _store_own(w, a):
+def _store_own(space, a):
     """Lambda^-1_aa is the task's own response."""
-    LI, O, block = floats(w, at.LI), floats(w, RESPONSE), ints(w, at.BLOCK)
-    for r in range(block[a, at.B_ROWS]):
-        store(LI, block[a, at.B_ROW] + r, block[a, at.B_ROW], load(O, 6 * a + r, 0))
+    LI, O = space.Lambda_inv, own.response
+    for r in range(space.block_rows[a]):
+        LI[space.block_row[a] + r, space.block_row[a] : space.block_row[a] + W] = O[6 * a + r, 0:W]
 
 
 def tables(work: Workspace, supports: Supports) -> None:

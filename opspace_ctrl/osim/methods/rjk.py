@@ -12,39 +12,40 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...compiled.jit import kernel
+from ...compiled.lanes import W, splat, total
 from ...dynamics import aba
-from ...dynamics import layout as dyn
-from ...dynamics.layout import Workspace, count, floats, ints
 from ...dynamics.rows import load_rows, store_rows
-from ...jit import kernel
-from ...lanes import load, splat, store, total
 from ...model.connectivity import ancestor
-from .. import layout as at
 from ..blocks import store_product, store_zero
+from ..fields import METHOD
 from ..method import Method
 from ..need import need_table
 from ..pack import Supports
 from ..propagate import project_articulated, times_rows
 
-OMEGA = at.METHOD  # by lane (6 blocks of Omega, 8)
-DIAGONAL = at.METHOD + 1  # (k, 3): node i, its place in OMEGA, its parent's place (-1: world)
+OMEGA = METHOD  # by lane (6 blocks of Omega, 8)
+DIAGONAL = METHOD + 1  # (k, 3): node i, its place in OMEGA, its parent's place (-1: world)
 # (k, 5): node i (-1: no left factor), node j, place, source's place, 1 if it is turned
-OFF_DIAGONAL = at.METHOD + 2
-TASK_PAIR = at.METHOD + 3  # (blocks, blocks): place of the block's Omega; -1 if it is zero
-TRANSPOSED = at.METHOD + 4  # (blocks, blocks): 1 if it is stored the other way round
-DIAGONALS = at.METHOD + 5
-OFF_DIAGONALS = at.METHOD + 6
-SCRATCH = at.METHOD + 7  # place of a spare block
+OFF_DIAGONAL = METHOD + 2
+TASK_PAIR = METHOD + 3  # (blocks, blocks): place of the block's Omega; -1 if it is zero
+TRANSPOSED = METHOD + 4  # (blocks, blocks): 1 if it is stored the other way round
+DIAGONALS = METHOD + 5
+OFF_DIAGONALS = METHOD + 6
+SCRATCH = METHOD + 7  # place of a spare block
 
 
 @kernel
-def diagonal_blocks(w):
+def diagonal_blocks(space):
     """Omega_ii, base to tips: with u = D^-1 Omega_pp U, a symmetric update of rank two."""
-    Omega, table, S, SL = floats(w, OMEGA), ints(w, DIAGONAL), floats(w, dyn.S), floats(w, dyn.SL)
-    U, dinv = floats(w, dyn.U), floats(w, dyn.DA)
-    for k in range(count(w, DIAGONALS)):
+    Omega = own.omega
+    table = own.diagonal
+    S = space.tree.S
+    SL = space.tree.S_lanes
+    U, dinv = space.tree.U, space.tree.DA_inv
+    for k in range(own.diagonals):
         i, place, source = table[k, 0], table[k, 1], table[k, 2]
-        s, inverse = load(SL, i, 0), dinv[i]
+        s, inverse = SL[i, 0:W], dinv[i]
         x = (splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0))
         if source >= 0:
             x = load_rows(Omega, source)
@@ -58,8 +59,8 @@ def diagonal_blocks(w):
         )
         u = u * inverse
         # shares the S S^T term between both halves
-        u = u - (0.5 * (total(u * load(U, i, 0)) + 1.0) * inverse) * s
-        store(Omega, 6 * place, 0, u)
+        u = u - (0.5 * (total(u * U[i, 0:W]) + 1.0) * inverse) * s
+        Omega[6 * place, 0:W] = u
         u0, u1, u2 = Omega[6 * place, 0], Omega[6 * place, 1], Omega[6 * place, 2]
         u3, u4, u5 = Omega[6 * place, 3], Omega[6 * place, 4], Omega[6 * place, 5]
         store_rows(
@@ -77,16 +78,14 @@ def diagonal_blocks(w):
 
 
 @kernel
-def off_diagonal_blocks(w):
+def off_diagonal_blocks(space):
     """Omega_ij in rising order of i and j, so that every source is there."""
-    Omega, table, U, dinv = (
-        floats(w, OMEGA),
-        ints(w, OFF_DIAGONAL),
-        floats(w, dyn.U),
-        floats(w, dyn.DA),
-    )
-    S, SL, scratch = floats(w, dyn.S), floats(w, dyn.SL), count(w, SCRATCH)
-    for k in range(count(w, OFF_DIAGONALS)):
+    Omega = own.omega
+    table = own.off_diagonal
+    U = space.tree.U
+    dinv = space.tree.DA_inv
+    S, SL, scratch = space.tree.S, space.tree.S_lanes, own.scratch
+    for k in range(own.off_diagonals):
         i, j, source = table[k, 0], table[k, 1], table[k, 3]
         if table[k, 4] == 1:
             transpose_block(Omega, source, scratch)
@@ -110,7 +109,7 @@ def off_diagonal_blocks(w):
                 x[4] - S[4, i] * u,
                 x[5] - S[5, i] * u,
             )
-        u, s = load(U, j, 0) * dinv[j], load(SL, j, 0)
+        u, s = U[j, 0:W] * dinv[j], SL[j, 0:W]
         store_rows(
             Omega,
             table[k, 2],
@@ -134,26 +133,26 @@ def transpose_block(Omega, source, target):
 
 
 @kernel
-def inertia_inv(w):
+def inertia_inv(space):
     """Lambda^-1 = B^T Omega B into LI, B^T the task rows K; J H^-1 W into X."""
-    aba.articulated_inertias(w)
-    diagonal_blocks(w)
-    off_diagonal_blocks(w)
-    Omega, K, block = floats(w, OMEGA), floats(w, at.K), ints(w, at.BLOCK)
-    pair, turned = ints(w, TASK_PAIR), ints(w, TRANSPOSED)
-    scratch = count(w, SCRATCH)
-    for a in range(count(w, at.BLOCKS)):
-        for b in range(a, count(w, at.BLOCKS)):
+    aba.articulated_inertias(space.tree)
+    diagonal_blocks(space)
+    off_diagonal_blocks(space)
+    Omega, K = own.omega, space.K
+    pair, turned = own.task_pair, own.transposed
+    scratch = own.scratch
+    for a in range(space.blocks):
+        for b in range(a, space.blocks):
             place = pair[a, b]
             if place < 0:
-                store_zero(w, a, b)
+                store_zero(space, a, b)
                 continue
             if turned[a, b] == 1:
                 transpose_block(Omega, place, scratch)
                 place = scratch
-            t = times_rows(Omega, place, load_rows(K, block[b, at.B_LEG]))
-            store_product(w, a, b, K, block[a, at.B_LEG], t[0], t[1], t[2], t[3], t[4], t[5])
-    project_articulated(w)
+            t = times_rows(Omega, place, load_rows(K, space.block_leg[b]))
+            store_product(space, a, b, K, space.block_leg[a], t[0], t[1], t[2], t[3], t[4], t[5])
+    project_articulated(space)
     return 0
 
 

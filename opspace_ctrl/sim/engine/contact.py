@@ -13,13 +13,9 @@ from __future__ import annotations
 
 import math
 
-from ...dynamics import layout as dyn
-from ...dynamics.layout import count, floats, ints
-from ...jit import kernel
-from ...lanes import WIDTH, load, store
-from ...osim import layout as rows
+from ...compiled.jit import kernel
+from ...compiled.lanes import W
 from ...osim.jacobian import task_point
-from . import layout as at
 from .active_set import modes_of, solve_modes, velocities
 
 TOLERANCE = 1e-10  # [m/s]
@@ -29,38 +25,36 @@ SLOP = 1e-6  # [m]: depth that is not corrected
 
 
 @kernel
-def gaps(w):
+def gaps(engine):
     """Height of every point above the ground; True if one is near."""
-    gap, ground, scalars = floats(w, at.GAP), floats(w, at.GROUND), floats(w, at.SCALARS)
-    origin, tree = floats(w, dyn.ORIGIN), ints(w, dyn.TREE)
-    block, leg, near = ints(w, rows.BLOCK), ints(w, rows.LEG), False
-    for p in range(count(w, at.POINTS)):
-        x, t = task_point(w, p), tree[leg[block[p, rows.B_LEG], rows.L_NODE]]
+    gap, ground = engine.gap, engine.ground_axes
+    origin, tree = engine.tree.origin, engine.tree.tree_number
+    near = False
+    for p in range(engine.points):
+        x, t = task_point(engine.space, p), tree[engine.space.leg_end[engine.space.block_leg[p]]]
         height = (
             ground[0, 0] * (x[0] + origin[t, 0])
             + ground[0, 1] * (x[1] + origin[t, 1])
             + ground[0, 2] * (x[2] + origin[t, 2])
-            - scalars[at.HEIGHT]
+            - engine.ground_height
         )
         gap[p] = height
-        near = near or height < FASTEST * scalars[at.STEP]
+        near = near or height < FASTEST * engine.dt
     return near
 
 
 @kernel
-def activate(w):
+def activate(engine):
     """Choose the points that take part, let go of the others' impulses; b of their normals from the gap. True if any.
 
     RHS holds the velocities of all rows without impulses.
     """
-    gap, active, b, f = (
-        floats(w, at.GAP),
-        floats(w, at.ACTIVE),
-        floats(w, at.RHS),
-        floats(w, at.IMPULSE),
-    )
-    step, found = floats(w, at.SCALARS)[at.STEP], False
-    for p in range(count(w, at.POINTS)):
+    gap = engine.gap
+    active = engine.active
+    b = engine.row_velocity
+    f = engine.impulse
+    step, found = engine.dt, False
+    for p in range(engine.points):
         r = 3 * p
         if gap[p] < MARGIN or gap[p] + step * b[r] < 0.0:
             active[p], found = 1.0, True
@@ -72,42 +66,42 @@ def activate(w):
 
 
 @kernel
-def is_touching(w):
+def is_touching(engine):
     """Is a point at the ground, or about to be with the velocities in RHS?"""
-    gap, v, step = floats(w, at.GAP), floats(w, at.RHS), floats(w, at.SCALARS)[at.STEP]
-    for p in range(count(w, at.POINTS)):
+    gap, v, step = engine.gap, engine.row_velocity, engine.dt
+    for p in range(engine.points):
         if gap[p] < MARGIN or gap[p] + 2.0 * step * v[3 * p] < 0.0:
             return True
     return False
 
 
 @kernel
-def sweep(w, A, b, f, sweeps):
+def sweep(engine, A, b, f, sweeps):
     """Impulses f of the active points for A and b by Gauss-Seidel, from the f at hand."""
-    u, m, status = floats(w, at.RESIDUAL), 3 * count(w, at.POINTS), floats(w, at.STATUS)
-    velocities(w, A, b, f)
+    u, m = engine.contact_velocity, 3 * engine.points
+    velocities(engine, A, b, f)
     change, n = math.inf, 0
     while n < sweeps and change > TOLERANCE:
-        change = _sweep(w, A, u, f, m)
+        change = _sweep(engine, A, u, f, m)
         n += 1
-    status[at.SWEEPS_USED], status[at.LAST_CHANGE] = float(n), change
+    engine.sweeps_used, engine.last_change = float(n), change
 
 
 @kernel
-def solve(w, A, b, f, sweeps):
+def solve(engine, A, b, f, sweeps):
     """Impulses f of the active points for A and b: by their modes, or by sweeps where these do not settle."""
-    floats(w, at.STATUS)[at.SWEEPS_USED] = 0.0
-    if count(w, at.POINTS) > 0 and not solve_modes(w, A, b, f):
-        _into_cones(w, f)
-        sweep(w, A, b, f, sweeps)
-        modes_of(w, f)
+    engine.sweeps_used = 0.0
+    if engine.points > 0 and not solve_modes(engine, A, b, f):
+        _into_cones(engine, f)
+        sweep(engine, A, b, f, sweeps)
+        modes_of(engine, f)
 
 
 @kernel
-def _into_cones(w, f):
+def _into_cones(engine, f):
     """Make impulses possible ones, for the sweeps to start from; what is not a number becomes zero."""
-    mu = floats(w, at.SCALARS)[at.MU]
-    for p in range(count(w, at.POINTS)):
+    mu = engine.mu
+    for p in range(engine.points):
         r = 3 * p
         size = math.sqrt(f[r + 1] ** 2 + f[r + 2] ** 2)
         if not (f[r] > 0.0 and size < math.inf):
@@ -118,10 +112,10 @@ def _into_cones(w, f):
 
 
 @kernel
-def _sweep(w, A, u, f, m):
+def _sweep(engine, A, u, f, m):
     """Every active point once; the largest change of a velocity."""
-    active, mu, largest = floats(w, at.ACTIVE), floats(w, at.SCALARS)[at.MU], 0.0
-    for p in range(count(w, at.POINTS)):
+    active, mu, largest = engine.active, engine.mu, 0.0
+    for p in range(engine.points):
         if active[p] == 0.0:
             continue
         r = 3 * p
@@ -142,28 +136,23 @@ def _sweep(w, A, u, f, m):
         d_x, d_y = x - f[r + 1], y - f[r + 2]
         f[r], f[r + 1], f[r + 2] = normal, x, y
         largest = max(largest, abs(d) * a_n, abs(d_x) * a_t, abs(d_y) * a_t)
-        for j in range(0, m, WIDTH):
-            change = d * load(A, r, j) + d_x * load(A, r + 1, j) + d_y * load(A, r + 2, j)
-            store(u, 0, j, load(u, 0, j) + change)
+        for j in range(0, m, W):
+            change = d * A[r, j : j + W] + d_x * A[r + 1, j : j + W] + d_y * A[r + 2, j : j + W]
+            u[j : j + W] = u[j : j + W] + change
     return largest
 
 
 @kernel
-def depths(w, b):
+def depths(engine, b):
     """b of the positions, from the displacement in b: a share of the depth it leads to, or the room left; True if deep.
 
     Points that are not deep must not be pressed down, and none may slip.
     """
-    gap, active, scalars, found = (
-        floats(w, at.GAP),
-        floats(w, at.ACTIVE),
-        floats(w, at.SCALARS),
-        False,
-    )
-    for p in range(count(w, at.POINTS)):
+    gap, active, found = engine.gap, engine.active, False
+    for p in range(engine.points):
         r = 3 * p
         after = gap[p] + b[r]
         b[r], b[r + 1], b[r + 2] = max(after, 0.0), 0.0, 0.0
         if active[p] == 1.0 and after < -SLOP:
-            b[r], found = scalars[at.CORRECTION] * after, True
+            b[r], found = engine.correction * after, True
     return found

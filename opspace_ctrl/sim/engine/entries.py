@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from numba.types import int64
 
-from ...dynamics import layout as dyn
-from ...dynamics.layout import count, floats, ints
+from ...compiled.jit import entry, kernel
 from ...dynamics.state import LARGE, OK, REFUSED, copy, is_usable
-from ...jit import entry, kernel
-from ...lanes import call
-from ...vector import floats_of, vector
 from . import joints, pushes
-from . import layout as at
 
 LEFT_RANGE = 2
 
@@ -26,52 +21,47 @@ def _is_bounded(x, size):
 
 
 @kernel
-def _run(w):
+def _run(engine):
     """Q_NEXT and V_NEXT from the state, TAU and PUSH; True if they are numbers."""
-    nq, nv = count(w, dyn.NQ), count(w, dyn.NV)
-    copy(floats(w, dyn.Q), floats(w, at.Q_START), nq)
-    copy(floats(w, dyn.V), floats(w, at.V_START), nv)
-    call(count(w, at.INTEGRATOR), w)
-    return _is_bounded(floats(w, at.V_NEXT), nv) and _is_bounded(floats(w, at.Q_NEXT), nq)
+    nq, nv = engine.tree.nq, engine.tree.nv
+    copy(engine.tree.q, engine.q_start, nq)
+    copy(engine.tree.v, engine.v_start, nv)
+    call(engine.integrator, engine)
+    return _is_bounded(engine.v_next, nv) and _is_bounded(engine.q_next, nq)
 
 
 @kernel
-def _take(w, q, v):
-    copy(floats(w, q), floats(w, dyn.Q), count(w, dyn.NQ))
-    copy(floats(w, v), floats(w, dyn.V), count(w, dyn.NV))
+def _take(engine, q, v):
+    copy(floats(engine.tree, q), engine.tree.q, engine.tree.nq)
+    copy(floats(engine.tree, v), engine.tree.v, engine.tree.nv)
 
 
 @entry(int64(vector, int64))
-def step(tau, w):
+def step(tau, engine):
     """Efforts (k,) in, the state moved on."""
-    if not is_usable(w, tau, count(w, at.JOINTS)):
+    if not is_usable(engine.tree, tau, engine.joints):
         return REFUSED
-    joints.take_efforts(w, floats_of(tau))
-    if not _run(w):
-        _take(w, at.Q_START, at.V_START)
+    joints.take_efforts(engine, floats_of(tau))
+    if not _run(engine):
+        _take(engine, "q_start", "v_start")
         return LEFT_RANGE
-    _take(w, at.Q_NEXT, at.V_NEXT)
-    pushes.count_down(w)
+    _take(engine, "q_next", "v_next")
+    pushes.count_down(engine)
     return OK
 
 
 @entry(int64(vector, int64))
-def hold(out, w):
+def hold(out, engine):
     """What brakes to the velocities in BRAKE would take in the coming step, into out (k,); q and v stay."""
-    braked, brake, stiff, v = (
-        floats(w, at.BRAKED),
-        floats(w, at.BRAKE),
-        floats(w, at.STIFF),
-        floats(w, at.V_NEXT),
-    )
-    tau, applied, limit = floats_of(out), floats(w, at.TAU), floats(w, at.EFFORT)
-    coordinate, k = ints(w, at.JOINT_COORDINATE), count(w, at.JOINTS)
+    brake, stiff, v = engine.brake_velocity, engine.stop_slope, engine.v_next
+    tau, applied, limit = floats_of(out), engine.tau, engine.effort_limit
+    coordinate, k = engine.joint_coordinate, engine.joints
     for j in range(k):
         applied[coordinate[j]] = 0.0
-    braked[0] = 1.0
-    fine = _run(w)
-    braked[0] = 0.0
-    _take(w, at.Q_START, at.V_START)
+    engine.is_braked = 1.0
+    fine = _run(engine)
+    engine.is_braked = 0.0
+    _take(engine, "q_start", "v_start")
     if not fine:
         return LEFT_RANGE
     for j in range(k):

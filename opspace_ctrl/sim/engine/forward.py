@@ -7,61 +7,58 @@ from __future__ import annotations
 
 from pkgutil import resolve_name
 
+from ...compiled.jit import address_of, kernel
 from ...dynamics import aba as articulated
 from ...dynamics import crba, dual, ltl, rnea
-from ...dynamics import layout as dyn
 from ...dynamics.forward import forward_methods
-from ...dynamics.layout import Workspace, count, floats
 from ...errors import MethodError, quoted
-from ...jit import address_of, kernel
 from ...model import Model
-from . import layout as at
 
 __all__ = ["choose_forward", "factored_solve", "move", "solve_factored"]
 
 
 @kernel
-def move(w):
+def move(engine):
     """Body forces of the motion with dv/dt = 0, less the wrenches from outside."""
-    rnea.motion(w)
-    rnea.subtract_external(w)
+    rnea.motion(engine.tree)
+    rnea.subtract_external(engine.tree)
 
 
 @kernel
-def aba(w):
+def aba(engine):
     """The articulated-body algorithm."""
-    move(w)
-    articulated.aba(w, floats(w, at.DRIVE), floats(w, dyn.ACC))
+    move(engine)
+    articulated.aba(engine.tree, engine.tree.tau, engine.tree.qdd)
     return 0
 
 
 @kernel
-def crba_ltdl(w):
+def crba_ltdl(engine):
     """H and its factors, which stay in the workspace for what contacts need."""
-    move(w)
-    h, drive, x = floats(w, dyn.BIAS), floats(w, at.DRIVE), floats(w, dyn.W)
-    rnea.joint_forces(w, h)
-    for i in range(count(w, dyn.NV)):
+    move(engine)
+    h, drive, x = engine.tree.h, engine.tree.tau, engine.tree.x
+    rnea.joint_forces(engine.tree, h)
+    for i in range(engine.tree.nv):
         x[i] = drive[i] - h[i]
-    factored_solve(w, floats(w, dyn.ACC))
+    factored_solve(engine, engine.tree.qdd)
     return 0
 
 
 @kernel
-def factored_solve(w, out):
+def factored_solve(engine, out):
     """out = H^-1 W for the ARMATURE at hand; H is left factored, W spent."""
-    crba.mass_matrix(w)
-    ltl.ltdl(w)
-    solve_factored(w, floats(w, dyn.W), out)
+    crba.mass_matrix(engine.tree)
+    ltl.ltdl(engine.tree)
+    solve_factored(engine, engine.tree.x, out)
 
 
 @kernel
-def solve_factored(w, x, out):
+def solve_factored(engine, x, out):
     """out = L^-1 D^-1 x: what is left of H^-1 when L^-T is already in x."""
-    dinv = floats(w, dyn.DINV)
-    for i in range(count(w, dyn.NV)):
+    dinv = engine.tree.D_inv
+    for i in range(engine.tree.nv):
         out[i] = x[i] * dinv[i]
-    ltl.solve_unit(w, out)
+    ltl.solve_unit(engine.tree, out)
 
 
 # Those of the papers are loaded when they are asked for.
@@ -86,10 +83,10 @@ def choose_forward(work: Workspace, model: Model, name: str) -> None:
         raise MethodError(
             f"forward_method {quoted(name)} {why} {model.name}; valid are {', '.join(able)}"
         )
-    if name == "decoupled" and dyn.DUAL not in work:
+    if name == "decoupled" and "DUAL" not in work:
         dual.lay_out(work)
     kernel = _KERNELS[name]
     if isinstance(kernel, str):
         kernel = resolve_name(kernel)
-    work.set_count(at.FORWARD, address_of(kernel))
-    work.set_count(at.LEAVES_FACTORS, int(name == "crba_ltdl"))
+    work.set_count("forward", address_of(kernel))
+    work.set_count("leaves_factors", int(name == "crba_ltdl"))

@@ -11,14 +11,10 @@
 
 from __future__ import annotations
 
+from ...compiled.jit import address_of, kernel
 from ...dynamics import kinematics
-from ...dynamics import layout as dyn
-from ...dynamics.layout import count, floats
 from ...dynamics.state import copy
-from ...jit import address_of, kernel
-from ...lanes import call
 from . import joints
-from . import layout as at
 from .forward import factored_solve
 from .manifold import advance, tangent
 from .pushes import apply_pushes
@@ -29,143 +25,128 @@ MAX_ROUNDS, SETTLING = 12, 8  # rounds of `change_pieces`; from SETTLING on, joi
 
 
 @kernel
-def _euler(w, damping):
-    dt, nv, V, V_next = (
-        floats(w, at.SCALARS)[at.STEP],
-        count(w, dyn.NV),
-        floats(w, dyn.V),
-        floats(w, at.V_NEXT),
-    )
-    acc, shift, tau, status = (
-        floats(w, dyn.ACC),
-        floats(w, at.SHIFT),
-        floats(w, at.TAU),
-        floats(w, at.STATUS),
-    )
-    kinematics.kinematics(w)
-    apply_pushes(w)
-    is_constrained = count(w, at.ROWS) > 0
+def _euler(engine, damping):
+    dt = engine.dt
+    nv = engine.tree.nv
+    V = engine.tree.v
+    V_next = engine.v_next
+    acc, shift, tau = engine.tree.qdd, engine.shift, engine.tau
+    kinematics.kinematics(engine.tree)
+    apply_pushes(engine)
+    is_constrained = engine.rows > 0
     if is_constrained:
-        call(count(w, at.PLACE), w)
+        call(engine.place_constraints, engine)
     for r in range(MAX_ROUNDS):
-        status[at.PIECES_USED] = r + 1.0
-        joints.set_law(w, damping)
-        joints.apply_law(w, V, tau)
-        call(count(w, at.FORWARD), w)
+        engine.joint_rounds = r + 1.0
+        joints.set_law(engine, damping)
+        joints.apply_law(engine, V, tau)
+        call(engine.forward, engine)
         for i in range(nv):
             V_next[i] = V[i] + dt * acc[i]
         if is_constrained:
-            call(count(w, at.CONSTRAIN), w)
-        if not joints.change_pieces(w, r >= SETTLING):
+            call(engine.constrain, engine)
+        if not joints.change_pieces(engine, r >= SETTLING):
             break
     for i in range(nv):
         shift[i] = dt * V_next[i]
     if is_constrained:
-        call(count(w, at.CORRECT), w)
-    advance(w, floats(w, dyn.Q), shift, floats(w, at.Q_NEXT))
-    joints.push_back(w, floats(w, at.Q_NEXT))
+        call(engine.correct_positions, engine)
+    advance(engine, engine.tree.q, shift, engine.q_next)
+    joints.push_back(engine, engine.q_next)
 
 
 @kernel
-def semi_implicit(w):
+def semi_implicit(engine):
     """Semi-implicit Euler with implicit damping."""
-    _euler(w, joints.IMPLICIT)
+    _euler(engine, joints.IMPLICIT)
     return 0
 
 
 @kernel
-def explicit(w):
+def explicit(engine):
     """Semi-implicit Euler with explicit damping."""
-    _euler(w, joints.EXPLICIT)
+    _euler(engine, joints.EXPLICIT)
     return 0
 
 
 @kernel
-def _stage(w, s, weight):
+def _stage(engine, s, weight):
     """Velocity and acceleration of stage s, at q0 (+) weight step (stage before), into STAGE_V and STAGE_A."""
-    dt, nv, u = floats(w, at.SCALARS)[at.STEP], count(w, dyn.NV), floats(w, at.SHIFT)
-    rate, acc, damping = floats(w, at.STAGE_V), floats(w, at.STAGE_A), floats(w, at.DAMPING)
-    V, V0, drive, tau = (
-        floats(w, dyn.V),
-        floats(w, at.V_START),
-        floats(w, at.DRIVE),
-        floats(w, at.TAU),
-    )
+    dt, nv, u = engine.dt, engine.tree.nv, engine.shift
+    rate, acc, damping = engine.stage_rate, engine.stage_acceleration, engine.damping
+    V = engine.tree.v
+    V0 = engine.v_start
+    drive = engine.tree.tau
+    tau = engine.tau
     before = max(s - 1, 0)
     for i in range(nv):
         u[i] = weight * dt * rate[before, i]
         V[i] = V0[i] + weight * dt * acc[before, i]
         drive[i] = tau[i] - damping[i] * V[i]
-    advance(w, floats(w, at.Q_START), u, floats(w, dyn.Q))
-    kinematics.kinematics(w)
-    apply_pushes(w)
-    call(count(w, at.FORWARD), w)
-    tangent(w, u, V, rate, s)
-    found = floats(w, dyn.ACC)
+    advance(engine, engine.q_start, u, engine.tree.q)
+    kinematics.kinematics(engine.tree)
+    apply_pushes(engine)
+    call(engine.forward, engine)
+    tangent(engine, u, V, rate, s)
+    found = engine.tree.qdd
     for i in range(nv):
         acc[s, i] = found[i]
 
 
 @kernel
-def rkmk4(w):
+def rkmk4(engine):
     """Runge-Kutta-Munthe-Kaas of order four."""
-    dt, nv, u = floats(w, at.SCALARS)[at.STEP], count(w, dyn.NV), floats(w, at.SHIFT)
-    rate, acc, V0, V_next = (
-        floats(w, at.STAGE_V),
-        floats(w, at.STAGE_A),
-        floats(w, at.V_START),
-        floats(w, at.V_NEXT),
-    )
-    if count(w, at.ROWS) > 0:
-        kinematics.kinematics(w)
-        if call(count(w, at.IS_FREE), w) == 0:
-            return call(count(w, at.SEMI_IMPLICIT), w)
-    copy(floats(w, at.ROTOR), floats(w, dyn.ARMATURE), nv)
+    dt, nv, u = engine.dt, engine.tree.nv, engine.shift
+    rate = engine.stage_rate
+    acc = engine.stage_acceleration
+    V0 = engine.v_start
+    V_next = engine.v_next
+    if engine.rows > 0:
+        kinematics.kinematics(engine.tree)
+        if call(engine.check_free, engine) == 0:
+            return call(engine.semi_implicit, engine)
+    copy(engine.rotor, engine.tree.armature, nv)
     for s in range(4):
-        _stage(w, s, 0.0 if s == 0 else 1.0 if s == 3 else 0.5)
+        _stage(engine, s, 0.0 if s == 0 else 1.0 if s == 3 else 0.5)
     for i in range(nv):
         u[i] = dt / 6.0 * (rate[0, i] + 2.0 * rate[1, i] + 2.0 * rate[2, i] + rate[3, i])
         V_next[i] = V0[i] + dt / 6.0 * (acc[0, i] + 2.0 * acc[1, i] + 2.0 * acc[2, i] + acc[3, i])
-    advance(w, floats(w, at.Q_START), u, floats(w, at.Q_NEXT))
-    if count(w, at.HAS_LOSSES) == 1 or floats(w, at.BRAKED)[0] == 1.0:
-        _impulses(w)
+    advance(engine, engine.q_start, u, engine.q_next)
+    if engine.has_losses == 1 or engine.is_braked == 1.0:
+        _impulses(engine)
     return 0
 
 
 @kernel
-def _impulses(w):
+def _impulses(engine):
     """V_NEXT and Q_NEXT after friction, stops and brakes."""
-    dt, nv, V_next, free = (
-        floats(w, at.SCALARS)[at.STEP],
-        count(w, dyn.NV),
-        floats(w, at.V_NEXT),
-        floats(w, at.FREE_V),
-    )
-    drive, none, x, dv = (
-        floats(w, at.DRIVE),
-        floats(w, at.NOTHING),
-        floats(w, dyn.W),
-        floats(w, dyn.ACC),
-    )
-    shift, status, Q_next = floats(w, at.SHIFT), floats(w, at.STATUS), floats(w, at.Q_NEXT)
-    copy(Q_next, floats(w, dyn.Q), count(w, dyn.NQ))
+    dt = engine.dt
+    nv = engine.tree.nv
+    V_next = engine.v_next
+    free = engine.v_free
+    drive = engine.tree.tau
+    none = engine.no_force
+    x = engine.tree.x
+    dv = engine.velocity_change
+    shift, Q_next = engine.shift, engine.q_next
+    copy(Q_next, engine.tree.q, engine.tree.nq)
     copy(V_next, free, nv)
-    kinematics.kinematics(w)
+    kinematics.kinematics(engine.tree)
     for r in range(MAX_ROUNDS):
-        status[at.PIECES_USED] = r + 1.0
-        joints.set_law(w, joints.NO_DAMPING)
-        joints.apply_law(w, free, none)
+        engine.joint_rounds = r + 1.0
+        joints.set_law(engine, joints.NO_DAMPING)
+        joints.apply_law(engine, free, none)
         for i in range(nv):
             x[i] = dt * drive[i]
-        factored_solve(w, dv)
+        factored_solve(engine, dv)
         for i in range(nv):
             V_next[i] = free[i] + dv[i]
-        if not joints.change_pieces(w, r >= SETTLING):
+        if not joints.change_pieces(engine, r >= SETTLING):
             break
     for i in range(nv):
         shift[i] = 0.5 * dt * (V_next[i] - free[i])
-    advance(w, floats(w, dyn.Q), shift, Q_next)
-    joints.push_back(w, Q_next)
+    advance(engine, engine.tree.q, shift, Q_next)
+    joints.push_back(engine, Q_next)
 
 
 _KERNELS = {"semi_implicit": semi_implicit, "explicit": explicit, "rkmk4": rkmk4}

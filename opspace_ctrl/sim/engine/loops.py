@@ -12,22 +12,20 @@ from __future__ import annotations
 
 import math
 
+from ...compiled.jit import kernel
+from ...compiled.lanes import W
 from ...dynamics.frames import frame_pose
-from ...dynamics.layout import count, floats, ints
 from ...dynamics.spatial import dot
-from ...jit import kernel
-from ...lanes import WIDTH, floats_at, ints_at, load, store
-from . import layout as at
 
 POSE, POSITION, ORIENTATION = range(3)
 SHARED = 1e-11  # of the diagonal
 
 
 @kernel
-def _row_of_pose(w, k):
+def _row_of_pose(engine, k):
     """The k-th pose, as a flat row."""
-    header = ints_at(w, 2)
-    return floats_at(header[at.POSE, 0] + 8 * k * header[at.POSE, 1], 1)
+    header = ints_at(engine, 2)
+    return floats_at(header["POSE", 0] + 8 * k * header["POSE", 1], 1)
 
 
 @kernel
@@ -37,18 +35,14 @@ def _column(pose, k):
 
 
 @kernel
-def add_errors(w, b):
+def add_errors(engine, b):
     """Rows of b: a share of how far every closure is open after the displacement in b, in the second frame's axes."""
-    loop, turn, share = (
-        ints(w, at.LOOP),
-        floats(w, at.LOOP_TURN),
-        floats(w, at.SCALARS)[at.CORRECTION],
-    )
-    first, second = _row_of_pose(w, 0), _row_of_pose(w, 1)
-    for c in range(count(w, at.CLOSURES)):
-        frame_pose(w, loop[c, 0], first)
-        frame_pose(w, loop[c, 1], second)
-        r, kind = loop[c, 2], loop[c, 3]
+    turn, share = engine.closure_rotation, engine.correction
+    first, second = _row_of_pose(engine, 0), _row_of_pose(engine, 1)
+    for c in range(engine.closures):
+        frame_pose(engine.tree, engine.closure_first[c], first)
+        frame_pose(engine.tree, engine.closure_second[c], second)
+        r, kind = engine.closure_row[c], engine.closure_kind[c]
         if kind != ORIENTATION:
             d = (first[9] - second[9], first[10] - second[10], first[11] - second[11])
             for k in range(3):
@@ -88,10 +82,10 @@ def _relative(first, second, turn, c, i):
 
 
 @kernel
-def eliminate(w, A):
+def eliminate(engine, A):
     """L of A_bb = L L^T, X = L^-1 A_bc, and A' = A_cc - X^T X into SCHUR."""
-    c, n = 3 * count(w, at.POINTS), count(w, at.CLOSED_ROWS)
-    L, X, schur = floats(w, at.CHOLESKY), floats(w, at.CROSS), floats(w, at.SCHUR)
+    c, n = 3 * engine.points, engine.closure_rows
+    L, X, schur = engine.closure_factor, engine.closure_coupling, engine.contact_matrix
     for i in range(n):
         for j in range(i + 1):
             found = A[c + i, c + j] * (1.0 + SHARED if i == j else 1.0)
@@ -99,28 +93,26 @@ def eliminate(w, A):
                 found -= L[i, k] * L[j, k]
             L[i, j] = math.sqrt(found) if i == j else found / L[j, j]
     for i in range(n):
-        for j in range(0, c, WIDTH):
-            found = load(A, c + i, j)
+        for j in range(0, c, W):
+            found = A[c + i, j : j + W]
             for k in range(i):
-                found = found - L[i, k] * load(X, k, j)
-            store(X, i, j, (1.0 / L[i, i]) * found)
+                found = found - L[i, k] * X[k, j : j + W]
+            X[i, j : j + W] = (1.0 / L[i, i]) * found
     for i in range(c):
-        for j in range(0, c, WIDTH):
-            found = load(A, i, j)
+        for j in range(0, c, W):
+            found = A[i, j : j + W]
             for k in range(n):
-                found = found - X[k, i] * load(X, k, j)
-            store(schur, i, j, found)
+                found = found - X[k, i] * X[k, j : j + W]
+            schur[i, j : j + W] = found
 
 
 @kernel
-def forward_substitute(w, b, x):
+def forward_substitute(engine, b, x):
     """x = L^-1 v_b for the closures' rows of b; those of the contacts become b'."""
-    c, n, L, X = (
-        3 * count(w, at.POINTS),
-        count(w, at.CLOSED_ROWS),
-        floats(w, at.CHOLESKY),
-        floats(w, at.CROSS),
-    )
+    c = 3 * engine.points
+    n = engine.closure_rows
+    L = engine.closure_factor
+    X = engine.closure_coupling
     for i in range(n):
         found = b[c + i]
         for k in range(i):
@@ -131,14 +123,12 @@ def forward_substitute(w, b, x):
 
 
 @kernel
-def back_substitute(w, f):
+def back_substitute(engine, f):
     """f_b = -L^-T (x + X f_c), where f still holds x."""
-    c, n, L, X = (
-        3 * count(w, at.POINTS),
-        count(w, at.CLOSED_ROWS),
-        floats(w, at.CHOLESKY),
-        floats(w, at.CROSS),
-    )
+    c = 3 * engine.points
+    n = engine.closure_rows
+    L = engine.closure_factor
+    X = engine.closure_coupling
     for i in range(n - 1, -1, -1):
         found = f[c + i]
         for j in range(c):

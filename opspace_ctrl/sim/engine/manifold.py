@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import math
 
+from ...compiled.jit import kernel
 from ...dynamics.kinematics import FLOATING, rotation_of
-from ...dynamics.layout import count, ints
 from ...dynamics.spatial import add, cross, rotate, scale
-from ...jit import kernel
-from . import layout as at
 
 _SMALL = 1e-4  # [rad], below which the quotients are series
 
 
 @kernel
-def advance(w, q, shift, out):
+def advance(engine, q, shift, out):
     """out = q (+) shift."""
-    single, manifold = ints(w, at.SINGLE), ints(w, at.MANIFOLD)
-    for s in range(count(w, at.SINGLES)):
-        out[single[s, 0]] = q[single[s, 0]] + shift[single[s, 1]]
-    for m in range(count(w, at.MANIFOLDS)):
-        k, i = manifold[m, 1], manifold[m, 2]
-        if manifold[m, 0] == FLOATING:
+    for s in range(engine.singles):
+        out[engine.single_q[s]] = q[engine.single_q[s]] + shift[engine.single_v[s]]
+    for m in range(engine.manifolds):
+        k, i = engine.manifold_q[m], engine.manifold_v[m]
+        if engine.manifold_kind[m] == FLOATING:
             _floating(q, k, shift, i, out)
         else:
             _planar(q, k, shift, i, out)
@@ -48,12 +45,18 @@ def _translation(rho, phi):
 def _floating(q, k, shift, i, out):
     phi = (shift[i + 3], shift[i + 4], shift[i + 5])
     t = _translation((shift[i], shift[i + 1], shift[i + 2]), phi)
-    x, y, z, s = q[k + 3], q[k + 4], q[k + 5], q[k + 6]
+    x = q[k + 3]
+    y = q[k + 4]
+    z = q[k + 5]
+    s = q[k + 6]
     r0, r1, r2 = rotation_of(x, y, z, s)
     t = rotate(r0, r1, r2, t)
     angle = math.sqrt(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
     half = 0.5 - angle**2 / 48.0 if angle < _SMALL else math.sin(0.5 * angle) / angle
-    a, b, c, d = half * phi[0], half * phi[1], half * phi[2], math.cos(0.5 * angle)
+    a = half * phi[0]
+    b = half * phi[1]
+    c = half * phi[2]
+    d = math.cos(0.5 * angle)
     e, f, g = (
         s * a + d * x + (y * c - z * b),
         s * b + d * y + (z * a - x * c),
@@ -62,7 +65,10 @@ def _floating(q, k, shift, i, out):
     h = s * d - x * a - y * b - z * c
     norm = 1.0 / math.sqrt(e * e + f * f + g * g + h * h)
     out[k], out[k + 1], out[k + 2] = q[k] + t[0], q[k + 1] + t[1], q[k + 2] + t[2]
-    out[k + 3], out[k + 4], out[k + 5], out[k + 6] = norm * e, norm * f, norm * g, norm * h
+    out[k + 3] = norm * e
+    out[k + 4] = norm * f
+    out[k + 5] = norm * g
+    out[k + 6] = norm * h
 
 
 @kernel
@@ -78,25 +84,24 @@ def _planar(q, k, shift, i, out):
 
 
 @kernel
-def tangent(w, u, rate, out, row):
+def tangent(engine, u, rate, out, row):
     """Row `row` of `out` = du/dt for q = q0 (+) u that moves with `rate` in body axes: the inverse of dexp, twice.
 
         du/dt = v + 1/2 [u, v] + 1/12 [u, [u, v]] + O(u^4)
     is enough for a method of order four ([Munthe-Kaas1998]).
     """
-    single, manifold = ints(w, at.SINGLE), ints(w, at.MANIFOLD)
-    for s in range(count(w, at.SINGLES)):
-        i = single[s, 1]
+    for s in range(engine.singles):
+        i = engine.single_v[s]
         out[row, i] = rate[i]
-    for m in range(count(w, at.MANIFOLDS)):
-        i = manifold[m, 2]
-        a, b = _twist(u, i, manifold[m, 0]), _twist(rate, i, manifold[m, 0])
+    for m in range(engine.manifolds):
+        i = engine.manifold_v[m]
+        a, b = _twist(u, i, engine.manifold_kind[m]), _twist(rate, i, engine.manifold_kind[m])
         first = _bracket(a, b)
         second = _bracket(a, first)
         for k in range(6):
-            if manifold[m, 0] == FLOATING:
+            if engine.manifold_kind[m] == FLOATING:
                 out[row, i + k] = b[k] + 0.5 * first[k] + second[k] / 12.0
-        if manifold[m, 0] != FLOATING:
+        if engine.manifold_kind[m] != FLOATING:
             for k in range(2):
                 out[row, i + k] = b[k] + 0.5 * first[k] + second[k] / 12.0
             out[row, i + 2] = b[5]
@@ -113,6 +118,9 @@ def _twist(x, i, kind):
 @kernel
 def _bracket(a, b):
     """[a, b] of se(3), linear first."""
-    u, v, s, t = (a[0], a[1], a[2]), (a[3], a[4], a[5]), (b[0], b[1], b[2]), (b[3], b[4], b[5])
+    u = (a[0], a[1], a[2])
+    v = (a[3], a[4], a[5])
+    s = (b[0], b[1], b[2])
+    t = (b[3], b[4], b[5])
     x, y = add(cross(v, s), cross(u, t)), cross(v, t)
     return x[0], x[1], x[2], y[0], y[1], y[2]

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...dynamics import frame_pose
-from ...dynamics import layout as dyn
 from ...dynamics.state import OK, TOO_LARGE
 from ...errors import ConfigurationError, SimulationError, listed
 from ...model import Model
@@ -16,7 +15,6 @@ from ...model.rotations import from_quaternion
 from ...osim.tasks import ROWS
 from ..settings import SimulatorSettings
 from . import entries
-from . import layout as at
 from .base import Simulator
 from .pack import pack_simulator
 from .rows import parse_contacts, parse_loops, points_of, relative_orientation
@@ -27,19 +25,19 @@ __all__ = ["NativeSimulator"]
 HOLD_RATE = 0.1  # share of the way back to the held position that the brakes go in a step
 # What the motion goes on from, beside the number of steps.
 _STATE = {
-    "q": dyn.Q,
-    "v": dyn.V,
-    "tau": at.APPLIED,
-    "slide": at.SLIDE,
-    "stop": at.STOP,
-    "impulse": at.IMPULSE,
-    "mode": at.MODE,
-    "direction": at.DIRECTION,
-    "turn": at.LOOP_TURN,
-    "pushes": at.PUSH,
-    "pushed": at.LAST_PUSH,
-    "q_start": at.Q_START,
-    "v_start": at.V_START,
+    "q": "q",
+    "v": "v",
+    "tau": "applied",
+    "slide": "slide",
+    "stop": "stop",
+    "impulse": "impulse",
+    "mode": "mode",
+    "direction": "slide_direction",
+    "turn": "closure_rotation",
+    "pushes": "PUSH",
+    "pushed": "LAST_PUSH",
+    "q_start": "q_start",
+    "v_start": "v_start",
 }
 
 
@@ -55,10 +53,8 @@ class NativeSimulator(Simulator):
         self._work = pack_simulator(model, settings, self._initial, self._contacts, self._loops)
         self._step = entries.step.bound(self._work)
         joints = len(model.effort_limits)
-        self.q, self.v, self.tau = (
-            _read_only(self._work[slot]) for slot in (dyn.Q, dyn.V, at.APPLIED)
-        )
-        self._q_before = _read_only(self._work[at.Q_START])
+        self.q, self.v, self.tau = (_read_only(self._work[slot]) for slot in ("q", "v", "applied"))
+        self._q_before = _read_only(self._work["q_start"])
         self._efforts = np.zeros(joints)
         self._hold, self._held, self._is_holding = _read_only(self._efforts), None, False
         self._saved = {name: slot for name, slot in _STATE.items() if slot in self._work}
@@ -89,7 +85,7 @@ class NativeSimulator(Simulator):
             self._held = self.q.copy()
         kept = {slot: self._work[slot].copy() for slot in self._saved.values()}
         back = self.model.difference(self.q, self._held)
-        self._work[at.BRAKE][:] = HOLD_RATE / self.settings.step * back
+        self._work["brake_velocity"][:] = HOLD_RATE / self.settings.step * back
         status = entries.hold.call(self._efforts, self._work.address)
         for slot, value in kept.items():
             self._work[slot][...] = value
@@ -98,7 +94,7 @@ class NativeSimulator(Simulator):
         return self._hold
 
     def _push(self, frame: int, wrench: np.ndarray, steps: float) -> None:
-        table = self._work[at.PUSH]
+        table = self._work["PUSH"]
         same = np.flatnonzero((table[:, 0] == frame) & (table[:, 1] > 0.0))
         free = np.flatnonzero(table[:, 1] == 0.0)
         if not len(same) and not len(free):
@@ -112,7 +108,8 @@ class NativeSimulator(Simulator):
         found, row = {}, 0
         for contact in self._contacts:
             forces = (
-                self._impulses(row, 3 * len(contact.points)).reshape(-1, 3) @ self._work[at.GROUND]
+                self._impulses(row, 3 * len(contact.points)).reshape(-1, 3)
+                @ self._work["ground_axes"]
             )
             row += forces.size
             arms = (
@@ -125,7 +122,7 @@ class NativeSimulator(Simulator):
 
     def _impulses(self, row: int, size: int) -> np.ndarray:
         """Mean forces of some rows in the last step."""
-        return self._work[at.IMPULSE][row : row + size] / self.settings.step
+        return self._work["impulse"][row : row + size] / self.settings.step
 
     def constraint_forces(self) -> dict[tuple[str, str], np.ndarray]:
         """See `Simulator.constraint_forces`."""
@@ -138,12 +135,12 @@ class NativeSimulator(Simulator):
         return found
 
     def _before(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._q_before, self._work[at.V_START]
+        return self._q_before, self._work["v_start"]
 
     def _outside(self) -> list[tuple[str, np.ndarray]]:
         names = self.model.frame_names
         found = [
-            (names[int(row[0])], row[2:].copy()) for row in self._work[at.LAST_PUSH] if row[1] > 0.0
+            (names[int(row[0])], row[2:].copy()) for row in self._work["LAST_PUSH"] if row[1] > 0.0
         ]
         for frame, force in self.contact_forces().items():
             found.append((frame, np.append(force, np.zeros(6 - len(force)))))
@@ -157,10 +154,10 @@ class NativeSimulator(Simulator):
     def _reset(self, q: np.ndarray, v: np.ndarray) -> None:
         for slot in self._saved.values():
             self._work[slot][...] = 0.0
-        self._work[dyn.Q][:], self._work[dyn.V][:] = q, v
-        self._work[at.Q_START][:], self._work[at.V_START][:] = q, v
+        self._work["q"][:], self._work["v"][:] = q, v
+        self._work["q_start"][:], self._work["v_start"][:] = q, v
         for c, loop in enumerate(self._loops):
-            self._work[at.LOOP_TURN][c] = relative_orientation(self.model, q, loop).ravel()
+            self._work["closure_rotation"][c] = relative_orientation(self.model, q, loop).ravel()
         self._is_holding, self._held = False, None
 
     def save(self) -> Mapping[str, np.ndarray]:

@@ -8,16 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...dynamics import frame_pose
-from ...dynamics.layout import Workspace
 from ...dynamics.pack import Nodes
 from ...errors import ConfigurationError, quoted
 from ...model import Model
 from ...model.rotations import from_quaternion
-from ...osim import layout as rows
 from ...osim.pack import pack_tasks
 from ...osim.tasks import ROWS, Block
 from ..joint_index import floating_bases
-from . import layout as at
 
 __all__ = [
     "Contact",
@@ -208,10 +205,10 @@ def pack_rows(
     for b, point in enumerate(points):
         f = blocks[b].frame
         local = model.frame_translation[f] + model.frame_rotation[f] @ point
-        work[rows.POINT][b, :3] = nodes.axes[model.frame_body[f]].T @ local
-    work.put(at.GROUND, axes)
+        work["point"][b, :3] = nodes.axes[model.frame_body[f]].T @ local
+    work.put("ground_axes", axes)
     work.put(
-        at.LOOP,
+        "LOOP",
         [
             (
                 model.frame_index(loop.first),
@@ -224,29 +221,29 @@ def pack_rows(
         or [(0, 0, 0, 0)],
         int,
     )
-    work.put(at.LOOP_TURN, np.tile(np.eye(3).ravel(), (max(len(loops), 1), 1)))
+    work.put("closure_rotation", np.tile(np.eye(3).ravel(), (max(len(loops), 1), 1)))
     _results(work, model, len(points), m, len(loops))
 
 
 def _results(work: Workspace, model: Model, points: int, m: int, loops: int) -> None:
     closed = m - 3 * points
     for slot, value in (
-        (at.POINTS, points),
-        (at.ROWS, m),
-        (at.CLOSED_ROWS, closed),
-        (at.CLOSURES, loops),
+        ("points", points),
+        ("rows", m),
+        ("closure_rows", closed),
+        ("closures", loops),
     ):
         work.set_count(slot, value)
-    for slot in (at.GAP, at.ACTIVE, at.MODE):
+    for slot in ("gap", "active", "mode"):
         work.zeros(slot, max(points, 1))
-    work.zeros(at.DIRECTION, max(points, 1), 2)
-    work.put(at.PICK, np.zeros(m), int)
-    work.zeros(at.SYSTEM, m + 8, m + 8)
-    work.zeros(at.FOUND, m + 8)
-    work.zeros(at.POSE, 2, 16)
-    work.zeros(at.SCHUR, m + 8, m + 8)
-    work.zeros(at.CROSS, closed + 1, m + 8)
-    work.zeros(at.CHOLESKY, closed + 1, closed + 1)
-    for slot in (at.RHS, at.RESIDUAL, at.IMPULSE, at.PSEUDO):
+    work.zeros("slide_direction", max(points, 1), 2)
+    work.put("picked_row", np.zeros(m), int)
+    work.zeros("mode_matrix", m + 8, m + 8)
+    work.zeros("mode_solution", m + 8)
+    work.zeros("POSE", 2, 16)
+    work.zeros("contact_matrix", m + 8, m + 8)
+    work.zeros("closure_coupling", closed + 1, m + 8)
+    work.zeros("closure_factor", closed + 1, closed + 1)
+    for slot in ("row_velocity", "contact_velocity", "impulse", "pseudo_impulse"):
         work.zeros(slot, m + 8)  # a register may overrun
-    work.zeros(at.RESPONSE, model.nv)
+    work.zeros("response", model.nv)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...dynamics import entries, frame_pose
-from ...dynamics import layout as dyn
 from ...dynamics.api import external_wrenches, workspace
 from ...model import Model
 
@@ -40,9 +39,9 @@ def joint_wrench(
         summed[name] = summed.get(name, 0.0) + wrench
     with external_wrenches(model, work, q, summed):
         entries.inverse_dynamics.call(q, v, a, work.address)
-        node = int(work[dyn.FRAME_NODE][f])
-        torque, force = work[dyn.FORCE][:3, node].copy(), work[dyn.FORCE][3:, node].copy()
-        origin = work[dyn.ORIGIN][work[dyn.TREE][node]].copy()
+        node = int(work["frame_node"][f])
+        torque, force = work["force"][:3, node].copy(), work["force"][3:, node].copy()
+        origin = work["origin"][work["tree_number"][node]].copy()
     return moved(np.concatenate([force, torque]), origin - frame_pose(model, q, frame)[0])
 
 

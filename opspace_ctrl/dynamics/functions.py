@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..compiled.jit import prepare
 from ..errors import ConfigurationError, SingularInertiaError, quoted
 from ..model import Model
 from ..model.configuration import check_vector
 from ..model.rotations import to_quaternion
 from . import entries
-from . import layout as at
-from .layout import Workspace
-from .pack import pack
-from .state import OK, TOO_LARGE
+from .build import RobotTree
+from .state import OK, REFUSED, TOO_LARGE
 
 __all__ = [
     "bias_forces",
@@ -35,74 +34,92 @@ __all__ = [
     "kinetic_energy",
     "mass_matrix",
     "potential_energy",
-    "workspace",
+    "tree_of",
 ]
 
 Wrenches = Mapping[str, np.ndarray]
-_RNEA = entries.inverse_dynamics
+_NO_WRENCHES: AbstractContextManager[None] = nullcontext()
 
 
-class _Workspaces(threading.local):
-    """One workspace a model and thread: kernels write into it, so it is never shared."""
+class _Trees(threading.local):
+    """One tree a model and thread: kernels write into it, so it is never shared."""
 
     def __init__(self):
-        # a model and its workspace, read at once: every look in here costs 40 ns
-        self.latest = (None, None)
-        self.all = WeakKeyDictionary()
+        self.latest: tuple = (
+            None,
+            None,
+        )  # a model and its tree, read at once: every look in here costs 40 ns
+        self.all: WeakKeyDictionary[Model, RobotTree] = WeakKeyDictionary()
 
 
-_workspaces = _Workspaces()
+_trees = _Trees()
+_ready: set = set()  # entries that are compiled
 
 
-def workspace(model: Model) -> Workspace:
-    """This thread's workspace for `model`, built when first asked for."""
-    of, work = _workspaces.latest
+def tree_of(model: Model) -> RobotTree:
+    """This thread's tree of `model`, built when first asked for."""
+    of, tree = _trees.latest
     if of is not model:
-        if model not in _workspaces.all:
-            _workspaces.all[model] = pack(model)
-        work = _workspaces.all[model]
-        _workspaces.latest = model, work
-    return work
+        if model not in _trees.all:
+            _trees.all[model] = RobotTree(model)
+        tree = _trees.all[model]
+        _trees.latest = model, tree
+    return tree
 
 
-def bound(model: Model, entry) -> Callable:
-    """A compiled entry without its last argument, a workspace of `model` that all threads use.
+def call(entry, *arguments):
+    """Call an entry, compiled first if it is not yet."""
+    if entry not in _ready:
+        prepare([entry])
+        _ready.add(entry)
+    return entry(*arguments)
 
-    A call holds the interpreter's lock from end to end, so none sees what another has left in there.
+
+def run(
+    model: Model, entry, inputs: tuple, names: str, *rest, tree: RobotTree | None = None
+) -> RobotTree:
+    """Call an entry on q and further vectors (nv,); what it refuses is converted and checked in words.
+
+    Args:
+        inputs: The vectors, as the user gave them.
+        names: Of those after q, for messages.
+        rest: What else the entry takes, before the address of the tree.
+        tree: Where it works; this thread's tree of the model if not given.
+
+    Returns:
+        The tree that the entry has worked on.
     """
-    if Workspace not in model._compiled:
-        model._compiled.setdefault(Workspace, pack(model))  # of two threads the first counts
-    return entry.bound(model._compiled[Workspace])
-
-
-def run(model: Model, entry, inputs: tuple, names: str, *rest) -> Workspace:
-    """Call a compiled entry on the inputs; what it refuses is converted and checked in words."""
-    work = workspace(model)
-    if entry.call(*inputs, *rest, work.address) != OK:
-        if entry.call(*checked(model, inputs, names), *rest, work.address) != OK:
+    tree = tree or tree_of(model)
+    try:
+        status = call(entry, *inputs, *rest, tree.address)
+    except TypeError:  # a list, a strided view ...: not what the entry is compiled for
+        status = REFUSED
+    if status != OK:
+        checked = [model.check_configuration(inputs[0])]
+        checked += [model.check_velocity(x, name) for x, name in zip(inputs[1:], names.split())]
+        if entry(*checked, *rest, tree.address) != OK:
             raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
-    return work
+    return tree
 
 
-def checked(model: Model, inputs: tuple, names: str) -> list[np.ndarray]:
-    """q and further vectors (nv,), converted to arrays; errors name them."""
-    found = [model.check_configuration(inputs[0])]
-    return found + [model.check_velocity(x, name) for x, name in zip(inputs[1:], names.split())]
+def result_of(
+    model: Model, entry, inputs: tuple, names: str, *rest, tree: RobotTree | None = None
+) -> np.ndarray:
+    """The vector (nv,) that an entry writes for the inputs; see `run`."""
+    out = np.empty(model.nv)
+    run(model, entry, inputs, names, out, *rest, tree=tree)
+    return out
 
 
-def result_of(model: Model, work: Workspace, entry, inputs: tuple, names: str) -> np.ndarray:
-    """The vector that a compiled entry returns for the inputs, or for the same converted and checked in words."""
-    found = entry.call(*inputs, work.address)
-    if found is None:
-        found = entry.call(*checked(model, inputs, names), work.address)
-        if found is None:
-            raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
-    return found
+def external_wrenches(
+    model: Model, q, wrenches: Wrenches | None, tree: RobotTree | None = None
+) -> AbstractContextManager[None]:
+    """A context in which the wrenches, if there are any, act at their frames in a tree of the model (see `run`)."""
+    return _wrenches_at(model, q, wrenches, tree) if wrenches else _NO_WRENCHES
 
 
 @contextmanager
-def external_wrenches(model: Model, work: Workspace, q, wrenches: Wrenches):
-    """The wrenches at their frames, in a workspace of the model while the context lasts."""
+def _wrenches_at(model: Model, q, wrenches: Wrenches, tree: RobotTree | None) -> Iterator[None]:
     if not isinstance(wrenches, Mapping):
         raise ConfigurationError(f"external = {quoted(wrenches)} is not {{frame: wrench}}")
     checked = {
@@ -111,34 +128,25 @@ def external_wrenches(model: Model, work: Workspace, q, wrenches: Wrenches):
         )
         for frame, wrench in wrenches.items()
     }
-    if entries.at_configuration.call(model.check_configuration(q), work.address) != OK:
-        raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
-    for frame, wrench in checked.items():
-        entries.add_external.call(frame, wrench, work.address)
-    work.set_count(at.HAS_EXTERNAL, 1)
+    tree = run(model, entries.at_configuration, (q,), "", tree=tree)
     try:
+        for frame, wrench in checked.items():
+            call(entries.add_external, frame, wrench, tree.address)
+        tree.has_external = 1
         yield
     finally:
-        work[at.EXTERNAL][...] = 0.0
-        work.set_count(at.HAS_EXTERNAL, 0)
-
-
-def dynamics_of(
-    model: Model, work: Workspace, entry, q, v, x, name: str, external: Wrenches | None
-) -> np.ndarray:
-    """Inverse or forward dynamics of x, by all means: with wrenches, or with arguments to be converted or refused."""
-    with external_wrenches(model, work, q, external or {}):
-        return result_of(model, work, entry, (q, v, x), f"v {name}")
+        tree.external = 0.0
+        tree.has_external = 0
 
 
 def mass_matrix(model: Model, q) -> np.ndarray:
     """Joint-space inertia H (nv, nv), armature included, by the composite-rigid-body algorithm."""
-    return run(model, entries.mass_matrix, (q,), "")[at.DENSE][: model.nv].copy()
+    return run(model, entries.mass_matrix, (q,), "").dense[: model.nv].copy()
 
 
 def bias_forces(model: Model, q, v) -> np.ndarray:
     """h (nv,): Coriolis, centrifugal and gravity forces, C of [Featherstone2010] (1)."""
-    return result_of(model, workspace(model), entries.bias_forces, (q, v), "v")
+    return result_of(model, entries.bias_forces, (q, v), "v")
 
 
 def gravity_forces(model: Model, q) -> np.ndarray:
@@ -160,15 +168,8 @@ def inverse_dynamics(
     Args:
         damping, friction: Also what the joints' viscous damping and Coulomb friction take.
     """
-    if not (external or damping or friction):  # these lines are all that happens in a loop
-        try:
-            function = model._compiled[_RNEA]
-        except KeyError:  # the first time
-            function = model._compiled[_RNEA] = bound(model, _RNEA)
-        tau = function(q, v, a)
-        if tau is not None:
-            return tau
-    tau = dynamics_of(model, workspace(model), _RNEA, q, v, a, "a", external)
+    with external_wrenches(model, q, external):
+        tau = result_of(model, entries.inverse_dynamics, (q, v, a), "v a")
     if damping or friction:
         tau += joint_losses(model, model.check_velocity(v), damping, friction)
     return tau
@@ -188,7 +189,7 @@ def joint_losses(
 
 def coriolis_matrix(model: Model, q, v) -> np.ndarray:
     """C (nv, nv) with C v = h - gravity and dH/dt = C + C^T along the motion."""
-    return run(model, entries.coriolis_matrix, (q, v), "v")[at.DENSE][: model.nv].copy()
+    return run(model, entries.coriolis_matrix, (q, v), "v").dense[: model.nv].copy()
 
 
 def _energies(model: Model, q, v) -> np.ndarray:
@@ -210,23 +211,23 @@ def potential_energy(model: Model, q) -> float:
 def frame_pose(model: Model, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
     """World position (3,) and quaternion xyzw (4,) of a frame."""
     f, out = model.frame_index(frame), np.empty(12)
-    work = run(model, entries.at_configuration, (q,), "")
-    entries.frame_pose.call(f, out, work.address)
+    tree = run(model, entries.at_configuration, (q,), "")
+    call(entries.frame_pose, f, out, tree.address)
     return out[9:].copy(), to_quaternion(out[:9].reshape(3, 3))
 
 
 def frame_jacobian(model: Model, q, frame: str) -> np.ndarray:
     """J (6, nv): velocity of the frame's origin and angular velocity, world axes, from v."""
     f = model.frame_index(frame)
-    work = run(model, entries.at_configuration, (q,), "")
-    entries.frame_jacobian.call(f, work.address)
-    return work[at.DENSE][:6].copy()
+    tree = run(model, entries.at_configuration, (q,), "")
+    call(entries.frame_jacobian, f, tree.address)
+    return tree.dense[:6].copy()
 
 
 def _frame_motion(model: Model, q, v, frame: str) -> np.ndarray:
     f, out = model.frame_index(frame), np.empty(12)
-    work = run(model, entries.at_motion, (q, v), "v")
-    entries.frame_motion.call(f, out, work.address)
+    tree = run(model, entries.at_motion, (q, v), "v")
+    call(entries.frame_motion, f, out, tree.address)
     return out
 
 
@@ -252,21 +253,21 @@ def center_of_mass(model: Model, q) -> np.ndarray:
     """World position (3,) of the centre of the moving mass; SingularInertiaError, here and below, if there is none."""
     _moving_mass(model)
     out = np.empty(4)
-    entries.center_of_mass.call(out, run(model, entries.at_configuration, (q,), "").address)
+    call(entries.center_of_mass, out, run(model, entries.at_configuration, (q,), "").address)
     return out[:3].copy()
 
 
 def center_of_mass_jacobian(model: Model, q) -> np.ndarray:
     """J (3, nv) of the centre of mass."""
     _moving_mass(model)
-    work = run(model, entries.at_configuration, (q,), "")
-    entries.center_of_mass.call(np.empty(4), work.address)
-    return work[at.DENSE][:3].copy()
+    tree = run(model, entries.at_configuration, (q,), "")
+    call(entries.center_of_mass, np.empty(4), tree.address)
+    return tree.dense[:3].copy()
 
 
 def center_of_mass_bias(model: Model, q, v) -> np.ndarray:
     """Jdot v (3,) of the centre of mass."""
     out = np.empty(7)
     out[6] = _moving_mass(model)
-    entries.center_of_mass_motion.call(out, run(model, entries.at_motion, (q, v), "v").address)
+    call(entries.center_of_mass_motion, out, run(model, entries.at_motion, (q, v), "v").address)
     return out[3:6].copy()

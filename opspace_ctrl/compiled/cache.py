@@ -1,0 +1,165 @@
+"""Where compiled kernels are kept: Numba's own cache, in a folder of ours for every state of our sources.
+
+Numba looks at the stamp of one file only, but a kernel is made of many. So the folder is named by a hash of all sources
+of its layer and those below, of the versions that compile them and of the processor. It is private: a cached kernel is
+code. In it every kernel has a folder of its own with Numba's files, and beside them `complete`, their checksums, once it
+can be relied on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shutil
+import stat
+import sys
+import time
+import zlib
+from functools import cache
+from pathlib import Path
+
+import llvmlite
+import numba
+import numpy as np
+from llvmlite import binding
+
+__all__ = ["KernelFolder", "say"]
+
+PACKAGE = Path(__file__).parents[1]
+LAYERS = ("compiled", "model", "dynamics", "osim")  # what is built on these counts on all of them
+KEPT = 12  # states of layers whose kernels are kept
+WAIT = 300.0  # [s] for another process that compiles the same kernel
+
+
+def say(line: str) -> None:
+    """Tell whoever starts us, in one line, what takes time or went wrong."""
+    print(f"opspace_ctrl: {line}", file=sys.stderr, flush=True)
+
+
+@cache
+def _digest(layer: str) -> str:
+    """What compiled kernels of a layer depend on: its own sources and those of the layers below."""
+    below = LAYERS[: LAYERS.index(layer)] if layer in LAYERS else LAYERS
+    found = hashlib.blake2b(digest_size=8)
+    for part in (
+        PACKAGE,
+        numba.__version__,
+        llvmlite.__version__,
+        np.__version__,
+        platform.python_implementation(),
+        sys.version,
+        binding.get_host_cpu_name(),
+        binding.get_host_cpu_features().flatten(),
+    ):
+        found.update(f"{part}\n".encode())
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.relative_to(PACKAGE).parts[0] in (*below, layer):
+            found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def _base() -> Path:
+    """The folder of all our folders."""
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    if given:
+        return Path(given) / "opspace_ctrl"
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "opspace_ctrl"
+
+
+@cache
+def folder(layer: str) -> Path | None:
+    """The folder for a layer's sources, made if it is not there; None, and a line that says why, if there can be none."""
+    base = _base()
+    found = base / f"{layer}-{_digest(layer)}"
+    try:
+        for each in (base, found):
+            each.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _check_private(each)
+        os.utime(found)
+    except OSError as error:
+        say(f"compiled kernels are not kept, every start compiles them: {error}")
+        return None
+    _forget_old(base)
+    return found
+
+
+def _check_private(path: Path) -> None:
+    about = path.stat()
+    if about.st_uid != os.geteuid() or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(
+            f"{path} belongs to or can be written by somebody else (valid: yours, mode 700)"
+        )
+
+
+def _forget_old(base: Path) -> None:
+    """Remove the kernels of states of the sources that have not been used for long."""
+    with contextlib.suppress(OSError):
+        states = sorted(base.iterdir(), key=lambda each: each.stat().st_mtime, reverse=True)
+        for each in states[KEPT:]:
+            if (
+                time.time() - each.stat().st_mtime > 3600.0
+            ):  # [s]; a start beside us may be at work there
+                shutil.rmtree(each, ignore_errors=True)
+
+
+class KernelFolder:
+    """The folder of one kernel, "module:name"; of other packages' ones also by the source file, which may change."""
+
+    def __init__(self, name: str, source: str):
+        is_ours = Path(source).is_relative_to(PACKAGE)
+        base = folder(Path(source).relative_to(PACKAGE).parts[0] if is_ours else "others")
+        if base is not None and not is_ours:
+            name = f"{name}-{zlib.crc32(Path(source).read_bytes()):08x}"
+        self.path = base and base / name.replace(":", ".")
+
+    def is_complete(self) -> bool:
+        """Are all files there as they were written? What is not is removed, to be compiled again."""
+        if self.path is None:
+            return False
+        try:
+            wanted = json.loads((self.path / "complete").read_text())
+            if wanted == self._checksums():
+                return True
+        except FileNotFoundError:
+            return False
+        except (OSError, ValueError):
+            pass
+        say(f"a compiled kernel is damaged and will be compiled again: {self.path.name}")
+        shutil.rmtree(self.path, ignore_errors=True)
+        return False
+
+    def complete(self) -> None:
+        """Note that all files are written."""
+        text = json.dumps(self._checksums())
+        temporary = self.path / f"complete.{os.getpid()}"
+        temporary.write_text(text)
+        temporary.replace(self.path / "complete")
+
+    def _checksums(self) -> dict[str, int]:
+        files = [*self.path.rglob("*.nbi"), *self.path.rglob("*.nbc")]
+        return {str(f.relative_to(self.path)): zlib.crc32(f.read_bytes()) for f in sorted(files)}
+
+    @contextlib.contextmanager
+    def lock(self, wait: bool):
+        """Whether this process alone may compile the kernel now; waits for others, though not for ever, if asked to."""
+        if self.path is None:
+            yield True
+            return
+        self.path.mkdir(mode=0o700, exist_ok=True)
+        with open(self.path.with_suffix(".lock"), "w") as file:
+            deadline = time.monotonic() + (WAIT if wait else 0.0)
+            while not (taken := _try_lock(file)) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            yield taken or wait  # who has waited long enough compiles for itself
+
+
+def _try_lock(file) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,272 @@
+"""How kernels are compiled: as Numba does it, with the same options everywhere.
+
+    @kernel                     called by other kernels, or by anybody's njit
+    @stage(Tree)                compiled once, apart: kernels call it like any other, machine code finds it by its address
+    @entry(vector, address)     called from Python, with arrays and the address of a workspace; one signature
+
+What a kernel calls is otherwise compiled into it, and the large stages that every entry shares would be compiled again
+for each: minutes instead of seconds. Addresses change from process to process, so cached code must not know them: a
+stage stands in the `call` field of its name of its last workspace argument, and a call goes through that field.
+
+Nothing is compiled on import. `prepare` compiles, or loads from the cache; it is what constructors call.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import cfunc, config, njit, types
+from numba.core import cgutils
+from numba.core.typing.templates import signature
+from numba.extending import intrinsic, overload
+
+from .cache import KernelFolder, say
+from .lanes import compiled_form
+from .workspace import Workspace, place_of
+
+__all__ = [
+    "address",
+    "choice",
+    "entry",
+    "integer",
+    "kernel",
+    "prepare",
+    "real",
+    "run",
+    "stage",
+    "vector",
+    "writable",
+]
+
+# 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
+kernel = njit(**OPTIONS)
+
+address = integer = types.int64
+real = types.float64
+vector = types.Array(types.float64, 1, "C", readonly=True)  # takes writable ones too
+writable = types.Array(types.float64, 1, "C")
+WORKERS = 4  # processes at most that compile at the same time
+
+
+class _Compilable:
+    """A kernel that is compiled, and kept on disk, by itself."""
+
+    def __init__(self, func):
+        self.name = f"{func.__module__}:{func.__qualname__}"
+        self.func = func
+        self.is_ready = False
+
+    @functools.cached_property
+    def folder(self) -> KernelFolder:
+        """Where its machine code is kept."""
+        return KernelFolder(self.name, self.func.__code__.co_filename)
+
+    def make(self) -> None:
+        """Compile it, or load it from the cache."""
+        if self.folder.path is not None:
+            before, config.CACHE_DIR = config.CACHE_DIR, str(self.folder.path)
+            try:
+                self._compile(cache=True)
+                self.is_ready = True
+            except (OSError, RuntimeError) as error:  # no room, no right to write there
+                say(f"{self.name} is compiled for this start only: {error}")
+            finally:
+                config.CACHE_DIR = before
+        if not self.is_ready:
+            self._compile(cache=False)
+            self.is_ready = True
+
+    def _compile(self, cache: bool) -> None:
+        raise NotImplementedError
+
+
+class Entry(_Compilable):
+    """A kernel that Python calls; `dispatcher` is what is called."""
+
+    def __init__(self, func, arguments):
+        super().__init__(func)
+        self.arguments = arguments
+        self.dispatcher = njit(**OPTIONS)(func)
+
+    def _compile(self, cache: bool) -> None:
+        if cache:
+            self.dispatcher.enable_caching()
+        self.dispatcher.compile(self.arguments)
+        self.dispatcher.disable_compile()  # what does not fit is a TypeError, not a compilation inside the loop
+
+
+class Stage(_Compilable):
+    """A kernel with an address."""
+
+    def __init__(self, func, arguments):
+        super().__init__(func)
+        self.signature = types.void(*(getattr(each, "type", each) for each in arguments))
+        self._made = None
+        self._siblings: dict[str, Stage] = {}
+
+    def _compile(self, cache: bool) -> None:
+        self._made = self.compiled(cache)
+
+    def compiled(self, cache: bool):
+        """Numba's cfunc; one that is not loaded from the cache can be inspected, and exported."""
+        return cfunc(self.signature, cache=cache, **OPTIONS)(self.func)
+
+    @property
+    def address(self) -> int:
+        """Of the machine code; uncompiled there is none."""
+        if config.DISABLE_JIT:
+            return 0
+        if not self.is_ready:
+            prepare([self, *self._siblings.values()])
+        return self._made.address
+
+
+def entry(*arguments):
+    """Make an entry of a kernel's text, for exactly these types of arguments."""
+
+    def decorate(func):
+        if config.DISABLE_JIT:
+            return _as_numpy(func)
+        made = Entry(func, arguments)
+        made.dispatcher.entry = made
+        return made.dispatcher
+
+    return decorate
+
+
+def _as_numpy(func):
+    """Uncompiled: numbers that are not finite are no reason to warn."""
+
+    @functools.wraps(func)
+    def quietly(*arguments):
+        with np.errstate(all="ignore"):
+            return func(*arguments)
+
+    return quietly
+
+
+def stage(*arguments, fills: str | None = None):
+    """Make a stage of a kernel's text: it stands in the call field of its name, or `fills`, of its last workspace."""
+    owner = max(k for k, each in enumerate(arguments) if isinstance(each, type))
+    cls: type[Workspace] = arguments[owner]
+
+    def decorate(func):
+        made = Stage(func, arguments)
+        name = fills or func.__name__
+        field = cls.fields[name]
+        cls.stages[name] = made
+        made._siblings = cls.stages  # a workspace needs them all: they are compiled together
+
+        @functools.wraps(func)
+        def call_stage(*given):
+            return func(*given)
+
+        call_stage.stage = made
+
+        @compiled_form(call_stage, signature(types.void, *made.signature.args))
+        def lower(context, builder, sig, args):
+            _call(builder, builder.load(place_of(builder, args[owner], field)), args)
+            return context.get_dummy_value()
+
+        return call_stage
+
+    return decorate
+
+
+def choice(*arguments):
+    """Make a stage that no workspace has until it is put there: `engine.integrator = semi_implicit`."""
+    return lambda func: Stage(func, arguments)
+
+
+def _call(builder, where, args) -> None:
+    function = ir.FunctionType(ir.VoidType(), [value.type for value in args])
+    builder.call(builder.inttoptr(where, function.as_pointer()), args)
+
+
+def run(stage, *arguments):
+    """Call the stage in a call field: `run(method.compute, space, method)`."""
+    stage.func(*arguments)
+
+
+@intrinsic
+def _run_at(typingctx, where, arguments):
+    def codegen(context, builder, sig, args):
+        _call(builder, args[0], cgutils.unpack_tuple(builder, args[1], len(sig.args[1])))
+        return context.get_dummy_value()
+
+    return types.void(where, arguments), codegen
+
+
+@overload(run)
+def _run(stage, *arguments):
+    return lambda stage, *arguments: _run_at(stage, arguments)
+
+
+def prepare(wanted: Iterable) -> None:
+    """Compile entries and stages, or load them from the cache; those that are missing on all cores.
+
+    Several processes may start together: each kernel is compiled by one of them, and the others find it in the cache.
+    """
+    if config.DISABLE_JIT:
+        return
+    kernels = [_compilable(each) for each in wanted]
+    kernels = [each for each in dict.fromkeys(kernels) if not each.is_ready]
+    missing = [each for each in kernels if not each.folder.is_complete()]
+    if missing:
+        _compile_together(missing)
+    for each in kernels:
+        if not each.is_ready:
+            each.make()
+
+
+def _compilable(each) -> _Compilable:
+    return each if isinstance(each, _Compilable) else getattr(each, "entry", None) or each.stage
+
+
+def _compile_together(missing: list[_Compilable]) -> None:
+    """Compile into the cache, with the help of other processes."""
+    say(f"compiling {len(missing)} kernels, once for this version on this machine ...")
+    helpers: list[subprocess.Popen] = []
+    if missing[0].folder.path is not None:
+        # not a pool of `multiprocessing`: that would run an unguarded script of the user's again in every worker
+        command = [sys.executable, "-m", "opspace_ctrl.compiled", *(each.name for each in missing)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        for _ in range(min(WORKERS, os.cpu_count() or 1, len(missing)) - 1):
+            helpers.append(subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL))
+    try:
+        compile_missing(missing)
+    except BaseException:
+        for each in helpers:
+            each.terminate()
+        raise
+    finally:
+        for each in helpers:
+            each.wait()
+
+
+def compile_missing(missing: Iterable[_Compilable], wait: bool = True) -> None:
+    """Compile what no other process is about; then, if asked to, wait for what others have begun."""
+    for may_wait in (False, True) if wait else (False,):
+        for each in missing:
+            if each.is_ready or (each.folder.path is not None and each.folder.is_complete()):
+                continue
+            with each.folder.lock(may_wait) as is_mine:
+                if is_mine and not each.folder.is_complete():
+                    each.make()
+                    if each.folder.path is not None:
+                        each.folder.complete()
+
+
+def named(name: str) -> _Compilable:
+    """The entry or stage "module:name"."""
+    module, _, attribute = name.partition(":")
+    return _compilable(getattr(importlib.import_module(module), attribute))
