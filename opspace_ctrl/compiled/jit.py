@@ -36,6 +36,7 @@ __all__ = [
     "address",
     "choice",
     "entry",
+    "flag",
     "integer",
     "kernel",
     "prepare",
@@ -52,6 +53,7 @@ kernel = njit(**OPTIONS)
 
 address = integer = types.int64
 real = types.float64
+flag = types.boolean
 vector = types.Array(types.float64, 1, "C", readonly=True)  # takes writable ones too
 writable = types.Array(types.float64, 1, "C")
 WORKERS = 4  # processes at most that compile at the same time

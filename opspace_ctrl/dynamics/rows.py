@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from ..compiled.jit import kernel
-from ..compiled.lanes import W
+from ..compiled.lanes import W, splat
 
 
 @kernel
@@ -41,6 +43,51 @@ def row_sum(x, s, i):
         + x[4] * s[4, i]
         + x[5] * s[5, i]
     )
+
+
+@kernel
+def combination(A, r, x):
+    """Six registers weighed by the first six numbers of row r of A."""
+    return (
+        A[r, 0] * x[0]
+        + A[r, 1] * x[1]
+        + A[r, 2] * x[2]
+        + A[r, 3] * x[3]
+        + A[r, 4] * x[4]
+        + A[r, 5] * x[5]
+    )
+
+
+@kernel
+def add_scaled(x, A, r, y):
+    """X + a y^T: six rows plus a register y times the first six numbers a of row r of A."""
+    return (
+        x[0] + A[r, 0] * y,
+        x[1] + A[r, 1] * y,
+        x[2] + A[r, 2] * y,
+        x[3] + A[r, 3] * y,
+        x[4] + A[r, 4] * y,
+        x[5] + A[r, 5] * y,
+    )
+
+
+@kernel
+def subtract_outer(x, S, i, y):
+    """X - S_i y^T: six rows less a register y times the motion subspace of node i."""
+    return (
+        x[0] - S[0, i] * y,
+        x[1] - S[1, i] * y,
+        x[2] - S[2, i] * y,
+        x[3] - S[3, i] * y,
+        x[4] - S[4, i] * y,
+        x[5] - S[5, i] * y,
+    )
+
+
+@kernel
+def zero_rows():
+    """Six registers of zeros."""
+    return splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0)
 
 
 @kernel
@@ -98,3 +145,16 @@ def clear(a, rows, columns):
     for i in range(rows):
         for j in range(columns):
             a[i, j] = 0.0
+
+
+@kernel
+def cholesky(A, n):
+    """The lower triangle of A becomes L with A = L L^T."""
+    for j in range(n):
+        root = math.sqrt(A[j, j])
+        A[j, j] = root
+        for i in range(j + 1, n):
+            A[i, j] /= root
+        for i in range(j + 1, n):
+            for k in range(j + 1, i + 1):
+                A[i, k] -= A[i, j] * A[k, j]

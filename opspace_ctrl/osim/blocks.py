@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..compiled.jit import kernel
 from ..compiled.lanes import W, columns, splat
+from ..dynamics.rows import add_scaled, zero_rows
 
 
 @kernel
@@ -20,55 +21,39 @@ def products(space):
 @kernel
 def _common_path(space, a, b):
     """Block (a, b) of two tasks on paths: the supports share a prefix."""
-    Ya, Yb = space.Y_D, space.Y_d
-    s0 = splat(0.0)
-    s1 = splat(0.0)
-    s2 = splat(0.0)
-    s3 = splat(0.0)
-    s4 = splat(0.0)
-    s5 = splat(0.0)
+    Y_D, Y_d, found = space.Y_D, space.Y_d, zero_rows()
     i, j = space.block_first[a], space.block_first[b]
     for d in range(space.common[a, b]):
-        y = Yb[j + d, 0:W]
-        s0, s1, s2 = s0 + Ya[i + d, 0] * y, s1 + Ya[i + d, 1] * y, s2 + Ya[i + d, 2] * y
-        s3, s4, s5 = s3 + Ya[i + d, 3] * y, s4 + Ya[i + d, 4] * y, s5 + Ya[i + d, 5] * y
-    _store_block(space, a, b, s0, s1, s2, s3, s4, s5)
+        found = add_scaled(found, Y_D, i + d, Y_d[j + d, 0:W])
+    _store_block(space, a, b, found)
 
 
 @kernel
 def _common_slots(space, a, b):
     """Block (a, b) when a support is no path: the shared slots are listed."""
-    Ya, Yb, pair = space.Y_D, space.Y_d, space.pair
-    s0 = splat(0.0)
-    s1 = splat(0.0)
-    s2 = splat(0.0)
-    s3 = splat(0.0)
-    s4 = splat(0.0)
-    s5 = splat(0.0)
-    first = -1 - space.common[a, b]
+    Y_D, Y_d, found = space.Y_D, space.Y_d, zero_rows()
+    pair, first = space.pair, -1 - space.common[a, b]
     for p in range(first, first + space.pairs[a, b]):
-        i, y = pair[p, 0], Yb[pair[p, 1], 0:W]
-        s0, s1, s2 = s0 + Ya[i, 0] * y, s1 + Ya[i, 1] * y, s2 + Ya[i, 2] * y
-        s3, s4, s5 = s3 + Ya[i, 3] * y, s4 + Ya[i, 4] * y, s5 + Ya[i, 5] * y
-    _store_block(space, a, b, s0, s1, s2, s3, s4, s5)
+        found = add_scaled(found, Y_D, pair[p, 0], Y_d[pair[p, 1], 0:W])
+    _store_block(space, a, b, found)
 
 
 @kernel
-def _store_block(space, a, b, s0, s1, s2, s3, s4, s5):
-    """Write block (a, b) of LI. A register may overrun into the columns of block b + 1, which is written later."""
-    LI = space.Lambda_inv
-    row, column, rows = space.block_row[a], space.block_row[b], space.block_rows[a]
-    LI[row, column : column + W] = s0
+def _store_block(space, a, b, x):
+    """Write block (a, b) of Lambda_inv. A register may overrun into the columns of block b + 1, written later."""
+    Lambda_inv, rows = space.Lambda_inv, space.block_rows[a]
+    row, column = space.block_row[a], space.block_row[b]
+    Lambda_inv[row, column : column + W] = x[0]
     if rows > 1:
-        LI[row + 1, column : column + W] = s1
+        Lambda_inv[row + 1, column : column + W] = x[1]
     if rows > 2:
-        LI[row + 2, column : column + W] = s2
+        Lambda_inv[row + 2, column : column + W] = x[2]
     if rows > 3:
-        LI[row + 3, column : column + W] = s3
+        Lambda_inv[row + 3, column : column + W] = x[3]
     if rows > 4:
-        LI[row + 4, column : column + W] = s4
+        Lambda_inv[row + 4, column : column + W] = x[4]
     if rows > 5:
-        LI[row + 5, column : column + W] = s5
+        Lambda_inv[row + 5, column : column + W] = x[5]
 
 
 @kernel
@@ -136,18 +121,18 @@ def add_transposed_times(space, rows, right, out, columns, sign):
 
 
 @kernel
-def store_product(space, a, b, K, k, t0, t1, t2, t3, t4, t5):
-    """Block (a, b) of Lambda^-1 = K_k T: six registers t hold T = W K_b^T, a row each."""
+def store_product(space, a, b, K, k, t):
+    """Block (a, b) of Lambda^-1 = K_k T: the six registers t hold T = W K_b^T, a row each."""
     LI = space.Lambda_inv
     row, column = space.block_row[a], space.block_row[b]
     for r in range(space.block_rows[a]):
         LI[row + r, column : column + W] = (
-            K[6 * k, r] * t0
-            + K[6 * k + 1, r] * t1
-            + K[6 * k + 2, r] * t2
-            + K[6 * k + 3, r] * t3
-            + K[6 * k + 4, r] * t4
-            + K[6 * k + 5, r] * t5
+            K[6 * k, r] * t[0]
+            + K[6 * k + 1, r] * t[1]
+            + K[6 * k + 2, r] * t[2]
+            + K[6 * k + 3, r] * t[3]
+            + K[6 * k + 4, r] * t[4]
+            + K[6 * k + 5, r] * t[5]
         )
 
 

@@ -21,27 +21,18 @@ from ..compiled.workspace import (
     state,
 )
 from ..dynamics.fields import Tree
+from .method import Method
 
-__all__ = ["CENTER", "FRAME", "LTDL", "LTL", "PLAIN", "RELATIVE", "MethodFields", "Space"]
+__all__ = ["CENTER", "FRAME", "RELATIVE", "Space"]
 
 FRAME, RELATIVE, CENTER = 0, 1, 2  # `block_kind`
-PLAIN, LTDL, LTL = 0, 1, 2  # `H_is`: not factored, or how
-
-
-class MethodFields(Workspace):
-    """What every method has in a space; a method with tables or scratch of its own declares a subclass."""
-
-    leaves_H = constant("", "PLAIN, LTDL or LTL: what the method leaves in H", int)
-    inertia_inv = call(
-        "(space, method): writes Lambda_inv, upper triangle of blocks at least, and J H^-1 x to Jx"
-    )
 
 
 class Space(Workspace):
     """The tasks of a robot, and its operational-space quantities."""
 
     tree = part(Tree, "the robot")
-    method = part(MethodFields, "the method in use")
+    method = part(Method, "the method in use")
 
     # ---- sizes ----
     nv = count("coordinates of the velocity")
@@ -139,8 +130,9 @@ class Space(Workspace):
     rank = result("", "independent directions of the tasks", int)
     is_damped = result("", "1 if a direction is damped", int)
     H_is = state("", "PLAIN, LTDL or LTL: what is in tree.H", int)
+    done = state("", "bits of `tick`: which results are those of the state at hand", int)
 
     # ---- stages ----
     task_jacobian = call("(space): J")
     factored = call("(space): U, or the eigenvalues where Lambda^-1 is singular")
-    results = call("(space, done, wanted): what is wanted and not done")
+    results = call("(space, wanted): what is wanted and not done")

@@ -132,11 +132,11 @@ def _write_leg(space, k, adding):
 
 
 @kernel
-def moving_mass(space):
+def moving_mass(tree):
     """The mass of all bodies."""
-    IW, mass = space.tree.I, 0.0
-    for b in range(space.tree.n):
-        mass += IW[0, b]
+    I, mass = tree.I, 0.0
+    for b in range(tree.n):
+        mass += I[0, b]
     return mass
 
 
@@ -145,7 +145,7 @@ def center_of_mass_rows(space, b):
     """The centre of mass moves with the linear part of I_c S / M (needs composite inertias)."""
     J, FC, coordinate = space.J, space.tree.F, space.tree.coordinate
     multiplier, first = space.tree.multiplier, space.block_first[b]
-    inverse = 1.0 / moving_mass(space)
+    inverse = 1.0 / moving_mass(space.tree)
     x, y, z = task_rows(space, b, 0)
     for j in range(space.tree.n):
         r = first + coordinate[j]
@@ -173,7 +173,7 @@ def bias_acceleration(space):
 def center_of_mass_acceleration(space):
     """Force on all bodies over their mass, gravity taken out again; the forces have been summed down to the world."""
     force, g, world = space.tree.force, space.tree.gravity, space.tree.n
-    return add(scale(1.0 / moving_mass(space), get3(force, 3, world)), (g[0], g[1], g[2]))
+    return add(scale(1.0 / moving_mass(space.tree), get3(force, 3, world)), (g[0], g[1], g[2]))
 
 
 @kernel

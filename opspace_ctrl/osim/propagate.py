@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..compiled.jit import kernel
 from ..compiled.lanes import W
 from ..dynamics import aba
-from ..dynamics.rows import load_rows, row_sum, store_rows
+from ..dynamics.rows import combination, load_rows, row_sum, store_rows
 from .blocks import body_accelerations_to_tasks
 
 
@@ -53,25 +53,13 @@ def project_articulated(space):
 
 
 @kernel
-def times_rows(W, g, x):
-    """T = W_g X^T for the g-th 6 x 6 matrix (row by lane) and row matrix X: six registers."""
+def times_rows(A, g, x):
+    """T = A_g X^T for the g-th 6 x 6 matrix (row by lane) and row matrix X: six registers."""
     return (
-        _combine(W, 6 * g, x),
-        _combine(W, 6 * g + 1, x),
-        _combine(W, 6 * g + 2, x),
-        _combine(W, 6 * g + 3, x),
-        _combine(W, 6 * g + 4, x),
-        _combine(W, 6 * g + 5, x),
-    )
-
-
-@kernel
-def _combine(W, r, x):
-    return (
-        W[r, 0] * x[0]
-        + W[r, 1] * x[1]
-        + W[r, 2] * x[2]
-        + W[r, 3] * x[3]
-        + W[r, 4] * x[4]
-        + W[r, 5] * x[5]
+        combination(A, 6 * g, x),
+        combination(A, 6 * g + 1, x),
+        combination(A, 6 * g + 2, x),
+        combination(A, 6 * g + 3, x),
+        combination(A, 6 * g + 4, x),
+        combination(A, 6 * g + 5, x),
     )

@@ -22,11 +22,9 @@ def typical_response(ospace) -> np.ndarray:
     largest, of_joints = np.zeros(ospace.m), 0.0
     for _ in range(SAMPLES):
         step = model.difference(model.neutral(), model.random_configuration(rng))
-        sampled = ospace._calls.update(
-            model.integrate(model.neutral(), np.clip(step, -REACH, REACH), 1.0)
-        )
-        np.maximum(largest, np.diagonal(sampled.inertia_inv), out=largest)
-        of_joints = max(of_joints, ospace._work["D_inv"].max())
+        q = model.integrate(model.neutral(), np.clip(step, -REACH, REACH), 1.0)
+        np.maximum(largest, np.diagonal(ospace._inertia_inv_at(q)), out=largest)
+        of_joints = max(of_joints, ospace._space.tree.D_inv.max())
     for block in ospace._blocks:
         kinds = [(row[:3].any(), row[3:].any()) for row in block.selection]
         for kind in set(kinds):  # sharing keeps the rule independent of how the axes are turned

@@ -21,58 +21,50 @@ from .eigen import diagonalise, tridiagonalise
 
 @kernel
 def decompose(space):
-    """Eigenvalues a into VALUES, rows u into VECTORS, divided by sqrt(r) so that u u^T is in the task's own units."""
-    m = space.m
-    LI = space.Lambda_inv
-    A = space.Lambda
-    unit = space.off_diagonal
-    mirror(LI, m, False)
-    _invert_scale(space, unit)
+    """Eigenvalues a, and eigenvectors u divided by sqrt(r), so that u u^T is in the task's own units.
+
+    Needs Lambda_inv, scale. Writes eigenvalues, eigenvectors (row by row), unit; spoils Lambda.
+    """
+    m, Lambda_inv, A = space.m, space.Lambda_inv, space.Lambda
+    unit, values, Z = space.unit, space.eigenvalues, space.eigenvectors
+    mirror(Lambda_inv, m, False)
+    for j in range(0, m, W):
+        unit[j : j + W] = 0.0
+    for i in range(m):
+        unit[i] = 1.0 / space.scale[i]
     for i in range(m):
         for j in range(0, m, W):
-            A[i, j : j + W] = unit[i] * LI[i, j : j + W] * unit[j : j + W]
-    values, Z = space.eigenvalues, space.eigenvectors
+            A[i, j : j + W] = unit[i] * Lambda_inv[i, j : j + W] * unit[j : j + W]
     tridiagonalise(A, m, values, space.off_diagonal, Z)
     diagonalise(m, values, space.off_diagonal, Z)
-    _invert_scale(space, unit)
     for i in range(m):
         for j in range(0, m, W):
             Z[i, j : j + W] = Z[i, j : j + W] * unit[j : j + W]
 
 
 @kernel
-def _invert_scale(space, out):
-    """1 / sqrt(r), and zero in the rest of the last register."""
-    m, scale = space.m, space.scale
-    for j in range(0, m, W):
-        out[j : j + W] = 0.0
-    for i in range(m):
-        out[i] = 1.0 / scale[i]
-
-
-@kernel
 def damped_and_truncated(space):
-    """LAMBDA, TRUNCATED and the status, from LI."""
+    """Lambda, Lambda_truncated, rank and is_damped from Lambda_inv."""
     decompose(space)
-    m, values = space.m, space.eigenvalues
-    inverse, gain = values, space.off_diagonal
-    e = space.damping
-    cut = space.cut
-    rank = 0.0
-    is_damped = 0.0
+    m, values, gain = space.m, space.eigenvalues, space.gain
+    e, cut = space.damping, space.cut
+    rank, is_damped = 0, 0
     for k in range(m):
         a = values[k]
-        inverse[k], gain[k] = 0.0, 0.0
+        values[k] = 0.0  # becomes the inverse
+        gain[k] = 0.0
         if a > cut:
-            rank += 1.0
-            inverse[k], gain[k] = 1.0 / a, (a - cut) / (e * (e - cut))
+            rank += 1
+            values[k] = 1.0 / a
+            gain[k] = (a - cut) / (e * (e - cut))
         if a >= e:
-            gain[k] = inverse[k]
+            gain[k] = values[k]
         else:
-            is_damped = 1.0
+            is_damped = 1
     _weighted_sum(space.eigenvectors, gain, space.Lambda, m)
-    _weighted_sum(space.eigenvectors, inverse, space.Lambda_truncated, m)
-    space.rank, space.is_damped = rank, is_damped
+    _weighted_sum(space.eigenvectors, values, space.Lambda_truncated, m)
+    space.rank = rank
+    space.is_damped = is_damped
 
 
 @kernel

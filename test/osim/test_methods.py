@@ -260,7 +260,8 @@ def test_a_tick_in_the_middle_of_building_another_method_is_right(
 
 THEIRS = """
 from opspace_ctrl.jit import kernel
-from opspace_ctrl.osim import Method, sparse_ltl
+from opspace_ctrl.osim import Method
+from opspace_ctrl.osim.methods import sparse_ltl
 
 @kernel
 def inertia_inv(w):

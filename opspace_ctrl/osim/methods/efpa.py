@@ -7,77 +7,60 @@ Lambda^-1_ab = K_{g,a} V_{g,b}                   g the nearest common ancestor o
 
 from __future__ import annotations
 
-from ...compiled.jit import kernel
-from ...compiled.lanes import W, splat
+from ...compiled.jit import kernel, stage
+from ...compiled.lanes import W
+from ...compiled.workspace import count, scratch
 from ...dynamics import aba
-from ...dynamics.rows import load_rows, store_rows
+from ...dynamics.rows import combination, load_rows, store_rows, subtract_outer, zero_rows
 from ..blocks import store_product, store_zero
-from ..fields import METHOD
+from ..build import TaskSpace
+from ..fields import Space
 from ..method import Method
-from ..pack import Supports
 from ..propagate import carry_rows, project_articulated
 
-CARRIED = METHOD  # by lane (6 registers, 8): K of each slot
-RESPONSE = METHOD + 1  # by lane (6 registers, 8): V of each slot
+
+class Efpa(Method):
+    """What the tasks carry and how bodies respond, slot by slot."""
+
+    name = "efpa"
+
+    registers = count("slots of all blocks")
+    K = scratch("6 * registers, 8", "by lane: K of each slot")
+    V = scratch("6 * registers, 8", "by lane: V of each slot")
+
+    @classmethod
+    def for_space(cls, space: TaskSpace) -> Efpa:
+        """Room for K and V of every slot."""
+        return cls(registers=space.registers)
 
 
 @kernel
-def responses(space):
-    """V along every path: V_i = V_parent + S (K S - U^T V_parent) / D."""
-    support = space.support
-    S, U, dinv = space.tree.S, space.tree.U, space.tree.DA_inv
-    Yd, V = space.Y_d, own.response
+def responses(space, own):
+    """V along every path: V_i = V_parent + S (K S - U^T V_parent) / D. Needs Y_d, S, U, DA_inv."""
+    tree, support, Y_d = space.tree, space.support, space.Y_d
+    S, U, D_inv = tree.S, tree.U, tree.DA_inv
     for b in range(space.blocks):
-        v = (splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0))
-        for r in range(space.block_first[b], space.block_first[b] + space.block_slots[b]):
+        v, first = zero_rows(), space.block_first[b]
+        for r in range(first, first + space.block_slots[b]):
             i = support[r]
-            moved = (
-                U[i, 0] * v[0]
-                + U[i, 1] * v[1]
-                + U[i, 2] * v[2]
-                + U[i, 3] * v[3]
-                + U[i, 4] * v[4]
-                + U[i, 5] * v[5]
-            )
-            step = (Yd[r, 0:W] - moved) * dinv[i]
-            v = (
-                v[0] + S[0, i] * step,
-                v[1] + S[1, i] * step,
-                v[2] + S[2, i] * step,
-                v[3] + S[3, i] * step,
-                v[4] + S[4, i] * step,
-                v[5] + S[5, i] * step,
-            )
-            store_rows(V, r, v)
+            step = (Y_d[r, 0:W] - combination(U, i, v)) * D_inv[i]
+            v = subtract_outer(v, S, i, -step)
+            store_rows(own.V, r, v)
 
 
-@kernel
-def inertia_inv(space):
-    """Lambda^-1 into LI, J H^-1 W into X."""
+@stage(Space, Efpa, fills="inertia_inv")
+def inertia_inv(space, own):
+    """Lambda^-1 by what two tasks carry to, and cause at, their common ancestor; J H^-1 x into Jx."""
     aba.articulated_inertias(space.tree)
     for b in range(space.blocks):
-        carry_rows(space, b, own.carried, True)
-    responses(space)
-    K, V, common = own.carried, own.response, space.common
+        carry_rows(space, b, own.K, True)
+    responses(space, own)
+    first, common = space.block_first, space.common
     for a in range(space.blocks):
         for b in range(a, space.blocks):
             g = common[a, b] - 1
             if g < 0:
                 store_zero(space, a, b)
             else:
-                t = load_rows(V, space.block_first[b] + g)
-                store_product(
-                    space, a, b, K, space.block_first[a] + g, t[0], t[1], t[2], t[3], t[4], t[5]
-                )
+                store_product(space, a, b, own.K, first[a] + g, load_rows(own.V, first[b] + g))
     project_articulated(space)
-    return 0
-
-
-def tables(work: Workspace, supports: Supports) -> None:
-    """Room for K and V of every slot."""
-    registers = int(supports.first[-1])
-    work.zeros(CARRIED, 6 * registers, 8)
-    work.zeros(RESPONSE, 6 * registers, 8)
-
-
-method = Method("efpa", inertia_inv, tables=tables)

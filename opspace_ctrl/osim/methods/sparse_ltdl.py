@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from ...compiled.jit import kernel
+from ...compiled.jit import kernel, stage
 from ...compiled.lanes import W
 from ...dynamics import crba, ltl
 from ..blocks import products, times_support
-from ..method import Method
+from ..fields import Space
+from ..method import LTDL, Method
+
+
+class SparseLtdl(Method):
+    """Y_D Y_d^T."""
+
+    name = "sparse_ltdl"
+    leaves = LTDL
+    carries = ("mimic", "relative", "center_of_mass")
 
 
 @kernel
@@ -85,17 +94,12 @@ def _along_support(space, first, slots):
             j, e = parent[j], e - 1
 
 
-@kernel
-def inertia_inv(space):
-    """Lambda^-1 into LI, J H^-1 W = Y_D L_d^-T W into X."""
-    crba.mass_matrix(space.tree)
-    ltl.ltdl(space.tree)
+@stage(Space, SparseLtdl, fills="inertia_inv")
+def inertia_inv(space, own):
+    """Lambda^-1 = Y_D Y_d^T; J H^-1 x = Y_D L_d^-T x into Jx."""
+    tree = space.tree
+    crba.mass_matrix(tree)
+    ltl.ltdl(tree)
     y_ltdl(space)
     products(space)
-    times_support(space, space.Y_D, space.tree.x, space.Jx)
-    return 0
-
-
-method = Method(
-    "sparse_ltdl", inertia_inv, factor="ltdl", carries=("mimic", "relative", "center_of_mass")
-)
+    times_support(space, space.Y_D, tree.x, space.Jx)

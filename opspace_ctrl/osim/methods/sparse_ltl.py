@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from ...compiled.jit import kernel
+from ...compiled.jit import kernel, stage
 from ...compiled.lanes import W
 from ...dynamics import crba, ltl
 from ..blocks import products, times_support
-from ..method import Method
+from ..fields import Space
+from ..method import LTL, Method
+
+
+class SparseLtl(Method):
+    """Y Y^T."""
+
+    name = "sparse_ltl"
+    leaves = LTL
+    carries = ("mimic", "relative", "center_of_mass")
 
 
 @kernel
@@ -29,21 +38,14 @@ def y_ltl(space):
                 j, e = parent[j], e - 1
 
 
-@kernel
-def inertia_inv(space):
-    """Lambda^-1 into LI, J H^-1 W = Y L^-T W into X."""
-    crba.mass_matrix(space.tree)
-    ltl.ltl(space.tree)
+@stage(Space, SparseLtl, fills="inertia_inv")
+def inertia_inv(space, own):
+    """Lambda^-1 = Y Y^T; J H^-1 x = Y L^-T x into Jx."""
+    tree, Y, other = space.tree, space.Y_D, space.Y_d
+    crba.mass_matrix(tree)
+    ltl.ltl(tree)
     y_ltl(space)
-    Y, other = space.Y_D, space.Y_d
-    last = space.blocks - 1
-    for r in range(space.block_first[last] + space.block_slots[last]):
+    for r in range(space.registers):
         other[r, 0:W] = Y[r, 0:W]
     products(space)
-    times_support(space, space.Y_D, space.tree.x, space.Jx)
-    return 0
-
-
-method = Method(
-    "sparse_ltl", inertia_inv, factor="ltl", carries=("mimic", "relative", "center_of_mass")
-)
+    times_support(space, Y, tree.x, space.Jx)
