@@ -8,9 +8,9 @@ import tracemalloc
 import numpy as np
 import pytest
 from helpers.osim_cases import random_state
-from numba.core.runtime import _nrt_python, rtsys
 
 from opspace_ctrl import CenterOfMass, OperationalSpace, Task, load_robot, osim
+from opspace_ctrl.compiled.allocations import counted_allocations
 
 TICKS = 1000
 SMALL = 1024  # bytes: the integers and frames that Python itself juggles with, whatever the number of ticks
@@ -42,13 +42,9 @@ def traced(call, times):
 
 def compiled_allocations(call):
     """Blocks that compiled code, and what hands it its arguments, ask for in one call."""
-    _nrt_python.memsys_enable_stats()
-    before = rtsys.get_allocation_stats()
-    call()
-    after = rtsys.get_allocation_stats()
-    _nrt_python.memsys_disable_stats()
-    assert after.alloc - after.free == before.alloc - before.free
-    return after.alloc - before.alloc
+    with counted_allocations() as allocations:
+        call()
+    return allocations()
 
 
 def tick_of(model, tasks, method, q=None):
