@@ -170,26 +170,24 @@ def invert(space, out):
 
 @kernel
 def dynamically_consistent_inverse(space, Lambda, by_ltl):
-    """Jbar = L_d^-1 (Y_D^T Lambda), (33), or L^-1 (Y^T Lambda), (32), into JBAR; needs H factored so, and Y_D or Y."""
-    m, nv, Jbar = space.m, space.tree.nv, space.Jbar
-    _clear(Jbar, nv, m)
+    """Jbar = L_d^-1 (Y_D^T Lambda), (33), or L^-1 (Y^T Lambda), (32). Needs H factored so, and Y_D or Y."""
+    tree, m, Jbar = space.tree, space.m, space.Jbar
+    _clear(Jbar, tree.nv, m)
     add_transposed_times(space, space.Y_D, Lambda, Jbar, m, 1.0)
-    L = space.tree.H
-    path = space.tree.path_e
-    depth = space.tree.depth_e
-    lam = space.tree.lambda_e
-    dinv, k = space.tree.D_inv, 0
-    while k < nv:
-        two = k + 1 < nv and lam[k + 1] == k
+    L, path, depth = tree.H, tree.path_e, tree.depth_e
+    k = 0
+    while k < tree.nv:
+        is_pair = k + 1 < tree.nv and tree.lambda_e[k + 1] == k
         scale, scale_1 = 1.0, 1.0  # L_d has ones on its diagonal
         if by_ltl:
-            scale, scale_1 = dinv[k], dinv[k + 1]
+            scale = tree.D_inv[k]
+            scale_1 = tree.D_inv[k + 1] if is_pair else 1.0
         for j in range(0, m, W):
-            if two:
+            if is_pair:
                 _substitute_two(Jbar, L, path, k, depth[k], j, scale, scale_1)
             else:
                 _substitute(Jbar, L, path, k, depth[k], j, scale)
-        k += 2 if two else 1
+        k += 2 if is_pair else 1
 
 
 @kernel
