@@ -33,6 +33,7 @@ from .lanes import compiled_form
 from .workspace import Workspace, place_of
 
 __all__ = [
+    "MISFIT",
     "address",
     "choice",
     "entry",
@@ -59,6 +60,8 @@ real = types.float64
 flag = types.boolean
 vector = types.Array(types.float64, 1, "C", readonly=True)  # takes writable ones too
 writable = types.Array(types.float64, 1, "C")
+# what an entry raises for arguments that it is not compiled for; ValueError: Numba cannot type an empty list or set
+MISFIT = (TypeError, ValueError)
 WORKERS = 4  # processes at most that compile at the same time
 
 
@@ -140,7 +143,7 @@ def entry(*arguments):
 
     def decorate(func):
         if config.DISABLE_JIT:
-            return _as_numpy(func)
+            return _as_numpy(func, arguments)
         made = Entry(func, arguments)
         made.dispatcher.entry = made
         return made.dispatcher
@@ -148,15 +151,26 @@ def entry(*arguments):
     return decorate
 
 
-def _as_numpy(func):
-    """Uncompiled: numbers that are not finite are no reason to warn."""
+def _as_numpy(func, wanted):
+    """Uncompiled: the same arguments are refused, and numbers that are not finite are no reason to warn."""
 
     @functools.wraps(func)
     def quietly(*arguments):
+        if len(arguments) != len(wanted) or not all(map(_fits, wanted, arguments)):
+            raise TypeError(f"{func.__name__} takes {wanted}, not {arguments}")
         with np.errstate(all="ignore"):
             return func(*arguments)
 
     return quietly
+
+
+def _fits(wanted, x) -> bool:
+    """Would a compiled entry take x for an argument of this type?"""
+    if not isinstance(wanted, types.Array):
+        return isinstance(x, (int, np.integer) if wanted == integer else (int, float, np.number))
+    if type(x) is not np.ndarray or x.dtype != float or x.ndim != 1:
+        return False
+    return x.flags.c_contiguous and (x.flags.writeable or not wanted.mutable)
 
 
 def stage(*arguments, fills: str | None = None):

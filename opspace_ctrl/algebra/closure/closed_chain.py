@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...compiled.jit import MISFIT
 from ...dynamics import entries
 from ...dynamics.build import RobotTree
 from ...dynamics.functions import Wrenches, call, external_wrenches, run
@@ -149,7 +150,7 @@ class ClosedChain:
         """What an entry returns; REFUSED also for arguments that it is not compiled for."""
         try:
             return call(entry, *arguments, self._chain.address)
-        except TypeError:
+        except MISFIT:
             return REFUSED
 
     def _raise_ill_posed(self) -> None:
