@@ -119,6 +119,12 @@ class KernelFolder:
             name = f"{name}-{zlib.crc32(Path(source).read_bytes()):08x}"
         self.path = base and base / name.replace(":", ".")
 
+    def make_room(self) -> None:
+        """Make the folder; OSError if nothing can be written there, where Numba would look for another one."""
+        self.path.mkdir(mode=0o700, exist_ok=True)
+        if not os.access(self.path, os.W_OK):
+            raise PermissionError(f"{self.path} cannot be written")
+
     def is_complete(self) -> bool:
         """Are all files there as they were written? What is not is removed, to be compiled again."""
         if self.path is None:
@@ -155,7 +161,7 @@ class KernelFolder:
             yield True
             return
         try:
-            self.path.mkdir(mode=0o700, exist_ok=True)
+            self.make_room()
             lock = open(f"{self.path}.lock", "w")
         except OSError:  # `make` will say why
             yield True

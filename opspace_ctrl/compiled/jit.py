@@ -84,6 +84,7 @@ class _Compilable:
         if self.folder.path is not None:
             before, config.CACHE_DIR = config.CACHE_DIR, str(self.folder.path)
             try:
+                self.folder.make_room()
                 self._compile(cache=True)
                 self.is_ready = True
                 return True
