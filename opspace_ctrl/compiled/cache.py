@@ -54,6 +54,8 @@ def _digest(layer: str) -> str:
         sys.version,
         binding.get_host_cpu_name(),
         binding.get_host_cpu_features().flatten(),
+        numba.config.CPU_NAME,
+        numba.config.CPU_FEATURES,
     ):
         found.update(f"{part}\n".encode())
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -117,6 +119,12 @@ class KernelFolder:
             name = f"{name}-{zlib.crc32(Path(source).read_bytes()):08x}"
         self.path = base and base / name.replace(":", ".")
 
+    def make_room(self) -> None:
+        """Make the folder; OSError if nothing can be written there, where Numba would look for another one."""
+        self.path.mkdir(mode=0o700, exist_ok=True)
+        if not os.access(self.path, os.W_OK):
+            raise PermissionError(f"{self.path} cannot be written")
+
     def is_complete(self) -> bool:
         """Are all files there as they were written? What is not is removed, to be compiled again."""
         if self.path is None:
@@ -135,10 +143,12 @@ class KernelFolder:
 
     def complete(self) -> None:
         """Note that all files are written."""
-        text = json.dumps(self._checksums())
         temporary = self.path / f"complete.{os.getpid()}"
-        temporary.write_text(text)
-        temporary.replace(self.path / "complete")
+        try:
+            temporary.write_text(json.dumps(self._checksums()))
+            temporary.replace(self.path / "complete")
+        except OSError as error:
+            say(f"{self.path.name} will be compiled again at the next start: {error}")
 
     def _checksums(self) -> dict[str, int]:
         files = [*self.path.rglob("*.nbi"), *self.path.rglob("*.nbc")]
@@ -150,8 +160,13 @@ class KernelFolder:
         if self.path is None:
             yield True
             return
-        self.path.mkdir(mode=0o700, exist_ok=True)
-        with open(self.path.with_suffix(".lock"), "w") as file:
+        try:
+            self.make_room()
+            lock = open(f"{self.path}.lock", "w")
+        except OSError:  # `make` will say why
+            yield True
+            return
+        with lock as file:
             deadline = time.monotonic() + (WAIT if wait else 0.0)
             while not (taken := _try_lock(file)) and time.monotonic() < deadline:
                 time.sleep(0.02)

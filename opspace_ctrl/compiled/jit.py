@@ -13,6 +13,7 @@ Nothing is compiled on import. `prepare` compiles, or loads from the cache; it i
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import os
@@ -28,11 +29,12 @@ from numba.core import cgutils
 from numba.core.typing.templates import signature
 from numba.extending import intrinsic, overload
 
-from .cache import KernelFolder, say
+from .cache import PACKAGE, KernelFolder, say
 from .lanes import compiled_form
 from .workspace import Workspace, place_of
 
 __all__ = [
+    "MISFIT",
     "address",
     "choice",
     "entry",
@@ -59,6 +61,8 @@ real = types.float64
 flag = types.boolean
 vector = types.Array(types.float64, 1, "C", readonly=True)  # takes writable ones too
 writable = types.Array(types.float64, 1, "C")
+# what an entry raises for arguments that it is not compiled for; ValueError: Numba cannot type an empty list or set
+MISFIT = (TypeError, ValueError)
 WORKERS = 4  # processes at most that compile at the same time
 
 
@@ -75,20 +79,22 @@ class _Compilable:
         """Where its machine code is kept."""
         return KernelFolder(self.name, self.func.__code__.co_filename)
 
-    def make(self) -> None:
-        """Compile it, or load it from the cache."""
+    def make(self) -> bool:
+        """Compile it, or load it from the cache; whether it is kept there."""
         if self.folder.path is not None:
             before, config.CACHE_DIR = config.CACHE_DIR, str(self.folder.path)
             try:
+                self.folder.make_room()
                 self._compile(cache=True)
                 self.is_ready = True
+                return True
             except (OSError, RuntimeError) as error:  # no room, no right to write there
                 say(f"{self.name} is compiled for this start only: {error}")
             finally:
                 config.CACHE_DIR = before
-        if not self.is_ready:
-            self._compile(cache=False)
-            self.is_ready = True
+        self._compile(cache=False)
+        self.is_ready = True
+        return False
 
     def _compile(self, cache: bool) -> None:
         raise NotImplementedError
@@ -140,7 +146,7 @@ def entry(*arguments):
 
     def decorate(func):
         if config.DISABLE_JIT:
-            return _as_numpy(func)
+            return _as_numpy(func, arguments)
         made = Entry(func, arguments)
         made.dispatcher.entry = made
         return made.dispatcher
@@ -148,15 +154,26 @@ def entry(*arguments):
     return decorate
 
 
-def _as_numpy(func):
-    """Uncompiled: numbers that are not finite are no reason to warn."""
+def _as_numpy(func, wanted):
+    """Uncompiled: the same arguments are refused, and numbers that are not finite are no reason to warn."""
 
     @functools.wraps(func)
     def quietly(*arguments):
+        if len(arguments) != len(wanted) or not all(map(_fits, wanted, arguments)):
+            raise TypeError(f"{func.__name__} takes {wanted}, not {arguments}")
         with np.errstate(all="ignore"):
             return func(*arguments)
 
     return quietly
+
+
+def _fits(wanted, x) -> bool:
+    """Would a compiled entry take x for an argument of this type?"""
+    if not isinstance(wanted, types.Array):
+        return isinstance(x, (int, np.integer) if wanted == integer else (int, float, np.number))
+    if type(x) is not np.ndarray or x.dtype != float or x.ndim != 1:
+        return False
+    return x.flags.c_contiguous and (x.flags.writeable or not wanted.mutable)
 
 
 def stage(*arguments, fills: str | None = None):
@@ -239,23 +256,48 @@ def _compilable(each) -> _Compilable:
 
 def _compile_together(missing: list[_Compilable]) -> None:
     """Compile into the cache, with the help of other processes."""
-    say(f"compiling {len(missing)} kernels, once for this version on this machine ...")
-    helpers: list[subprocess.Popen] = []
-    if missing[0].folder.path is not None:
-        # not a pool of `multiprocessing`: that would run an unguarded script of the user's again in every worker
-        command = [sys.executable, "-m", "opspace_ctrl.compiled", *(each.name for each in missing)]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        for _ in range(min(WORKERS, os.cpu_count() or 1, len(missing)) - 1):
-            helpers.append(subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL))
+    what = "a kernel" if len(missing) == 1 else f"{len(missing)} kernels"
+    say(f"compiling {what}, once for this version on this machine ...")
+    helpers = _start_helpers(missing)
     try:
         compile_missing(missing)
-    except BaseException:
-        for each in helpers:
-            each.terminate()
-        raise
     finally:
         for each in helpers:
+            each.kill()  # whatever it is about: what it has not finished is compiled by now, or is not wanted
             each.wait()
+
+
+def _start_helpers(missing: list[_Compilable]) -> list[subprocess.Popen]:
+    """Processes that compile our own kernels beside this one; none where they could not help."""
+    ours = [each.name for each in missing if each.name.startswith(f"{PACKAGE.name}.")]
+    number = min(WORKERS, len(os.sched_getaffinity(0)), len(ours)) - 1
+    # a program that embeds Python may name itself, or nothing
+    is_python = os.path.basename(sys.executable or "").startswith("python")
+    started: list[subprocess.Popen] = []
+    if missing[0].folder.path is None or not is_python or hasattr(sys, "frozen"):
+        return started
+    # Not a pool of `multiprocessing`: that would run an unguarded script of the user's again in every worker. Not
+    # `python -m`: that would look for the package in the current folder first.
+    command = [sys.executable, "-I", "-S", "-c", _HELPER, repr([str(PACKAGE.parent), *sys.path])]
+    for _ in range(number):
+        with contextlib.suppress(OSError):  # out of processes or memory
+            started.append(
+                subprocess.Popen(
+                    [*command, *ours],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
+    return started
+
+
+_HELPER = """
+import ast, sys
+sys.path[:] = ast.literal_eval(sys.argv[1])
+from opspace_ctrl.compiled.jit import compile_missing, named
+compile_missing([named(each) for each in sys.argv[2:]], wait=False)
+"""
 
 
 def compile_missing(missing: Iterable[_Compilable], wait: bool = True) -> None:
@@ -265,10 +307,8 @@ def compile_missing(missing: Iterable[_Compilable], wait: bool = True) -> None:
             if each.is_ready or (each.folder.path is not None and each.folder.is_complete()):
                 continue
             with each.folder.lock(may_wait) as is_mine:
-                if is_mine and not each.folder.is_complete():
-                    each.make()
-                    if each.folder.path is not None:
-                        each.folder.complete()
+                if is_mine and not each.folder.is_complete() and each.make():
+                    each.folder.complete()
 
 
 def named(name: str) -> _Compilable:

@@ -32,7 +32,7 @@ _METHODS = {
     "algorithm2": ".algebra.recursions.algorithm2:Algorithm2",
     "algorithm3": ".dynamics.forward_method:Aba",
     "algorithm4": ".algebra.recursions.algorithm4:Algorithm4",
-    "two_sweep": ".algebra.recursions.two_sweep:TwoSweep",
+    "two_sweep": ".algebra.recursions.two_sweep:UndelayedTwoSweep",
     "kalman": ".algebra.recursions.kalman:Kalman",
     "decoupled": ".algebra.recursions.decoupled:Decoupled",
 }

@@ -61,12 +61,8 @@ class Aba(ForwardMethod):
 
     @staticmethod
     def find_link_accelerations(tree: Tree) -> None:
-        """As lambda + zeta."""
-        from ..algebra.recursions.algorithm2 import (
-            links_from_bias,  # of the papers: loaded when asked for
-        )
-
-        links_from_bias(tree.address)
+        """As lambda + zeta ([Rodriguez1992] (56)): what the joints' accelerations add to the motion with qdd = 0."""
+        tree.acceleration[:, : tree.n] += tree.alpha[: tree.n, :6].T
 
 
 @stage(Tree, Aba, fills="compute")

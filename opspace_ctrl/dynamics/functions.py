@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..compiled.jit import prepare
+from ..compiled.jit import MISFIT, prepare
 from ..errors import ConfigurationError, SingularInertiaError, quoted
 from ..model import Model
 from ..model.configuration import check_vector
@@ -93,7 +93,7 @@ def run(
     tree = tree or tree_of(model)
     try:
         status = call(entry, *inputs, *rest, tree.address)
-    except TypeError:  # a list, a strided view ...: not what the entry is compiled for
+    except MISFIT:  # a list, a strided view ...: not what the entry is compiled for
         status = REFUSED
     if status != OK:
         checked = [model.check_configuration(inputs[0])]

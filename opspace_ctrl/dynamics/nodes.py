@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 
 from ..model import JointType, Model
@@ -18,7 +20,6 @@ class Nodes:
     """The nodes of a model, mimic followers included.
 
     Attributes:
-        model: The robot.
         n: How many there are.
         first, last: (N,) first and last node of each body's joint.
         body: (n,) the body whose joint the node belongs to.
@@ -29,7 +30,7 @@ class Nodes:
     """
 
     def __init__(self, model: Model):
-        self.model = model
+        self._model = weakref.ref(model)
         sizes = [len(NODE_IS_ROTATION.get(t, (0,))) for t in model.joint_type]
         self.last = np.cumsum(sizes) - 1
         self.first = self.last - sizes + 1
@@ -43,6 +44,13 @@ class Nodes:
         self.depth = depths(self.parent) - 1
         axes = [_node_axes(t, a) for t, a in zip(model.joint_type, model.axis)]
         self.axes = np.array(axes).reshape(-1, 3, 3)
+
+    @property
+    def model(self) -> Model:
+        """The robot, while somebody else keeps it: a thread's tree of a model goes when the model does."""
+        model = self._model()
+        assert model is not None
+        return model
 
     def path(self, node: int) -> list[int]:
         """The nodes from the root to `node` (empty for the world, -1)."""

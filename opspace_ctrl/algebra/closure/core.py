@@ -10,37 +10,27 @@ cross terms vanish and Omega_c is Lambda_1^-1 + Lambda_2^-1.
 
 from __future__ import annotations
 
-from itertools import count as count_from
-
-from numba.types import int64
-
-from ...compiled.jit import entry, kernel
+from ...compiled.jit import address, entry, kernel, vector, writable
+from ...compiled.lanes import row
+from ...compiled.workspace import workspace_at
 from ...dynamics import aba
 from ...dynamics.entries import move, place
-from ...dynamics.fields import FIRST_FREE
 from ...dynamics.frames import frame_point, point_acceleration, point_velocity
 from ...dynamics.spatial import add, cross
 from ...dynamics.state import OK, REFUSED, copy, is_usable
 from ..recursions import kalman
+from .fields import Chain
 
-_slot = count_from(FIRST_FREE).__next__
-M = _slot()  # count: rows of all closures
-PAIR = _slot()  # (m, 2): the two frames of each row
-SELECT = _slot()  # (m, 6): the row, linear first, world axes
-OMEGA = _slot()  # (m, m)
-FACTOR = _slot()  # (m, m): L below the diagonal and D on it
-RESPONSE = _slot()  # (m, nv): H^-1 J_c^T, row by row
-RHS = _slot()  # flat (m): what Omega_c f must be
-F = _slot()  # flat (m): the forces
-ROW = _slot()  # flat (1): the row that failed
+__all__ = ["ILL_POSED", "RANK_TOLERANCE", "close_velocity", "forward", "relative_velocity"]
 
+chain_at = workspace_at(Chain)
 ILL_POSED = 2
 RANK_TOLERANCE = 1e-10  # of a pivot in its own diagonal entry: beyond, forces have no correct digits worth having
 
 
 @kernel
 def _along(chain, r, linear, angular):
-    """Row r of SELECT times a motion."""
+    """Row r of `selection` times a motion."""
     s = chain.selection
     return (
         s[r, 0] * linear[0]
@@ -54,58 +44,56 @@ def _along(chain, r, linear, angular):
 
 @kernel
 def _push(chain, r, f, sign):
-    """Let a unit of row r act on frame f: its wrench, at the tree's origin, against the bias force of the node."""
-    node, PA, s = chain.tree.frame_node[f], chain.tree.pA, chain.selection
+    """Let a unit of row r act on frame f: its wrench, at the tree's origin, against the bias force of the node in pA."""
+    tree, s = chain.tree, chain.selection
+    node, bias = tree.frame_node[f], tree.pA
     force, torque = (s[r, 0], s[r, 1], s[r, 2]), (s[r, 3], s[r, 4], s[r, 5])
-    torque = add(torque, cross(frame_point(chain.tree, f), force))
-    if node < chain.tree.n:
+    torque = add(torque, cross(frame_point(tree, f), force))
+    if node < tree.n:
         for k in range(3):
-            PA[node, k] -= sign * torque[k]
-            PA[node, 3 + k] -= sign * force[k]
+            bias[node, k] -= sign * torque[k]
+            bias[node, 3 + k] -= sign * force[k]
 
 
 @kernel
 def _correction(chain, r, f):
-    """Row r of the acceleration that the bodies in FA give to frame f, velocities aside."""
-    node, FA, p = chain.tree.frame_node[f], chain.tree.alpha, frame_point(chain.tree, f)
-    angular = (FA[node, 0], FA[node, 1], FA[node, 2])
-    return _along(
-        chain, r, add((FA[node, 3], FA[node, 4], FA[node, 5]), cross(angular, p)), angular
-    )
+    """Row r of the acceleration of frame f for the body accelerations in tree.alpha, without velocity terms."""
+    tree = chain.tree
+    node, alpha = tree.frame_node[f], tree.alpha
+    angular = (alpha[node, 0], alpha[node, 1], alpha[node, 2])
+    linear = (alpha[node, 3], alpha[node, 4], alpha[node, 5])
+    return _along(chain, r, add(linear, cross(angular, frame_point(tree, f))), angular)
 
 
 @kernel
 def effective_inertia_inv(chain):
-    """Omega_c and H^-1 J_c^T, after the articulated inertias: one tip-force correction a row ((18), lemma 4)."""
-    m, nv, response = chain.m, chain.tree.nv, chain.response
-    omega, none, qdd = chain.Omega, chain.no_force, chain.tree.qdd
-    for i in range(nv):
-        none[i] = 0.0
+    """Omega_c and H^-1 J_c^T: one tip-force correction a row ((18), lemma 4).
+
+    Needs kinematics and articulated inertias. Writes Omega and response; spoils pA, eps and alpha of the tree.
+    """
+    tree, m, response = chain.tree, chain.m, chain.response
+    first, second, Omega = chain.first_frame, chain.second_frame, chain.Omega
     for r in range(m):
-        aba.no_bias(chain.tree)
-        _push(chain, r, chain.first_frame[r], 1.0)
-        _push(chain, r, chain.second_frame[r], -1.0)
-        aba.innovations(chain.tree, none)
-        aba.accelerations(chain.tree, qdd)
-        for i in range(nv):
-            response[r, i] = qdd[i]
+        aba.no_bias(tree)
+        _push(chain, r, first[r], 1.0)
+        _push(chain, r, second[r], -1.0)
+        aba.innovations(tree, chain.no_force)
+        aba.accelerations(tree, row(response, r))
         for c in range(m):
-            omega[c, r] = _correction(chain, c, chain.first_frame[c]) - _correction(
-                chain, c, chain.second_frame[c]
-            )
+            Omega[c, r] = _correction(chain, c, first[c]) - _correction(chain, c, second[c])
 
 
 @kernel
 def factorise(chain):
-    """Omega_c = L D L^T; False, and the row in ROW, if a row depends on those before it."""
-    m, omega, L = chain.m, chain.Omega, chain.factor
+    """Omega_c = L D L^T. Needs Omega. Writes factor; False, and failed_row, if a row depends on those before it."""
+    m, Omega, L = chain.m, chain.Omega, chain.factor
     for i in range(m):
         for j in range(i + 1):
-            found = 0.5 * (omega[i, j] + omega[j, i])
+            found = 0.5 * (Omega[i, j] + Omega[j, i])
             for k in range(j):
                 found -= L[i, k] * L[k, k] * L[j, k]
             L[i, j] = found if i == j else found / L[j, j]
-        if not L[i, i] > RANK_TOLERANCE * omega[i, i]:
+        if not L[i, i] > RANK_TOLERANCE * Omega[i, i]:
             chain.failed_row = i
             return False
     return True
@@ -113,11 +101,9 @@ def factorise(chain):
 
 @kernel
 def solve(chain):
-    """F = Omega_c^-1 RHS."""
-    m = chain.m
-    L = chain.factor
-    f = chain.f
-    rhs = chain.rhs
+    """f = Omega_c^-1 rhs. Needs factor and rhs. Writes f."""
+    m, L = chain.m, chain.factor
+    f, rhs = chain.f, chain.rhs
     for i in range(m):
         f[i] = rhs[i]
         for k in range(i):
@@ -131,105 +117,101 @@ def solve(chain):
 
 @kernel
 def add_response(chain, out):
-    """out += H^-1 J_c^T F."""
-    response, f = chain.response, chain.f
+    """out += H^-1 J_c^T f. Needs response and f."""
+    nv, response, f = chain.nv, chain.response, chain.f
     for r in range(chain.m):
-        for i in range(chain.tree.nv):
+        for i in range(nv):
             out[i] += response[r, i] * f[r]
 
 
 @kernel
-def _accelerate_freely(chain, tau, out):
-    """qdd_f into `out`, and alpha_2f - alpha_1f into RHS."""
-    kalman.kalman(chain.tree, tau, out)
-    acc, FA, g = chain.tree.acceleration, chain.tree.alpha, chain.tree.gravity
-    for b in range(chain.tree.n):
+def _accelerate_freely(chain):
+    """Accelerations with the loops open: qdd_f into tree.qdd, alpha_2f - alpha_1f into rhs."""
+    tree, rhs = chain.tree, chain.rhs
+    kalman.kalman(tree)
+    acceleration, alpha, g = tree.acceleration, tree.alpha, tree.gravity
+    for b in range(tree.n):
         for k in range(3):
-            acc[k, b] = FA[b, k]
-            acc[3 + k, b] = FA[b, 3 + k] - g[k]
-    rhs = chain.rhs
+            acceleration[k, b] = alpha[b, k]
+            acceleration[3 + k, b] = alpha[b, 3 + k] - g[k]
+    first, second = chain.first_frame, chain.second_frame
     for r in range(chain.m):
-        rhs[r] = _free(chain, r, chain.second_frame[r]) - _free(chain, r, chain.first_frame[r])
+        rhs[r] = _free(chain, r, second[r]) - _free(chain, r, first[r])
 
 
 @kernel
 def _free(chain, r, f):
-    """Row r of the classical acceleration of frame f."""
-    node, acc = chain.tree.frame_node[f], chain.tree.acceleration
-    return _along(
-        chain,
-        r,
-        point_acceleration(chain.tree, node, frame_point(chain.tree, f)),
-        (acc[0, node], acc[1, node], acc[2, node]),
-    )
+    """Row r of the acceleration of frame f while the loops are open. Needs velocity, acceleration of the tree."""
+    tree = chain.tree
+    node, acceleration = tree.frame_node[f], tree.acceleration
+    angular = (acceleration[0, node], acceleration[1, node], acceleration[2, node])
+    return _along(chain, r, point_acceleration(tree, node, frame_point(tree, f)), angular)
 
 
 @kernel
 def _speed(chain, r, f):
-    """Row r of the velocity of frame f."""
-    node, vel = chain.tree.frame_node[f], chain.tree.velocity
-    return _along(
-        chain,
-        r,
-        point_velocity(chain.tree, node, frame_point(chain.tree, f)),
-        (vel[0, node], vel[1, node], vel[2, node]),
-    )
+    """Row r of the velocity of frame f. Needs velocity of the tree."""
+    tree = chain.tree
+    node, velocity = tree.frame_node[f], tree.velocity
+    angular = (velocity[0, node], velocity[1, node], velocity[2, node])
+    return _along(chain, r, point_velocity(tree, node, frame_point(tree, f)), angular)
 
 
-@entry(int64(vector, vector, vector, vector, vector, int64))
-def forward(q, v, tau, wanted, out, chain):
+@kernel
+def _relative_speed(chain, r):
+    """Row r of J_c v."""
+    return _speed(chain, r, chain.first_frame[r]) - _speed(chain, r, chain.second_frame[r])
+
+
+@entry(vector, vector, vector, vector, writable, address)
+def forward(q, v, tau, wanted, out, address):
     """Accelerations of the closed chain; `wanted` (m,) is the relative acceleration of the frames' rows."""
-    nv, m = chain.tree.nv, chain.m
-    writable = is_vector(out, nv, chain.tree.NDARRAY, chain.tree.FLOAT64)
-    if not (
-        writable
-        and is_usable(chain.tree, tau, nv)
-        and is_usable(chain.tree, v, nv)
-        and is_usable(chain.tree, wanted, m)
-        and place(chain.tree, q)
-    ):
+    chain = chain_at(address)
+    tree, nv, m = chain.tree, chain.nv, chain.m
+    if not (len(out) == nv and is_usable(tau, nv) and is_usable(v, nv) and is_usable(wanted, m)):
         return REFUSED
-    copy(floats_of(v), chain.tree.v, nv)
-    _accelerate_freely(chain, floats_of(tau), floats_of(out))
+    if not place(tree, q):
+        return REFUSED
+    copy(v, tree.v, nv)
+    copy(tau, tree.tau, nv)
+    _accelerate_freely(chain)
+    copy(tree.qdd, out, nv)
     effective_inertia_inv(chain)
     if not factorise(chain):
         return ILL_POSED
-    rhs, extra = chain.rhs, floats_of(wanted)
+    rhs = chain.rhs
     for r in range(m):
-        rhs[r] += extra[r]
+        rhs[r] += wanted[r]
     solve(chain)
-    add_response(chain, floats_of(out))
+    add_response(chain, out)
     return OK
 
 
-@entry(int64(vector, vector, vector, vector, int64))
-def close_velocity(q, v, wanted, out, chain):
+@entry(vector, vector, vector, writable, address)
+def close_velocity(q, v, wanted, out, address):
     """out = v + H^-1 J_c^T Omega_c^-1 (wanted - J_c v): the impulse that brings the loop's velocity to `wanted`."""
-    if not (is_usable(chain.tree, wanted, chain.m) and move(chain.tree, q, v)):
+    chain = chain_at(address)
+    tree, m, rhs = chain.tree, chain.m, chain.rhs
+    if not (is_usable(wanted, m) and move(tree, q, v)):
         return REFUSED
-    aba.articulated_inertias(chain.tree)
+    aba.articulated_inertias(tree)
     effective_inertia_inv(chain)
     if not factorise(chain):
         return ILL_POSED
-    rhs, extra = chain.rhs, floats_of(wanted)
-    for r in range(chain.m):
-        rhs[r] = (
-            extra[r]
-            - _speed(chain, r, chain.first_frame[r])
-            + _speed(chain, r, chain.second_frame[r])
-        )
+    for r in range(m):
+        rhs[r] = wanted[r] - _relative_speed(chain, r)
     solve(chain)
-    copy(floats_of(v), floats_of(out), chain.tree.nv)
-    add_response(chain, floats_of(out))
+    copy(v, out, chain.nv)
+    add_response(chain, out)
     return OK
 
 
-@entry(int64(vector, vector, vector, int64))
-def relative_velocity(q, v, out, chain):
+@entry(vector, vector, writable, address)
+def relative_velocity(q, v, out, address):
     """out = J_c v (m,)."""
+    chain = chain_at(address)
     if not move(chain.tree, q, v):
         return REFUSED
-    found = floats_of(out)
     for r in range(chain.m):
-        found[r] = _speed(chain, r, chain.first_frame[r]) - _speed(chain, r, chain.second_frame[r])
+        out[r] = _relative_speed(chain, r)
     return OK

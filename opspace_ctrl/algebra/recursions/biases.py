@@ -14,18 +14,16 @@ from ...dynamics.spatial import add, cross, get3, load3, load_inertia, momentum,
 
 @kernel
 def velocity(tree, b):
-    """V(k) = V(parent) + S rate of node b."""
-    p = tree.parent[b]
-    S = tree.S
-    rate = tree.rate
-    vel = tree.velocity
+    """V(k) = V(parent) + S rate of node b. Needs rate and S. Writes velocity."""
+    p, S = tree.parent[b], tree.S
+    rate, vel = tree.rate, tree.velocity
     set3(vel, 0, b, add(get3(vel, 0, p), scale(rate[b], get3(S, 0, b))))
     set3(vel, 3, b, add(get3(vel, 3, p), scale(rate[b], get3(S, 3, b))))
 
 
 @kernel
 def hinge_acceleration(tree, b):
-    """a(k) = V(before the joint) x V(k) of node b into HINGE.
+    """a(k) = V(before the joint) x V(k) of node b. Needs velocity. Writes hinge.
 
     The joint's own term is V x V_joint with V_joint = V(k) - V(before): due once, at the last node of the joint.
     """
@@ -39,7 +37,7 @@ def hinge_acceleration(tree, b):
 
 @kernel
 def velocities(tree):
-    """V(k) and a(k) of every node, base to tips."""
+    """V(k) and a(k) of every node, base to tips. Needs rate and S. Writes velocity and hinge."""
     for b in range(tree.n):
         velocity(tree, b)
         hinge_acceleration(tree, b)
@@ -47,7 +45,7 @@ def velocities(tree):
 
 @kernel
 def gyroscopic_forces(tree):
-    """FORCE = b(k) = V x* M V of every body by itself, eight at a time."""
+    """b(k) = V x* M V of every body by itself, eight at a time. Needs velocity and I. Writes force."""
     vel, IW, force = tree.velocity, tree.I, tree.force
     for b in range(0, tree.n + 1, W):
         m, mc, i = load_inertia(IW, b)
@@ -59,7 +57,7 @@ def gyroscopic_forces(tree):
 
 @kernel
 def subtract_weight(tree):
-    """FORCE -= the weight of every body at its centre: (m c x g, m g)."""
+    """Take the weight of every body, (m c x g, m g) at the tree's origin, off its force. Needs I."""
     IW, force, gravity = tree.I, tree.force, tree.gravity
     g = (gravity[0], gravity[1], gravity[2])
     for b in range(tree.n):

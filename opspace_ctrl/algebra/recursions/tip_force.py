@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...dynamics.api import Wrenches, external_wrenches
-from ...dynamics.pack import pack
+from ...dynamics.build import RobotTree
+from ...dynamics.functions import Wrenches, external_wrenches
 from ...model import Model
 from .smoother import FilterSmoother
 
@@ -37,6 +37,6 @@ def tip_force_correction(model: Model, q, external: Wrenches) -> np.ndarray:
 
 def _at_nodes(model: Model, q, external: Wrenches) -> np.ndarray:
     """B f (n, 6): the wrenches on their nodes, angular first, at the tree's origin."""
-    work = pack(model)
-    with external_wrenches(model, work, q, external):
-        return work["external"][:, : model.nv].T.copy()
+    tree = RobotTree(model)
+    with external_wrenches(model, q, external, tree):
+        return tree.external[:, : tree.n].T.copy()
