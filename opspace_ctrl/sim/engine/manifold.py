@@ -17,15 +17,16 @@ _SMALL = 1e-4  # [rad], below which the quotients are series
 
 @kernel
 def advance(engine, q, shift, out):
-    """out = q (+) shift."""
+    """Write out = q (+) shift, quaternions normalised."""
+    single_q, single_v, kind = engine.single_q, engine.single_v, engine.manifold_kind
+    manifold_q, manifold_v = engine.manifold_q, engine.manifold_v
     for s in range(engine.singles):
-        out[engine.single_q[s]] = q[engine.single_q[s]] + shift[engine.single_v[s]]
+        out[single_q[s]] = q[single_q[s]] + shift[single_v[s]]
     for m in range(engine.manifolds):
-        k, i = engine.manifold_q[m], engine.manifold_v[m]
-        if engine.manifold_kind[m] == FLOATING:
-            _floating(q, k, shift, i, out)
+        if kind[m] == FLOATING:
+            _floating(q, manifold_q[m], shift, manifold_v[m], out)
         else:
-            _planar(q, k, shift, i, out)
+            _planar(q, manifold_q[m], shift, manifold_v[m], out)
 
 
 @kernel
@@ -90,18 +91,19 @@ def tangent(engine, u, rate, out, row):
         du/dt = v + 1/2 [u, v] + 1/12 [u, [u, v]] + O(u^4)
     is enough for a method of order four ([Munthe-Kaas1998]).
     """
+    single_v, manifold_v, kinds = engine.single_v, engine.manifold_v, engine.manifold_kind
     for s in range(engine.singles):
-        i = engine.single_v[s]
+        i = single_v[s]
         out[row, i] = rate[i]
     for m in range(engine.manifolds):
-        i = engine.manifold_v[m]
-        a, b = _twist(u, i, engine.manifold_kind[m]), _twist(rate, i, engine.manifold_kind[m])
+        i, kind = manifold_v[m], kinds[m]
+        a, b = _twist(u, i, kind), _twist(rate, i, kind)
         first = _bracket(a, b)
         second = _bracket(a, first)
-        for k in range(6):
-            if engine.manifold_kind[m] == FLOATING:
+        if kind == FLOATING:
+            for k in range(6):
                 out[row, i + k] = b[k] + 0.5 * first[k] + second[k] / 12.0
-        if engine.manifold_kind[m] != FLOATING:
+        else:
             for k in range(2):
                 out[row, i + k] = b[k] + 0.5 * first[k] + second[k] / 12.0
             out[row, i + 2] = b[5]
