@@ -10,9 +10,11 @@ import numpy as np
 from ...compiled.jit import prepare
 from ...dynamics import mass_matrix
 from ...dynamics.build import RobotTree
+from ...dynamics.fields import Tree
 from ...dynamics.forward import forward_method
 from ...model import JointType, Model
 from ...osim.build import TaskSpace
+from ...osim.fields import Space
 from ...osim.tasks import ROWS, Block
 from ..settings import SimulatorSettings
 from . import constraints, entries, integrators
@@ -40,8 +42,10 @@ def build_engine(
         MethodError: The forward dynamics cannot carry the robot.
     """
     method = forward_method(model, settings.forward_method)
-    stages = _stages(settings, bool(contacts or loops))
-    prepare([*stages.values(), entries.step, entries.hold])
+    chosen = _chosen_stages(settings, bool(contacts or loops))
+    layers = [Tree, method, Space] if contacts or loops else [Tree, method]
+    stages = [stage for layer in layers for stage in layer.stages.values()]
+    prepare([*stages, *chosen.values(), entries.step, entries.hold])
     tree = RobotTree(model)
     engine = Engine(
         tree=tree,
@@ -60,7 +64,7 @@ def build_engine(
         **_joints(model, settings, q),
         **_coordinates(model, settings),
         **_rows(model, contacts, loops),
-        **stages,
+        **chosen,
     )
     if engine.rows:
         engine.space = _space(tree, contacts, loops, engine.ground_axes)
@@ -71,7 +75,7 @@ def build_engine(
     return engine
 
 
-def _stages(settings: SimulatorSettings, is_constrained: bool) -> dict[str, Any]:
+def _chosen_stages(settings: SimulatorSettings, is_constrained: bool) -> dict[str, Any]:
     """The stage in each call field; without contacts and closures there is only the integrator."""
     chosen = {"integrator": integrators.STAGES[settings.integrator]}
     if is_constrained:
