@@ -24,7 +24,9 @@ class Engine(Workspace):
 
     tree = part(Tree, "the robot")
     space = part(Space, "operational space of contacts and closures; only if there are any")
-    forward = part(ForwardMethod, "the forward dynamics: tree.qdd from tree.v, tree.tau and tree.external")
+    forward = part(
+        ForwardMethod, "the forward dynamics: tree.qdd from tree.v, tree.tau and tree.external"
+    )
 
     # ---- sizes ----
     nv = count("coordinates of the velocity")

@@ -10,13 +10,12 @@ than it can move) share their force: A_bb gets a little of its diagonal.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ...compiled.jit import kernel
 from ...compiled.lanes import W
 from ...dynamics.frames import frame_pose
+from ...dynamics.so3 import quaternion_log, quaternion_of
 from ...dynamics.spatial import dot
 
 POSE, POSITION, ORIENTATION = range(3)
@@ -57,13 +56,10 @@ def add_errors(engine, b):
 @kernel
 def _turned(first, second, turn, c):
     """Rotation vector, in the second frame's axes, that takes R_2 T to R_1: log(R_2^T R_1 T^T)."""
-    m00, m01, m02 = _relative(first, second, turn, c, 0)
-    m10, m11, m12 = _relative(first, second, turn, c, 1)
-    m20, m21, m22 = _relative(first, second, turn, c, 2)
-    x, y, z = 0.5 * (m21 - m12), 0.5 * (m02 - m20), 0.5 * (m10 - m01)
-    sine = math.sqrt(x * x + y * y + z * z)
-    scale = 1.0 if sine < 1e-9 else math.atan2(sine, 0.5 * (m00 + m11 + m22 - 1.0)) / sine
-    return scale * x, scale * y, scale * z
+    r0 = _relative(first, second, turn, c, 0)
+    r1 = _relative(first, second, turn, c, 1)
+    r2 = _relative(first, second, turn, c, 2)
+    return quaternion_log(quaternion_of(r0, r1, r2))
 
 
 @kernel

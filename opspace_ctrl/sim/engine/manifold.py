@@ -9,10 +9,15 @@ from __future__ import annotations
 import math
 
 from ...compiled.jit import kernel
-from ...dynamics.kinematics import FLOATING, rotation_of
-from ...dynamics.spatial import add, cross, rotate, scale
-
-_SMALL = 1e-4  # [rad], below which the quotients are series
+from ...dynamics.kinematics import FLOATING
+from ...dynamics.so3 import (
+    left_jacobian_times,
+    normalised,
+    quaternion_exp,
+    quaternion_product,
+    rotation_of,
+)
+from ...dynamics.spatial import add, cross, rotate
 
 
 @kernel
@@ -30,58 +35,26 @@ def advance(engine, q, shift, out):
 
 
 @kernel
-def _translation(rho, phi):
-    """V(phi) rho, the translation of exp([rho, phi])."""
-    angle = math.sqrt(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
-    if angle < _SMALL:
-        b, c = 0.5 - angle**2 / 24.0, 1.0 / 6.0 - angle**2 / 120.0
-    else:
-        half = math.sin(0.5 * angle)
-        b, c = 2.0 * half * half / angle**2, (angle - math.sin(angle)) / angle**3
-    once = cross(phi, rho)
-    return add(rho, add(scale(b, once), scale(c, cross(phi, once))))
-
-
-@kernel
 def _floating(q, k, shift, i, out):
+    """Write the seven numbers from k on: those of q moved by the six of shift from i on, an exponential of SE(3)."""
     phi = (shift[i + 3], shift[i + 4], shift[i + 5])
-    t = _translation((shift[i], shift[i + 1], shift[i + 2]), phi)
-    x = q[k + 3]
-    y = q[k + 4]
-    z = q[k + 5]
-    s = q[k + 6]
-    r0, r1, r2 = rotation_of(x, y, z, s)
-    t = rotate(r0, r1, r2, t)
-    angle = math.sqrt(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
-    half = 0.5 - angle**2 / 48.0 if angle < _SMALL else math.sin(0.5 * angle) / angle
-    a = half * phi[0]
-    b = half * phi[1]
-    c = half * phi[2]
-    d = math.cos(0.5 * angle)
-    e, f, g = (
-        s * a + d * x + (y * c - z * b),
-        s * b + d * y + (z * a - x * c),
-        s * c + d * z + (x * b - y * a),
-    )
-    h = s * d - x * a - y * b - z * c
-    norm = 1.0 / math.sqrt(e * e + f * f + g * g + h * h)
+    turn = (q[k + 3], q[k + 4], q[k + 5], q[k + 6])
+    r0, r1, r2 = rotation_of(turn[0], turn[1], turn[2], turn[3])
+    t = rotate(r0, r1, r2, left_jacobian_times(phi, (shift[i], shift[i + 1], shift[i + 2])))
+    turn = normalised(quaternion_product(turn, quaternion_exp(phi)))
     out[k], out[k + 1], out[k + 2] = q[k] + t[0], q[k + 1] + t[1], q[k + 2] + t[2]
-    out[k + 3] = norm * e
-    out[k + 4] = norm * f
-    out[k + 5] = norm * g
-    out[k + 6] = norm * h
+    out[k + 3], out[k + 4], out[k + 5], out[k + 6] = turn
 
 
 @kernel
 def _planar(q, k, shift, i, out):
+    """Write the three numbers from k on: those of q moved by the three of shift from i on, an exponential of SE(2)."""
     theta = shift[i + 2]
-    t = _translation((shift[i], shift[i + 1], 0.0), (0.0, 0.0, theta))
+    t = left_jacobian_times((0.0, 0.0, theta), (shift[i], shift[i + 1], 0.0))
     s, c = math.sin(q[k + 2]), math.cos(q[k + 2])
-    out[k], out[k + 1], out[k + 2] = (
-        q[k] + c * t[0] - s * t[1],
-        q[k + 1] + s * t[0] + c * t[1],
-        q[k + 2] + theta,
-    )
+    out[k] = q[k] + c * t[0] - s * t[1]
+    out[k + 1] = q[k + 1] + s * t[0] + c * t[1]
+    out[k + 2] = q[k + 2] + theta
 
 
 @kernel
