@@ -1,7 +1,7 @@
 """Rotations in kernels: quaternions (x, y, z, s), rows of matrices, exponential and logarithm of SO(3).
 
-`model.rotations` has the same for Python. A rotation matrix is three triples, its rows; a rotation vector is a triple, its
-length the angle [rad].
+`model.rotations` has the same for Python. A rotation matrix is three triples, its rows; a rotation vector is a triple,
+its length the angle [rad].
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The state of a simulator is its fields of role `state`, and tree.q and tree.v: what is refused changes none of them."""
+"""The state of a simulator is its fields of role `state`, tree.q and tree.v: what is refused changes none of them."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def _impulses(engine, b, f):
 
 @kernel
 def _pseudo_impulses(engine, b, f):
-    """Find impulses f for the displacements b of all rows, which are spent; roughly: the next step takes what is left."""
+    """Find impulses f for the displacements b of all rows, which are spent; roughly: the next step takes the rest."""
     if engine.closures == 0:
         contact.sweep(engine, engine.space.Lambda_inv, b, f, POSITION_SWEEPS)
     else:

@@ -112,7 +112,7 @@ def _into_cones(engine, f):
 
 @kernel
 def _sweep(engine, A, f):
-    """Bring every active point to agreement once, in f and contact_velocity; returns the largest change of a velocity."""
+    """Bring every active point to agreement once, in f and contact_velocity; returns the largest change of velocity."""
     active, mu, largest = engine.active, engine.mu, 0.0
     u, m = engine.contact_velocity, 3 * engine.points
     for p in range(engine.points):

@@ -1,7 +1,7 @@
 """The state as it was before a step: kept, and put back if the step cannot be made.
 
-It is every field of role `state` of the engine, bit for bit, as one vector of words; `build` lends `state_now` the memory
-of those fields and `state_kept` as much of its own. tree.q and tree.v are put back from q_start and v_start.
+It is every field of role `state` of the engine, bit for bit, as one vector of words; `build` lends `state_now` the
+memory of those fields and `state_kept` as much of its own. tree.q and tree.v are put back from q_start and v_start.
 """
 
 from __future__ import annotations
