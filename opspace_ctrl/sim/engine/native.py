@@ -167,9 +167,16 @@ class NativeSimulator(Simulator):
                 f"{self.model.name}: not a state that this simulator has saved: {listed(wrong)} "
                 "differ; it must be of the same robot, contacts and closures"
             )
+        try:
+            taken = {name: np.array(state[name], x.dtype) for name, x in self._state.items()}
+            count = int(state["count"])
+        except (TypeError, ValueError) as error:
+            raise SimulationError(f"{self.model.name}: not a state: {error}") from None
+        if not np.isin(taken["push_frame"], range(len(self.model.frame_names))).all():
+            raise SimulationError(f"{self.model.name}: not a state: it pushes frames there are not")
         for name, value in self._state.items():
-            value[...] = state[name]
-        self._count = int(state["count"])
+            value[...] = taken[name]
+        self._count = count
         self._is_holding, self._held = False, None
 
 
