@@ -23,9 +23,9 @@ def run(args: argparse.Namespace) -> int:
     import numpy as np
 
     from opspace_ctrl.commands._console import console
+    from opspace_ctrl.compiled.cache import base_folder
     from opspace_ctrl.control.controller import Controller
     from opspace_ctrl.control.settings import controller_settings
-    from opspace_ctrl.compiled.cache import base_folder
     from opspace_ctrl.sim.simulator import make_simulator
 
     out, start = console(), perf_counter()

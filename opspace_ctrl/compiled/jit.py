@@ -19,6 +19,7 @@ import importlib
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -64,6 +65,7 @@ writable = types.Array(types.float64, 1, "C")
 # what an entry raises for arguments that it is not compiled for; ValueError: Numba cannot type an empty list or set
 MISFIT = (TypeError, ValueError)
 WORKERS = 4  # processes at most that compile at the same time
+_preparing = threading.RLock()  # Numba's folder of the moment is a global
 
 
 class _Compilable:
@@ -240,14 +242,15 @@ def prepare(wanted: Iterable) -> None:
     """
     if config.DISABLE_JIT:
         return
-    kernels = [_compilable(each) for each in wanted]
-    kernels = [each for each in dict.fromkeys(kernels) if not each.is_ready]
-    missing = [each for each in kernels if not each.folder.is_complete()]
-    if missing:
-        _compile_together(missing)
-    for each in kernels:
-        if not each.is_ready:
-            each.make()
+    with _preparing:
+        kernels = [_compilable(each) for each in wanted]
+        kernels = [each for each in dict.fromkeys(kernels) if not each.is_ready]
+        missing = [each for each in kernels if not each.folder.is_complete()]
+        if missing:
+            _compile_together(missing)
+        for each in kernels:
+            if not each.is_ready:
+                each.make()
 
 
 def _compilable(each) -> _Compilable:

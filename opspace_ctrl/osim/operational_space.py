@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled.jit import prepare
+from ..compiled.jit import MISFIT, prepare
 from ..dynamics.build import RobotTree
 from ..dynamics.fields import Tree
 from ..dynamics.state import TOO_LARGE
@@ -161,7 +161,7 @@ class OperationalSpace:
         """Take a state, and compute at once what was read of the last one."""
         try:
             done = entries.update(q, v, self._read, self._address)
-        except TypeError:  # a list, a strided view ...: not what the entry is compiled for
+        except MISFIT:  # a list, a strided view ...: not what the entry is compiled for
             done = 0
         if not done:
             q, v = self.model.check_configuration(q), self.model.check_velocity(v)
@@ -269,7 +269,7 @@ class OperationalSpace:
         self._find(STATE)
         try:
             done = entries.torque(force, tau0, compensate, self._address)
-        except TypeError:
+        except MISFIT:
             done = 0
         if not done:
             forces = check_vector(force, self.m, "force"), self.model.check_velocity(tau0, "tau0")
@@ -301,7 +301,7 @@ class OperationalSpace:
         tick = entries.control if compensate else entries.control_uncompensated
         try:
             done = tick(q, v, force, tau0, self._address)
-        except TypeError:
+        except MISFIT:
             done = 0
         self._done = done or self._control_checked(tick, q, v, force, tau0)
         return self._tau
