@@ -52,7 +52,10 @@ class NativeSimulator(Simulator):
         """See `Simulator.step`."""
         try:
             status = entries.step(tau, self._address)
-        except TypeError:  # a list, a strided view ...: not what the entry is compiled for
+        except (
+            TypeError,
+            ValueError,
+        ):  # a list, an empty one, a strided view: not what the entry takes
             status = REFUSED
         if status != OK:
             self._refuse(tau, status)
