@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import gc
-import tracemalloc
 
 import numpy as np
 import pytest
+from helpers.allocation import SMALL, compiled_allocations, traced
 from helpers.osim_cases import random_state
 
 from opspace_ctrl import CenterOfMass, OperationalSpace, Task, load_robot, osim
-from opspace_ctrl.compiled.allocations import counted_allocations
 
 TICKS = 1000
-SMALL = 1024  # bytes: the integers and frames that Python itself juggles with, whatever the number of ticks
 
 
 @pytest.fixture(autouse=True)
@@ -22,29 +20,6 @@ def no_garbage_collection():
     gc.disable()
     yield
     gc.enable()
-
-
-def traced(call, times):
-    """Growth and peak [bytes] of Python's and NumPy's memory over many calls."""
-    for _ in range(10):
-        call()
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
-        tracemalloc.reset_peak()
-        for _ in range(times):
-            call()
-        after, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    return after - before, peak - before
-
-
-def compiled_allocations(call):
-    """Blocks that compiled code, and what hands it its arguments, ask for in one call."""
-    with counted_allocations() as allocations:
-        call()
-    return allocations()
 
 
 def tick_of(model, tasks, method, q=None):
