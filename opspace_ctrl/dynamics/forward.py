@@ -8,6 +8,7 @@ from pkgutil import resolve_name
 
 import numpy as np
 
+from ..compiled.jit import MISFIT
 from ..errors import MethodError
 from ..model import Model
 from . import entries
@@ -105,7 +106,7 @@ def forward_dynamics(
             address = tree_of(model).address
             if entries.forward_dynamics(q, v, tau, qdd, own.address, address) == OK:
                 return qdd
-        except TypeError:
+        except MISFIT:
             pass
     if damping or friction:
         v = model.check_velocity(v)

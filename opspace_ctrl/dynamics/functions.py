@@ -174,7 +174,7 @@ def inverse_dynamics(
         try:
             if entries.inverse_dynamics(q, v, a, tau, tree_of(model).address) == OK:
                 return tau
-        except TypeError:
+        except MISFIT:
             pass
     with external_wrenches(model, q, external):
         tau = result_of(model, entries.inverse_dynamics, (q, v, a), "v a")

@@ -1,6 +1,6 @@
 """Every public function of dynamics/ and every forward method on a few small robots, for tests that compare two runs.
 
-    python dynamics_results.py OUT.npz
+python dynamics_results.py OUT.npz
 """
 
 from __future__ import annotations
