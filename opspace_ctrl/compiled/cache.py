@@ -92,8 +92,12 @@ def folder(layer: str) -> Path | None:
     base = base_folder()
     if base is None:
         return None
-    found = _private(base / f"{layer}-{_digest(layer)}")
-    os.utime(found)
+    try:
+        found = _private(base / f"{layer}-{_digest(layer)}")
+        os.utime(found)
+    except OSError as error:
+        say(f"compiled kernels are not kept, every start compiles them: {error}")
+        return None
     _forget_old(base)
     return found
 

@@ -14,16 +14,13 @@ from .fields import Tree
 
 
 @kernel
-def inertia_to_lanes(IW, b, out, place):
-    """The inertia of node b as the 6 x 6 rows [I, mc x; -mc x, m] of the place-th block of `out`."""
-    r = 6 * place
-    m = IW[0, b]
-    x = IW[1, b]
-    y = IW[2, b]
-    z = IW[3, b]
-    out[r, 0], out[r, 1], out[r, 2] = IW[4, b], IW[5, b], IW[6, b]
-    out[r + 1, 0], out[r + 1, 1], out[r + 1, 2] = IW[5, b], IW[7, b], IW[8, b]
-    out[r + 2, 0], out[r + 2, 1], out[r + 2, 2] = IW[6, b], IW[8, b], IW[9, b]
+def inertia_to_lanes(I, b, out, place):
+    """The inertia of node b, its column of I, as the 6 x 6 rows [I, mc x; -mc x, m] of the place-th block of `out`."""
+    r, m = 6 * place, I[0, b]
+    x, y, z = I[1, b], I[2, b], I[3, b]
+    out[r, 0], out[r, 1], out[r, 2] = I[4, b], I[5, b], I[6, b]
+    out[r + 1, 0], out[r + 1, 1], out[r + 1, 2] = I[5, b], I[7, b], I[8, b]
+    out[r + 2, 0], out[r + 2, 1], out[r + 2, 2] = I[6, b], I[8, b], I[9, b]
     out[r, 3], out[r, 4], out[r, 5] = 0.0, -z, y
     out[r + 1, 3], out[r + 1, 4], out[r + 1, 5] = z, 0.0, -x
     out[r + 2, 3], out[r + 2, 4], out[r + 2, 5] = -y, x, 0.0
@@ -37,17 +34,15 @@ def inertia_to_lanes(IW, b, out, place):
 
 @stage(Tree)
 def articulated_inertias(tree):
-    """IA, U and 1/D of every node, tips to base."""
+    """IA, U and 1/D of every node, tips to base. Needs S, I and armature. Writes S_lanes, IA, U, DA_inv."""
     n, parent, coordinate = tree.n, tree.parent, tree.coordinate
-    S = tree.S
-    SL = tree.S_lanes
-    IA = tree.IA
-    IW = tree.I
-    U, dinv, armature = tree.U, tree.DA_inv, tree.armature
+    S, S_lanes = tree.S, tree.S_lanes
+    I, IA = tree.I, tree.IA
+    U, D_inv, armature = tree.U, tree.DA_inv, tree.armature
     for b in range(n):
-        inertia_to_lanes(IW, b, IA, b)
+        inertia_to_lanes(I, b, IA, b)
         for k in range(6):
-            SL[b, k] = S[k, b]
+            S_lanes[b, k] = S[k, b]
     for b in range(n - 1, -1, -1):
         r = 6 * b
         i0, i1, i2 = IA[r, 0:W], IA[r + 1, 0:W], IA[r + 2, 0:W]
@@ -55,7 +50,7 @@ def articulated_inertias(tree):
         u = S[0, b] * i0 + S[1, b] * i1 + S[2, b] * i2 + S[3, b] * i3 + S[4, b] * i4 + S[5, b] * i5
         U[b, 0:W] = u
         inverse = 1.0 / (along(S, b, U) + armature[coordinate[b]])
-        dinv[b] = inverse
+        D_inv[b] = inverse
         if parent[b] < n:
             p, u = 6 * parent[b], u * inverse
             IA[p, 0:W] = IA[p, 0:W] + (i0 - U[b, 0] * u)
@@ -81,64 +76,68 @@ def along(S, b, rows):
 
 @kernel
 def innovations(tree, tau):
-    """eps = (1 - H Psi G)(tau - S^T p): what of each joint force is left for its own joint, tips to base."""
+    """eps = (1 - H Psi G)(tau - S^T p): what of each joint force is left for its own joint, tips to base.
+
+    Needs S, U, DA_inv, and the bodies' bias forces in pA, which become the articulated ones. Writes eps.
+    """
     n, parent, coordinate = tree.n, tree.parent, tree.coordinate
-    S = tree.S
-    U = tree.U
-    dinv = tree.DA_inv
-    PA = tree.pA
-    eps = tree.eps
+    S, U, D_inv = tree.S, tree.U, tree.DA_inv
+    pA, eps = tree.pA, tree.eps
     for b in range(n - 1, -1, -1):
-        eps[b] = tau[coordinate[b]] - along(S, b, PA)
+        eps[b] = tau[coordinate[b]] - along(S, b, pA)
         p = parent[b]
-        PA[p, 0:W] = PA[p, 0:W] + (PA[b, 0:W] + (eps[b] * dinv[b]) * U[b, 0:W])
+        pA[p, 0:W] = pA[p, 0:W] + (pA[b, 0:W] + (eps[b] * D_inv[b]) * U[b, 0:W])
 
 
 @kernel
 def accelerations(tree, qdd):
-    """Joint and body accelerations from the innovations, base to tips."""
+    """Joint and body accelerations from the innovations, base to tips.
+
+    alpha is what the joints' accelerations add to the motion with qdd = 0; the world's, in row n, is zero.
+    Needs S_lanes, U, DA_inv and eps. Writes qdd and alpha.
+    """
     n, parent, coordinate = tree.n, tree.parent, tree.coordinate
-    U = tree.U
-    dinv = tree.DA_inv
-    FA = tree.alpha
-    SL = tree.S_lanes
-    eps = tree.eps
+    S_lanes, U, D_inv = tree.S_lanes, tree.U, tree.DA_inv
+    eps, alpha = tree.eps, tree.alpha
     for b in range(n):
         p = parent[b]
         found = eps[b] - (
-            U[b, 0] * FA[p, 0]
-            + U[b, 1] * FA[p, 1]
-            + U[b, 2] * FA[p, 2]
-            + U[b, 3] * FA[p, 3]
-            + U[b, 4] * FA[p, 4]
-            + U[b, 5] * FA[p, 5]
+            U[b, 0] * alpha[p, 0]
+            + U[b, 1] * alpha[p, 1]
+            + U[b, 2] * alpha[p, 2]
+            + U[b, 3] * alpha[p, 3]
+            + U[b, 4] * alpha[p, 4]
+            + U[b, 5] * alpha[p, 5]
         )
-        found *= dinv[b]
+        found *= D_inv[b]
         qdd[coordinate[b]] = found
-        FA[b, 0:W] = FA[p, 0:W] + found * SL[b, 0:W]
+        alpha[b, 0:W] = alpha[p, 0:W] + found * S_lanes[b, 0:W]
 
 
 @kernel
 def no_bias(tree):
-    """Start the innovations from bodies at rest and free of force."""
-    PA = tree.pA
+    """Start the innovations from bodies at rest and free of force. Writes pA."""
+    pA = tree.pA
     for b in range(tree.n + 1):
-        PA[b, 0:W] = 0.0
+        pA[b, 0:W] = 0.0
 
 
 @kernel
 def body_bias(tree):
-    """Start the innovations from the forces of the motion with qdd = 0: gravity, velocity and external wrenches."""
-    force, PA = tree.force, tree.pA
+    """Start the innovations from body forces such as those of the motion with qdd = 0. Needs force. Writes pA."""
+    force, pA = tree.force, tree.pA
     no_bias(tree)
     for b in range(tree.n):
         for k in range(6):
-            PA[b, k] = force[k, b]
+            pA[b, k] = force[k, b]
 
 
 @kernel
 def aba(tree, tau, qdd):
-    """Accelerations for the joint forces tau and the body forces of the motion with qdd = 0."""
+    """Accelerations for the joint forces tau and the body forces of the motion with qdd = 0.
+
+    Needs S, I and force. Writes qdd, and what the stages on the way write.
+    """
     body_bias(tree)
     articulated_inertias(tree)
     innovations(tree, tau)

@@ -14,24 +14,24 @@ from .spatial import add, cross, dot, get3, momentum, scale, sub
 
 
 @kernel
-def times_inertia(IC, b, omega, v):
+def times_inertia(Ic, b, omega, v):
     """I_c of node b times a motion."""
-    i = (IC[4, b], IC[5, b], IC[6, b], IC[7, b], IC[8, b], IC[9, b])
-    return momentum(IC[0, b], get3(IC, 1, b), i, omega, v)
+    i = (Ic[4, b], Ic[5, b], Ic[6, b], Ic[7, b], Ic[8, b], Ic[9, b])
+    return momentum(Ic[0, b], get3(Ic, 1, b), i, omega, v)
 
 
 @kernel
 def body_b(tree, b):
-    """Write B of body b, column by column: B x = 1/2 (v x* I x - I (v x x) + x x* (I v))."""
-    IW, vel, B = tree.I, tree.velocity, tree.B
+    """B of body b, column by column: B x = 1/2 (v x* I x - I (v x x) + x x* (I v)). Needs I, velocity. Writes B."""
+    I, vel, B = tree.I, tree.velocity, tree.B
     omega, v = get3(vel, 0, b), get3(vel, 3, b)
-    k, l = times_inertia(IW, b, omega, v)
+    k, l = times_inertia(I, b, omega, v)
     for c in range(6):
         e = (1.0 if c % 3 == 0 else 0.0, 1.0 if c % 3 == 1 else 0.0, 1.0 if c % 3 == 2 else 0.0)
         none = (0.0, 0.0, 0.0)
         x, y = (e, none) if c < 3 else (none, e)
-        n, f = times_inertia(IW, b, x, y)
-        moved_n, moved_f = times_inertia(IW, b, cross(omega, x), add(cross(omega, y), cross(v, x)))
+        n, f = times_inertia(I, b, x, y)
+        moved_n, moved_f = times_inertia(I, b, cross(omega, x), add(cross(omega, y), cross(v, x)))
         angular = sub(add(cross(omega, n), cross(v, f)), moved_n)
         angular = add(angular, add(cross(x, k), cross(y, l)))
         linear = add(sub(cross(omega, f), moved_f), cross(x, l))
@@ -47,10 +47,8 @@ def subspace_rate(tree, b):
     last = b
     while kind[last] == FIRST or kind[last] == MEMBER:
         last += 1
-    omega = get3(vel, 0, last)
-    v = get3(vel, 3, last)
-    s = get3(S, 0, b)
-    t = get3(S, 3, b)
+    omega, v = get3(vel, 0, last), get3(vel, 3, last)
+    s, t = get3(S, 0, b), get3(S, 3, b)
     return cross(omega, s), add(cross(omega, t), cross(v, s))
 
 
@@ -77,16 +75,11 @@ def times_b(B, b, x, y, transposed):
 
 @kernel
 def coriolis_matrix(tree):
-    """C into DENSE; needs kinematics, velocities and composite inertias."""
-    n = tree.n
-    nv = tree.nv
-    parent = tree.parent
-    coordinate = tree.coordinate
-    S = tree.S
-    IC = tree.Ic
-    B = tree.B
+    """C. Needs S, I, velocity and Ic. Writes B, summed over subtrees, and dense."""
+    n, nv, parent = tree.n, tree.nv, tree.parent
+    coordinate, multiplier = tree.coordinate, tree.multiplier
+    S, Ic, B = tree.S, tree.Ic, tree.B
     C = tree.dense
-    multiplier = tree.multiplier
     clear(C, nv, nv)
     for b in range(n):
         body_b(tree, b)
@@ -97,8 +90,8 @@ def coriolis_matrix(tree):
     for j in range(n):
         s, t = get3(S, 0, j), get3(S, 3, j)
         rate_s, rate_t = subspace_rate(tree, j)
-        f2_n, f2_f = times_inertia(IC, j, s, t)
-        f1_n, f1_f = times_inertia(IC, j, rate_s, rate_t)
+        f2_n, f2_f = times_inertia(Ic, j, s, t)
+        f1_n, f1_f = times_inertia(Ic, j, rate_s, rate_t)
         b_n, b_f = times_b(B, j, s, t, False)
         f1_n, f1_f = add(f1_n, b_n), add(f1_f, b_f)
         f3_n, f3_f = times_b(B, j, s, t, True)

@@ -11,27 +11,24 @@ from .spatial import add, get3, load3, load_inertia, momentum, set3, store3
 
 @kernel
 def composite_inertias(tree):
-    """I_c of every subtree, tip to base, and F = I_c S of every node."""
-    n = tree.n
-    IW = tree.I
-    IC = tree.Ic
-    S = tree.S
-    FC = tree.F
+    """I_c of every subtree, tip to base, and F = I_c S of every node. Needs I and S. Writes Ic and F."""
+    n, S = tree.n, tree.S
+    I, Ic, F = tree.I, tree.Ic, tree.F
     for b in range(0, n + 1, W):
-        IC[0, b : b + W] = IW[0, b : b + W]
-        store3(IC, 1, b, load3(IW, 1, b))
-        store3(IC, 4, b, load3(IW, 4, b))
-        store3(IC, 7, b, load3(IW, 7, b))
-    _sum_inwards(n, tree.parent, IC)
+        Ic[0, b : b + W] = I[0, b : b + W]
+        store3(Ic, 1, b, load3(I, 1, b))
+        store3(Ic, 4, b, load3(I, 4, b))
+        store3(Ic, 7, b, load3(I, 7, b))
+    _sum_inwards(n, tree.parent, Ic)
     for b in range(0, n, W):
-        m, mc, i = load_inertia(IC, b)
+        m, mc, i = load_inertia(Ic, b)
         couple, f = momentum(m, mc, i, load3(S, 0, b), load3(S, 3, b))
-        store3(FC, 0, b, couple)
-        store3(FC, 3, b, f)
+        store3(F, 0, b, couple)
+        store3(F, 3, b, f)
 
 
 @kernel
-def _sum_inwards(n, parent, IC):
+def _sum_inwards(n, parent, Ic):
     """Add to every node's inertia those of its descendants; along a limb they stay in registers."""
     none = (0.0, 0.0, 0.0)
     m = 0.0
@@ -40,19 +37,19 @@ def _sum_inwards(n, parent, IC):
     y = none
     for b in range(n - 1, -1, -1):
         p = parent[b]
-        m = m + IC[0, b]
-        mc = add(mc, get3(IC, 1, b))
-        x = add(x, get3(IC, 4, b))
-        y = add(y, get3(IC, 7, b))
-        _set_inertia(IC, b, m, mc, x, y)
+        m = m + Ic[0, b]
+        mc = add(mc, get3(Ic, 1, b))
+        x = add(x, get3(Ic, 4, b))
+        y = add(y, get3(Ic, 7, b))
+        _set_inertia(Ic, b, m, mc, x, y)
         if p != b - 1:
             _set_inertia(
-                IC,
+                Ic,
                 p,
-                m + IC[0, p],
-                add(mc, get3(IC, 1, p)),
-                add(x, get3(IC, 4, p)),
-                add(y, get3(IC, 7, p)),
+                m + Ic[0, p],
+                add(mc, get3(Ic, 1, p)),
+                add(x, get3(Ic, 4, p)),
+                add(y, get3(Ic, 7, p)),
             )
             m = 0.0
             mc = none
@@ -61,61 +58,58 @@ def _sum_inwards(n, parent, IC):
 
 
 @kernel
-def _set_inertia(IC, b, m, mc, x, y):
-    IC[0, b] = m
-    set3(IC, 1, b, mc)
-    set3(IC, 4, b, x)
-    set3(IC, 7, b, y)
+def _set_inertia(Ic, b, m, mc, x, y):
+    Ic[0, b] = m
+    set3(Ic, 1, b, mc)
+    set3(Ic, 4, b, x)
+    set3(Ic, 7, b, y)
 
 
 @kernel
 def subspaces_by_depth(tree):
-    """S along the path to every leaf, so that a row of H is a contiguous product.
+    """S along the path to every leaf, so that a row of H is a contiguous product. Needs S. Writes S_path.
 
     Limbs are numbered in one go, so a path is a few runs of neighbours; what overruns one is overwritten by the next.
     """
-    S, SP, run = tree.S, tree.S_path, tree.run
+    S, S_path, run = tree.S, tree.S_path, tree.run
     for r in range(tree.runs):
         leaf, depth, node = run[r, 0], run[r, 1], run[r, 2]
         for d in range(0, run[r, 3], W):
-            store3(SP, 6 * leaf, depth + d, load3(S, 0, node + d))
-            store3(SP, 6 * leaf + 3, depth + d, load3(S, 3, node + d))
+            store3(S_path, 6 * leaf, depth + d, load3(S, 0, node + d))
+            store3(S_path, 6 * leaf + 3, depth + d, load3(S, 3, node + d))
 
 
 @kernel
 def merge_mimic(tree):
-    """H = G^T H_free G, entry by entry."""
-    HN = tree.H_nodes
-    H = tree.H
-    merge = tree.merge
-    factor = tree.merge_factor
-    depth_e = tree.depth_e
+    """H = G^T H_free G, entry by entry. Needs H_nodes. Writes H."""
+    H_nodes, H, depth_e = tree.H_nodes, tree.H, tree.depth_e
+    merge, factor = tree.merge, tree.merge_factor
     for i in range(tree.nv):
         # the scratch as well, or factorising again and again inflates it
         for d in range(0, depth_e[i] + 1, W):
             H[i, d : d + W] = 0.0
     for k in range(tree.merges):
-        H[merge[k, 2], merge[k, 3]] += factor[k] * HN[merge[k, 0], merge[k, 1]]
+        H[merge[k, 2], merge[k, 3]] += factor[k] * H_nodes[merge[k, 0], merge[k, 1]]
 
 
 @kernel
 def _rows_of_limb(tree, first, end):
-    """Rows of H of neighbours on one path: F_b^T S_j for the nodes j on it, eight at a time, which all rows share."""
-    FC = tree.F
-    SP = tree.S_path
-    H = tree.H_nodes
-    s = 6 * tree.leaf[first]
-    depth = tree.depth[first]
+    """Rows of H of neighbours on one path: F_b^T S_j for the nodes j on it, eight at a time, which all rows share.
+
+    Needs F and S_path. Writes rows first to end - 1 of H_nodes.
+    """
+    F, S_path, H = tree.F, tree.S_path, tree.H_nodes
+    s, depth = 6 * tree.leaf[first], tree.depth[first]
     for d in range(0, depth + end - first, W):
-        omega, v = load3(SP, s, d), load3(SP, s + 3, d)
+        omega, v = load3(S_path, s, d), load3(S_path, s + 3, d)
         for b in range(max(first, first + d - depth), end):
-            row = FC[0, b] * omega[0] + FC[1, b] * omega[1] + FC[2, b] * omega[2]
-            H[b, d : d + W] = row + FC[3, b] * v[0] + FC[4, b] * v[1] + FC[5, b] * v[2]
+            row = F[0, b] * omega[0] + F[1, b] * omega[1] + F[2, b] * omega[2]
+            H[b, d : d + W] = row + F[3, b] * v[0] + F[4, b] * v[1] + F[5, b] * v[2]
 
 
 @stage(Tree)
 def mass_matrix(tree):
-    """H by depth, lower triangle. Entries right of the diagonal are scratch."""
+    """H by depth, lower triangle. Needs S, I and armature. Writes H; entries right of its diagonal are scratch."""
     composite_inertias(tree)
     subspaces_by_depth(tree)
     leaf, b, n = tree.leaf, 0, tree.n
@@ -134,12 +128,9 @@ def mass_matrix(tree):
 
 @kernel
 def dense_mass_matrix(tree):
-    """H as a full symmetric matrix, into DENSE."""
-    H = tree.H
-    dense = tree.dense
-    path = tree.path_e
-    depth = tree.depth_e
-    nv = tree.nv
+    """H as a full symmetric matrix. Needs H. Writes dense."""
+    nv, H, dense = tree.nv, tree.H, tree.dense
+    path, depth = tree.path_e, tree.depth_e
     clear(dense, nv, nv)
     for i in range(nv):
         for d in range(depth[i] + 1):

@@ -8,16 +8,14 @@ from .spatial import dot, get3, momentum
 
 @kernel
 def kinetic_energy(tree):
-    """1/2 sum v^T I v + 1/2 sum armature v^2."""
-    IW = tree.I
-    vel = tree.velocity
-    V = tree.v
-    armature = tree.armature
+    """1/2 sum v^T I v + 1/2 sum armature v^2 [J]. Needs I, velocity, v."""
+    I, vel = tree.I, tree.velocity
+    V, armature = tree.v, tree.armature
     twice = 0.0
     for b in range(tree.n):
         omega, v = get3(vel, 0, b), get3(vel, 3, b)
-        i = (IW[4, b], IW[5, b], IW[6, b], IW[7, b], IW[8, b], IW[9, b])
-        k, l = momentum(IW[0, b], get3(IW, 1, b), i, omega, v)
+        i = (I[4, b], I[5, b], I[6, b], I[7, b], I[8, b], I[9, b])
+        k, l = momentum(I[0, b], get3(I, 1, b), i, omega, v)
         twice += dot(omega, k) + dot(v, l)
     for i in range(tree.nv):
         twice += armature[i] * V[i] * V[i]
@@ -26,7 +24,7 @@ def kinetic_energy(tree):
 
 @kernel
 def potential_energy(tree):
-    """-sum m g . c, zero at the world's origin."""
+    """-sum m g . c [J], zero at the world's origin. Needs I and origin."""
     I, origin, gravity = tree.I, tree.origin, tree.gravity
     energy, g = 0.0, (gravity[0], gravity[1], gravity[2])
     for b in range(tree.n):

@@ -11,8 +11,8 @@ Four storage orders are used, and nothing else:
   by lane   (k, 8)      a 6-vector, or a column of up to 6 task rows, in the lanes of one register
   flat      (k,)        everything else
 Spatial vectors are angular first, in world axes, at the origin of their tree: the point where the root body is now (a
-world origin would cost six digits to a robot 1 km away). A spatial inertia is ten numbers: m, m c (3) and xx, xy, xz, yy,
-yz, zz about that origin.
+world origin would cost six digits to a robot 1 km away). A spatial inertia is ten numbers: m, m c (3) and xx, xy, xz,
+yy, yz, zz about that origin.
 """
 
 from __future__ import annotations

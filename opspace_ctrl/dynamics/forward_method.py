@@ -92,7 +92,7 @@ def compute_crba_ltdl(tree, own):
 
 @kernel
 def factored_solve(tree, out):
-    """out = H^-1 x for the armature at hand; H is left factored, x spent."""
+    """out = H^-1 x for the armature at hand. Needs S, I and x. H is left factored, x as L^-T x."""
     crba.mass_matrix(tree)
     ltl.ltdl(tree)
     solve_factored(tree, tree.x, out)
@@ -100,7 +100,7 @@ def factored_solve(tree, out):
 
 @kernel
 def solve_factored(tree, x, out):
-    """out = L^-1 D^-1 x: what is left of H^-1 when L^-T is already in x."""
+    """out = L^-1 D^-1 x: what is left of H^-1 when L^-T is already in x. Needs H factored by `ltdl`."""
     D_inv = tree.D_inv
     for i in range(tree.nv):
         out[i] = x[i] * D_inv[i]

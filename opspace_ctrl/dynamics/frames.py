@@ -12,18 +12,16 @@ from .spatial import add, cross, get3, rotate, sub
 
 @kernel
 def frame_point(tree, f):
-    """Position of frame f from the origin of its tree."""
-    node = tree.frame_node[f]
-    X = tree.frame_placement
-    R = tree.R
-    P = tree.p
+    """Position of frame f from the origin of its tree. Needs R and p."""
+    node, X = tree.frame_node[f], tree.frame_placement
+    R, P = tree.R, tree.p
     t = (X[f, 9], X[f, 10], X[f, 11])
     return add(get3(P, 0, node), rotate(get3(R, 0, node), get3(R, 3, node), get3(R, 6, node), t))
 
 
 @kernel
 def frame_pose(tree, f, out):
-    """Orientation (9, row major) and world position (3) of frame f."""
+    """Orientation (9, row major) and world position (3) of frame f. Needs R, p and origin. Writes out."""
     node, X, R = tree.frame_node[f], tree.frame_placement, tree.R
     for r in range(3):
         row = get3(R, 3 * r, node)
@@ -36,14 +34,14 @@ def frame_pose(tree, f, out):
 
 @kernel
 def point_velocity(tree, node, p):
-    """Velocity of the point p of a node's body."""
+    """Velocity of the point p of a node's body. Needs velocity."""
     vel = tree.velocity
     return add(get3(vel, 3, node), cross(get3(vel, 0, node), p))
 
 
 @kernel
 def point_acceleration(tree, node, p):
-    """Classical acceleration of the point p of a node's body, gravity taken out again."""
+    """Classical acceleration of the point p of a node's body, gravity taken out again. Needs velocity, acceleration."""
     vel, acc, g = tree.velocity, tree.acceleration, tree.gravity
     omega = get3(vel, 0, node)
     a = add(get3(acc, 3, node), cross(get3(acc, 0, node), p))
@@ -52,7 +50,7 @@ def point_acceleration(tree, node, p):
 
 @kernel
 def frame_motion(tree, f, out):
-    """Velocity (6) and classical acceleration (6) of frame f."""
+    """Velocity (6) and classical acceleration (6) of frame f. Needs R, p, velocity, acceleration. Writes out."""
     node, p = tree.frame_node[f], frame_point(tree, f)
     out[0], out[1], out[2] = point_velocity(tree, node, p)
     out[3], out[4], out[5] = get3(tree.velocity, 0, node)
@@ -62,7 +60,7 @@ def frame_motion(tree, f, out):
 
 @kernel
 def frame_jacobian(tree, f):
-    """J of frame f into the first six rows of DENSE: S_j moved to the frame, for every j that supports it."""
+    """J of frame f: S_j moved to the frame, for every j that supports it. Needs R, p, S. Writes six rows of dense."""
     out, S, parent = tree.dense, tree.S, tree.parent
     coordinate, multiplier = tree.coordinate, tree.multiplier
     n, p = tree.n, frame_point(tree, f)
@@ -79,7 +77,7 @@ def frame_jacobian(tree, f):
 
 @kernel
 def add_external(tree, f, wrench):
-    """Add a public wrench at frame f (force, torque) to the EXTERNAL of its node, moved to the tree's origin."""
+    """Add a public wrench at frame f (force, torque), moved to the tree's origin, to `external`. Needs R and p."""
     node, external = tree.frame_node[f], tree.external
     force, torque = (wrench[0], wrench[1], wrench[2]), (wrench[3], wrench[4], wrench[5])
     torque = add(torque, cross(frame_point(tree, f), force))
@@ -90,7 +88,7 @@ def add_external(tree, f, wrench):
 
 @kernel
 def center_of_mass(tree, out):
-    """World position (3) of the centre of the moving mass, and that mass."""
+    """World position (3) of the centre of the moving mass, and that mass. Needs I and origin. Writes out."""
     I, origin = tree.I, tree.origin
     mass, c = 0.0, (0.0, 0.0, 0.0)
     for b in range(tree.n):
@@ -104,30 +102,29 @@ def center_of_mass(tree, out):
 
 @kernel
 def center_of_mass_jacobian(tree, mass):
-    """J of the centre of mass into the first three rows of DENSE: the linear part of I_c S / M (needs FC)."""
-    out, FC = tree.dense, tree.F
+    """J of the centre of mass: the linear part of I_c S / M. Needs F. Writes three rows of dense."""
+    out, F = tree.dense, tree.F
     coordinate, multiplier = tree.coordinate, tree.multiplier
     clear(out, 3, tree.nv)
     for b in range(tree.n):
         for k in range(3):
-            out[k, coordinate[b]] += multiplier[b] * FC[3 + k, b] / mass
+            out[k, coordinate[b]] += multiplier[b] * F[3 + k, b] / mass
 
 
 @kernel
 def center_of_mass_motion(tree, mass, out):
-    """Velocity (3) and acceleration (3) of the centre of mass: momentum and force of all bodies over M."""
-    IW = tree.I
-    vel = tree.velocity
-    force = tree.force
-    g = tree.gravity
+    """Velocity (3) and acceleration (3) of the centre of mass: momentum and force of all bodies over M.
+
+    Needs I, velocity, and every body's own force. Writes out.
+    """
+    I, vel = tree.I, tree.velocity
+    force, g = tree.force, tree.gravity
     v, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for b in range(tree.n):
         omega, mv = get3(vel, 0, b), get3(vel, 3, b)
         v = add(
             v,
-            sub(
-                (IW[0, b] * mv[0], IW[0, b] * mv[1], IW[0, b] * mv[2]), cross(get3(IW, 1, b), omega)
-            ),
+            sub((I[0, b] * mv[0], I[0, b] * mv[1], I[0, b] * mv[2]), cross(get3(I, 1, b), omega)),
         )
         f = add(f, get3(force, 3, b))
     for k in range(3):

@@ -25,14 +25,14 @@ FAR_ANGLE = 1e5  # [rad], where `sin8` begins to lose digits
 
 @kernel
 def joint_rotations(tree):
-    """Position of every single-node joint; sine and cosine of its angle, eight at a time."""
-    n, Q = tree.n, tree.q
+    """Where every single-node joint is, eight sines at a time. Needs q. Writes displacement, angle, sine, cosine."""
+    n, q = tree.n, tree.q
     kind, position = tree.kind, tree.position
     multiplier, offset = tree.multiplier, tree.offset
     revolute, angle, displacement = (tree.revolute, tree.angle, tree.displacement)
     for b in range(n):
         if kind[b] == SINGLE:
-            x = multiplier[b] * Q[position[b]] + offset[b]
+            x = multiplier[b] * q[position[b]] + offset[b]
             angle[b] = revolute[b] * x
             displacement[b] = x - angle[b]
             if abs(angle[b]) > FAR_ANGLE:
@@ -46,9 +46,10 @@ def joint_rotations(tree):
 
 @kernel
 def body_poses(tree):
-    """POSE of every node, base to tip: two registers, x and y axis in one, z axis and position in the other.
+    """Pose of every node, base to tip: two registers, x and y axis in one, z axis and position in the other.
 
     Along a limb, where the parent is the node before, they stay there. A root body is its tree's origin.
+    Needs q, displacement, sine, cosine. Writes pose and origin.
     """
     n, kind, parent = tree.n, tree.kind, tree.parent
     X, displacement, pose = tree.placement, tree.displacement, tree.pose
@@ -109,16 +110,16 @@ def _put_at_origin(tree, first):
 @kernel
 def _group_pose(tree, first):
     """A planar or floating joint: every node gets the body's position and, as its z axis, its own direction."""
-    X, pose, Q = tree.placement, tree.pose, tree.q
+    X, pose, q = tree.placement, tree.pose, tree.q
     parent, group = tree.parent[first], tree.group
     g = tree.position[first]
     start, size = group[g, 2], group[g, 3]
     if group[g, 0] == FLOATING:
-        t = (Q[start], Q[start + 1], Q[start + 2])
-        r0, r1, r2 = rotation_of(Q[start + 3], Q[start + 4], Q[start + 5], Q[start + 6])
+        t = (q[start], q[start + 1], q[start + 2])
+        r0, r1, r2 = rotation_of(q[start + 3], q[start + 4], q[start + 5], q[start + 6])
     else:
-        t = (Q[start], Q[start + 1], 0.0)
-        s, c = math.sin(Q[start + 2]), math.cos(Q[start + 2])
+        t = (q[start], q[start + 1], 0.0)
+        s, c = math.sin(q[start + 2]), math.cos(q[start + 2])
         r0, r1, r2 = (c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)
     last = first + size - 1
     for r in range(3):
@@ -138,7 +139,7 @@ def _group_pose(tree, first):
 
 @kernel
 def poses_by_node(tree):
-    """R and P from POSE, eight nodes at a time."""
+    """Poses by node, eight at a time. Needs pose. Writes R and p."""
     pose, R, P = tree.pose, tree.R, tree.p
     for b in range(0, tree.n, W):
         xy, zp = columns(pose, b, 0), columns(pose, b, 8)
@@ -150,11 +151,9 @@ def poses_by_node(tree):
 
 @kernel
 def motion_subspaces(tree):
-    """S = [z; p x z] for a rotation about z, [0; z] for a translation along z."""
-    R = tree.R
-    P = tree.p
-    S = tree.S
-    revolute = tree.revolute
+    """S = [z; p x z] for a rotation about z, [0; z] for a translation along z. Needs R and p. Writes S."""
+    R, P = tree.R, tree.p
+    S, revolute = tree.S, tree.revolute
     for b in range(0, tree.n, W):
         z = (R[2, b : b + W], R[5, b : b + W], R[8, b : b + W])
         turns = revolute[b : b + W]
@@ -165,11 +164,9 @@ def motion_subspaces(tree):
 
 @kernel
 def world_inertias(tree):
-    """(m, m c, R I R^T + m (c.c 1 - c c^T)) of every node at its tree's origin."""
-    R = tree.R
-    P = tree.p
-    I = tree.inertia
-    IW = tree.I
+    """(m, m c, R I R^T + m (c.c 1 - c c^T)) of every node at its tree's origin. Needs R, p and inertia. Writes I."""
+    R, P = tree.R, tree.p
+    I, IW = tree.inertia, tree.I
     for b in range(0, tree.n, W):
         r0, r1, r2 = load3(R, 0, b), load3(R, 3, b), load3(R, 6, b)
         m = I[0, b : b + W]
@@ -190,7 +187,7 @@ def world_inertias(tree):
 
 @stage(Tree)
 def kinematics(tree):
-    """Everything that depends on q alone: R, P, S and the world inertias."""
+    """Everything that depends on q alone. Needs q. Writes pose, R, p, origin, S and I."""
     joint_rotations(tree)
     body_poses(tree)
     poses_by_node(tree)

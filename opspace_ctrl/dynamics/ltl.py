@@ -15,30 +15,28 @@ from .fields import Tree
 
 @stage(Tree)
 def ltdl(tree):
-    """L_d below the diagonal of H, 1/D into DINV; the vector W becomes L_d^-T W on the way.
+    """H = L_d^T D L_d. Needs H and a right-hand side x. Writes L_d below H's diagonal, 1/D into D_inv; x := L_d^-T x.
 
     A coordinate and its parent are eliminated together where they are neighbours, which along a limb they are: their
     common ancestors are then read and written once. Limbs take turns: while a pivot of one is waited for, the next
     goes on.
     """
-    H, dinv, x = tree.H, tree.D_inv, tree.x
-    path = tree.path_e
-    depth = tree.depth_e
-    lam = tree.lambda_e
-    step = tree.step
+    H, D_inv, x = tree.H, tree.D_inv, tree.x
+    path, depth = tree.path_e, tree.depth_e
+    lam, step = tree.lambda_e, tree.step
     for s in range(tree.steps):
         k = step[s]
         d, p = depth[k], k - 1
         pivot = H[k, d]
         scale = 1.0 / pivot
-        dinv[k] = scale
+        D_inv[k] = scale
         # the second pivot is det / pivot, which need not wait for the division by the first
         if d > 0 and lam[k] == p:
             scale_1, factor = (
                 pivot / (pivot * H[p, d - 1] - H[k, d - 1] * H[k, d - 1]),
                 scale * H[k, d - 1],
             )
-            dinv[p] = scale_1
+            D_inv[p] = scale_1
             for e in range(0, d, W):
                 H[p, e : e + W] = H[p, e : e + W] - factor * H[k, e : e + W]
             x[p] -= factor * x[k]
@@ -76,13 +74,13 @@ def _update_ancestors_of_two(H, x, path, k, end, scale, scale_1):
 
 @kernel
 def ltl(tree):
-    """L on and below the diagonal of H, 1/L_kk into DINV; the vector W becomes L^-T W on the way."""
-    H, dinv, x = tree.H, tree.D_inv, tree.x
+    """H = L^T L. Needs H and a right-hand side x. Writes L on and below H's diagonal, 1/L_kk to D_inv; x := L^-T x."""
+    H, D_inv, x = tree.H, tree.D_inv, tree.x
     path, depth = tree.path_e, tree.depth_e
     for k in range(tree.nv - 1, -1, -1):
         root = math.sqrt(H[k, depth[k]])
         inverse = 1.0 / root
-        dinv[k] = inverse
+        D_inv[k] = inverse
         for e in range(0, depth[k], W):
             H[k, e : e + W] = H[k, e : e + W] * inverse
         H[k, depth[k]] = root
@@ -112,7 +110,7 @@ def _update_ancestors(H, x, path, k, end, scale):
 
 @kernel
 def solve_unit(tree, x):
-    """x becomes L_d^-1 x."""
+    """x := L_d^-1 x for a vector by coordinate. Needs H factored by `ltdl`."""
     H, path, depth = tree.H, tree.path_e, tree.depth_e
     for k in range(tree.nv):
         found = x[k]

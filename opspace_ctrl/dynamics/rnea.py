@@ -10,13 +10,13 @@ from .spatial import add, cross, dot, get3, load3, load_inertia, momentum, scale
 
 @kernel
 def joint_rates(tree):
-    """Node rates from v: a mimic follower moves `multiplier` times as fast as its leader."""
+    """Node rates: a mimic follower moves `multiplier` times as fast as its leader. Needs v. Writes rate."""
     _to_nodes(tree, tree.v, tree.rate)
 
 
 @kernel
 def rate_derivatives(tree):
-    """Node rates' derivatives from A."""
+    """The rates' derivatives. Needs a. Writes rate_derivative."""
     _to_nodes(tree, tree.a, tree.rate_derivative)
 
 
@@ -31,7 +31,7 @@ def _to_nodes(tree, x, out):
 
 @kernel
 def velocities(tree):
-    """V(k) = V(parent) + S rate, base to tip."""
+    """V(k) = V(parent) + S rate, base to tip. Needs S and rate. Writes velocity."""
     S, rate, vel = tree.S, tree.rate, tree.velocity
     for b in range(0, tree.n, W):
         x = rate[b : b + W]
@@ -42,7 +42,10 @@ def velocities(tree):
 
 @kernel
 def accelerations(tree, given):
-    """Accelerations less gravity for dv/dt = 0, or if `given` for the node rates' derivatives, base to tip."""
+    """Accelerations less gravity for dv/dt = 0, or if `given` for the rates' derivatives, base to tip.
+
+    Needs S, rate, velocity (and rate_derivative). Writes acceleration, the world's too: gravity upward.
+    """
     acc, g = tree.acceleration, tree.gravity
     _joint_accelerations(tree, given)
     set3(acc, 3, tree.n, (-g[0], -g[1], -g[2]))
@@ -56,11 +59,8 @@ def _joint_accelerations(tree, given):
     S is fixed in the moved body. For a joint of several nodes the product is due once, at the last, and for the joint's
     whole velocity.
     """
-    S = tree.S
-    rate = tree.rate
-    vel = tree.velocity
-    acc = tree.acceleration
-    derivative = tree.rate_derivative
+    S, rate, derivative = tree.S, tree.rate, tree.rate_derivative
+    vel, acc = tree.velocity, tree.acceleration
     for b in range(0, tree.n, W):
         x, omega, v = rate[b : b + W], load3(vel, 0, b), load3(vel, 3, b)
         joint_w, joint_v = scale(x, load3(S, 0, b)), scale(x, load3(S, 3, b))
@@ -102,13 +102,11 @@ def _sum_outwards(tree, a):
 
 @kernel
 def body_forces(tree):
-    """f = I a + v x* I v of every body by itself, eight at a time."""
-    vel = tree.velocity
-    acc = tree.acceleration
-    IW = tree.I
-    force = tree.force
+    """f = I a + v x* I v of every body by itself, eight at a time. Needs I, velocity, acceleration. Writes force."""
+    vel, acc = tree.velocity, tree.acceleration
+    I, force = tree.I, tree.force
     for b in range(0, tree.n + 1, W):
-        m, mc, i = load_inertia(IW, b)
+        m, mc, i = load_inertia(I, b)
         omega, v = load3(vel, 0, b), load3(vel, 3, b)
         k, l = momentum(m, mc, i, omega, v)
         n, f = momentum(m, mc, i, load3(acc, 0, b), load3(acc, 3, b))
@@ -118,7 +116,10 @@ def body_forces(tree):
 
 @stage(Tree)
 def motion(tree):
-    """Velocities, accelerations and body forces for the V at hand and dv/dt = 0."""
+    """Velocities, accelerations and body forces for dv/dt = 0. Needs kinematics and v.
+
+    Writes rate, velocity, acceleration (less gravity) and force.
+    """
     joint_rates(tree)
     velocities(tree)
     accelerations(tree, False)
@@ -127,7 +128,7 @@ def motion(tree):
 
 @kernel
 def subtract_external(tree):
-    """Take the external wrenches off the bodies they act on, if there are any."""
+    """Take the external wrenches off the bodies they act on, if there are any. Needs external. Changes force."""
     force, external = tree.force, tree.external
     for b in range(tree.n if tree.has_external == 1 else 0):
         for k in range(6):
@@ -151,7 +152,10 @@ def _sum_inwards(tree, a):
 
 @kernel
 def joint_forces(tree, out):
-    """Sum the forces tip to base and project them on the joints, out = S^T f by coordinate."""
+    """Sum the forces tip to base and project them on the joints: out = S^T f by coordinate.
+
+    Needs S and the bodies' forces in `force`, which become the subtrees'. Writes joint_force and out.
+    """
     S, force, own = tree.S, tree.force, tree.joint_force
     _sum_inwards(tree, force)
     for b in range(0, tree.n, W):
@@ -177,7 +181,7 @@ def _from_nodes(tree, x, out):
 
 @kernel
 def add_armature(tree, out):
-    """out += armature * A."""
-    A, armature = tree.a, tree.armature
+    """out += armature * a, for the acceleration in `a`."""
+    a, armature = tree.a, tree.armature
     for i in range(tree.nv):
-        out[i] += armature[i] * A[i]
+        out[i] += armature[i] * a[i]

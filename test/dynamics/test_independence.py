@@ -126,6 +126,21 @@ def test_results_are_the_callers_own_and_arguments_stay_as_they_were():
         np.testing.assert_array_equal(x, kept)
 
 
+def test_results_that_are_held_never_share_memory_and_never_change():
+    model = load_robot("arm7")
+    q, v, a = random_motion(model, 17)
+    held = [dynamics.inverse_dynamics(model, q, v, k * a) for k in range(6)]
+    parts = [memoryview(held[1]), held[2][2:], held[3].reshape(1, 7)]
+    before = repr([bytes(parts[0]), *parts[1:]])
+    step = dynamics.mass_matrix(model, q) @ a
+    for k, found in enumerate(held):
+        np.testing.assert_allclose(found, held[0] + k * step, rtol=1e-11, atol=1e-11)
+    assert len({found.ctypes.data for found in held}) == len(held)
+    for _ in range(10):
+        dynamics.inverse_dynamics(model, q, v, -a)
+    assert repr([bytes(parts[0]), *parts[1:]]) == before
+
+
 def test_a_model_that_is_gone_takes_its_tree_along():
     model = random_model(14, 5)
     dynamics.mass_matrix(model, model.neutral())

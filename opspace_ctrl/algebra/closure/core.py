@@ -44,7 +44,7 @@ def _along(chain, r, linear, angular):
 
 @kernel
 def _push(chain, r, f, sign):
-    """Let a unit of row r act on frame f: its wrench, at the tree's origin, against the bias force of the node in pA."""
+    """Let a unit of row r act on frame f: its wrench, at the tree's origin, against its node's bias force in pA."""
     tree, s = chain.tree, chain.selection
     node, bias = tree.frame_node[f], tree.pA
     force, torque = (s[r, 0], s[r, 1], s[r, 2]), (s[r, 3], s[r, 4], s[r, 5])

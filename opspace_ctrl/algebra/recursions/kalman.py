@@ -58,7 +58,7 @@ def filter_forces(tree):
 
 @kernel
 def smooth(tree, b):
-    """(8.12), (8.13) of node b, whose parent's lambda- is there. Needs eps, hinge, S, U, DA_inv. Writes qdd and alpha."""
+    """(8.12), (8.13) of node b after its parent's. Needs eps, hinge, S, U, DA_inv. Writes qdd and alpha."""
     p, coordinate, qdd = tree.parent[b], tree.coordinate[b], tree.qdd
     U, S, eta = tree.U, tree.S, tree.hinge
     costate, found = tree.alpha, tree.eps[b]
@@ -73,7 +73,7 @@ def smooth(tree, b):
 
 @kernel
 def smooth_accelerations(tree):
-    """Accelerations of joints (qdd) and bodies (alpha), from the world's in row n of alpha to the tips; see `smooth`."""
+    """Accelerations of joints, qdd, and bodies, alpha, from the world's in its row n to the tips; see `smooth`."""
     for b in range(tree.n):
         smooth(tree, b)
 

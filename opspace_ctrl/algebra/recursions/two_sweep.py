@@ -40,7 +40,7 @@ def smooth_and_move(tree):
 
 @kernel
 def two_sweep(tree):
-    """Needs kinematics, v, tau, external and the `velocity` that the call before has left. Writes qdd, alpha, velocity."""
+    """Needs kinematics, v, tau, external, and velocity as the call before has left it. Writes qdd, alpha, velocity."""
     delayed_biases(tree)
     aba.articulated_inertias(tree)
     kalman.filter_forces(tree)
