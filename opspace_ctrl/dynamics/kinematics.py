@@ -16,6 +16,7 @@ from ..compiled.lanes import (
 )
 from ..compiled.trigonometry import cos8, sin8
 from .fields import FIRST, MEMBER, SINGLE, Tree
+from .so3 import rotation_of
 from .spatial import add, cross, dot, load3, rotate, row_times, scale, store3
 
 FLOATING = 3  # model.JointType.FLOATING: kernels want a plain number
@@ -145,16 +146,6 @@ def poses_by_node(tree):
         store3(R, 3, b, (xy[1], xy[5], zp[1]))
         store3(R, 6, b, (xy[2], xy[6], zp[2]))
         store3(P, 0, b, (zp[4], zp[5], zp[6]))
-
-
-@kernel
-def rotation_of(x, y, z, s):
-    """Rows of the rotation matrix of the unit quaternion x, y, z, s."""
-    return (
-        (1 - 2 * (y * y + z * z), 2 * (x * y - z * s), 2 * (x * z + y * s)),
-        (2 * (x * y + z * s), 1 - 2 * (x * x + z * z), 2 * (y * z - x * s)),
-        (2 * (x * z - y * s), 2 * (y * z + x * s), 1 - 2 * (x * x + y * y)),
-    )
 
 
 @kernel

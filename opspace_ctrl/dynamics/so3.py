@@ -1,11 +1,11 @@
-"""Rotations in kernels: exponential, logarithm with a memory near pi, and the left Jacobian of SO(3)."""
+"""Rotations in kernels: quaternions, exponential, logarithm with a memory near pi, and the left Jacobian of SO(3)."""
 
 from __future__ import annotations
 
 import math
 
-from ...compiled.jit import kernel
-from ...dynamics.spatial import add, cross, dot, scale
+from ..compiled.jit import kernel
+from .spatial import add, cross, dot, scale
 
 SMALL = 0.05  # [rad] below which series are used: the quotients lose their digits
 NEAR_PI = 2.8  # [rad] beyond which the logarithm keeps to the side it was on
@@ -51,6 +51,16 @@ def exponential(r):
         (cos + b * r[0] * r[0], b * r[0] * r[1] - s * r[2], b * r[0] * r[2] + s * r[1]),
         (b * r[0] * r[1] + s * r[2], cos + b * r[1] * r[1], b * r[1] * r[2] - s * r[0]),
         (b * r[0] * r[2] - s * r[1], b * r[1] * r[2] + s * r[0], cos + b * r[2] * r[2]),
+    )
+
+
+@kernel
+def rotation_of(x, y, z, s):
+    """Rows of the rotation matrix of the unit quaternion x, y, z, s."""
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - z * s), 2 * (x * z + y * s)),
+        (2 * (x * y + z * s), 1 - 2 * (x * x + z * z), 2 * (y * z - x * s)),
+        (2 * (x * z - y * s), 2 * (y * z + x * s), 1 - 2 * (x * x + y * y)),
     )
 
 
