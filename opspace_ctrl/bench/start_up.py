@@ -23,8 +23,8 @@ for name in opspace_ctrl.__all__:  # they are imported when they are used
     getattr(opspace_ctrl, name)
 imported = time.perf_counter()
 import numpy as np
-from ..control.controller import Controller
-from ..control.settings import controller_settings
+from opspace_ctrl.control.controller import Controller
+from opspace_ctrl.control.settings import controller_settings
 model = opspace_ctrl.load_robot("asimo")
 frames = ["left_hand", "right_hand", "left_foot", "right_foot"]
 tasks = {"tasks": frames, **{f"{frame}.frame": frame for frame in frames}}

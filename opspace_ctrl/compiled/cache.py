@@ -27,7 +27,7 @@ import numba
 import numpy as np
 from llvmlite import binding
 
-__all__ = ["KernelFolder", "say"]
+__all__ = ["KernelFolder", "base_folder", "say"]
 
 PACKAGE = Path(__file__).parents[1]
 LAYERS = ("compiled", "model", "dynamics", "osim")  # what is built on these counts on all of them
@@ -62,37 +62,38 @@ def _digest(layer: str) -> str:
     return found.hexdigest()
 
 
-def _base() -> Path:
-    """The folder of all our folders."""
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    if given:
-        return Path(given) / "opspace_ctrl"
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "opspace_ctrl"
+@cache
+def base_folder() -> Path | None:
+    """The folder of all our folders; None, and a line that says why, if there can be none."""
+    given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    try:
+        return _private(Path(given).expanduser() / "opspace_ctrl")
+    except (OSError, RuntimeError) as error:
+        say(f"compiled kernels are not kept, every start compiles them: {error}")
+        return None
+
+
+def _private(path: Path) -> Path:
+    """The folder, made if it is not there; PermissionError if others may write to it."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    about = path.stat()
+    if about.st_uid != os.geteuid() or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(f"{path} can be written by others (valid: your own, mode 700)")
+    if not os.access(path, os.W_OK):
+        raise PermissionError(f"{path} cannot be written")
+    return path
 
 
 @cache
 def folder(layer: str) -> Path | None:
-    """The folder for a layer's sources, made if it is not there; None, and a line that says why, if there can be none."""
-    base = _base()
-    found = base / f"{layer}-{_digest(layer)}"
-    try:
-        for each in (base, found):
-            each.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _check_private(each)
-        os.utime(found)
-    except OSError as error:
-        say(f"compiled kernels are not kept, every start compiles them: {error}")
+    """The folder for a layer's sources, made if it is not there; None if there can be none."""
+    base = base_folder()
+    if base is None:
         return None
+    found = _private(base / f"{layer}-{_digest(layer)}")
+    os.utime(found)
     _forget_old(base)
     return found
-
-
-def _check_private(path: Path) -> None:
-    about = path.stat()
-    if about.st_uid != os.geteuid() or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PermissionError(
-            f"{path} belongs to or can be written by somebody else (valid: yours, mode 700)"
-        )
 
 
 def _forget_old(base: Path) -> None:

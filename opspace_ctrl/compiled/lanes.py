@@ -91,6 +91,12 @@ class Rows(np.ndarray):
         self._check(index)
         self.view(np.ndarray)[index] = value
 
+    def __repr__(self):
+        return repr(self.view(np.ndarray))
+
+    def __str__(self):
+        return str(self.view(np.ndarray))
+
     def _check(self, index) -> None:
         """Compiled, a negative place is not counted from the end."""
         for each in index if isinstance(index, tuple) else (index,):

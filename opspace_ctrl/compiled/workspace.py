@@ -206,6 +206,7 @@ class Workspace:
             ]
             raise TypeError(f"{type(self).__name__}: {', '.join(wrong)}")
         self._held: dict[str, Any] = {}
+        self._places: dict[str, slice] = {}  # of arrays, in `_block`
         counts = {name: int(given[name]) for name, f in self.fields.items() if f.role == "count"}
         self._allocate({name: f.sized(counts) for name, f in self.fields.items() if f.is_array})
         _alive[self.address] = self
@@ -228,7 +229,8 @@ class Workspace:
         place = 8 * header
         for name, shape in shapes.items():
             dtype = float if self.fields[name].kind == "floats" else np.int64
-            memory = self._block[place : place + 8 * sizes[name]].view(dtype)
+            self._places[name] = slice(place, place + 8 * sizes[name])
+            memory = self._block[self._places[name]].view(dtype)
             place += 8 * sizes[name]
             self._held[name] = _shown(memory, shape, strides[name])
             self.head[self.fields[name].place] = memory.ctypes.data, strides[name]
@@ -237,6 +239,24 @@ class Workspace:
         """Let a field be another name of the memory of `other`."""
         self._held[name] = self._held[other]
         self.head[self.fields[name].place] = self.head[self.fields[other].place]
+
+    def lend(self, name: str, memory: np.ndarray) -> None:
+        """Let an array of one dimension be another vector of the same kind of numbers, of any length."""
+        self._held[name] = _shown(memory, memory.shape, 1)
+        self.head[self.fields[name].place] = memory.ctypes.data, 1
+
+    def words(self, role: str) -> np.ndarray:
+        """The memory of all arrays of a role as one vector of integers, bit for bit.
+
+        Raises:
+            TypeError: Arrays of other roles are declared between them.
+        """
+        arrays = [name for name, each in self.fields.items() if each.is_array]
+        own = [name for name in arrays if self.fields[name].role == role]
+        first = arrays.index(own[0])
+        if arrays[first : first + len(own)] != own:
+            raise TypeError(f"{type(self).__name__}: arrays of role {role} are not neighbours")
+        return self._block[self._places[own[0]].start : self._places[own[-1]].stop].view(np.int64)
 
     def reset(self, *roles: str) -> None:
         """Zeros into all fields of some roles ("state" if none is named), single numbers among them."""

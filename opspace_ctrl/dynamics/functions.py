@@ -61,6 +61,7 @@ def tree_of(model: Model) -> RobotTree:
     of, tree = _trees.latest
     if of is not model:
         if model not in _trees.all:
+            prepare([entries.inverse_dynamics, entries.forward_dynamics])
             _trees.all[model] = RobotTree(model)
         tree = _trees.all[model]
         _trees.latest = model, tree
@@ -168,6 +169,13 @@ def inverse_dynamics(
     Args:
         damping, friction: Also what the joints' viscous damping and Coulomb friction take.
     """
+    if not (external or damping or friction):  # these lines are all that happens in a loop
+        tau = np.empty(model.nv)
+        try:
+            if entries.inverse_dynamics(q, v, a, tau, tree_of(model).address) == OK:
+                return tau
+        except TypeError:
+            pass
     with external_wrenches(model, q, external):
         tau = result_of(model, entries.inverse_dynamics, (q, v, a), "v a")
     if damping or friction:

@@ -22,10 +22,9 @@ def _add_bias(space):
         tau[i] += h[i]
 
 
-@entry(vector, vector, vector, vector, flag, address)
-def control(q, v, force, tau0, compensate, address):
-    """The control tick: state in, torque out. Returns `done`, 0 if something was refused."""
-    space = space_at(address)
+@kernel
+def _tick(space, q, v, force, tau0):
+    """Take a state and forces, and compute tau. Returns `done`, 0 if something was refused."""
     tree, nv = space.tree, space.nv
     if not (
         is_configuration(tree, q)
@@ -43,10 +42,24 @@ def control(q, v, force, tau0, compensate, address):
     space.done = STATE
     kinematics.kinematics(tree)
     law(space)
-    if compensate:
-        bias(tree)
-        _add_bias(space)
     return STATE
+
+
+@entry(vector, vector, vector, vector, address)
+def control(q, v, force, tau0, address):
+    """The control tick, bias forces compensated. Returns `done`, 0 if something was refused."""
+    space = space_at(address)
+    done = _tick(space, q, v, force, tau0)
+    if done:
+        bias(space.tree)
+        _add_bias(space)
+    return done
+
+
+@entry(vector, vector, vector, vector, address)
+def control_uncompensated(q, v, force, tau0, address):
+    """The control tick without bias forces. Returns as `control`."""
+    return _tick(space_at(address), q, v, force, tau0)
 
 
 @entry(vector, vector, integer, address)
@@ -90,3 +103,6 @@ def torque(force, tau0, compensate, address):
         results(space, BIAS)
         _add_bias(space)
     return space.done
+
+
+ALL = (control, control_uncompensated, update, find, torque)

@@ -79,8 +79,7 @@ class OperationalSpace:
         able = able_methods(self.model, self._blocks)
         names = [name for name in able if method in ("auto", name) or name == FIRST]
         stages = [stage for name in names for stage in get_method(name).stages.values()]
-        calls = (entries.control, entries.update, entries.torque, entries.find)
-        return [*Tree.stages.values(), *Space.stages.values(), *stages, *calls]
+        return [*Tree.stages.values(), *Space.stages.values(), *stages, *entries.ALL]
 
     def _show(self) -> None:
         """Make the read-only views of results."""
@@ -299,24 +298,22 @@ class OperationalSpace:
             force = self._no_force
         if tau0 is None:
             tau0 = self._no_tau0
+        tick = entries.control if compensate else entries.control_uncompensated
         try:
-            done = entries.control(q, v, force, tau0, compensate, self._address)
+            done = tick(q, v, force, tau0, self._address)
         except TypeError:
             done = 0
-        if not done:
-            done = self._control_checked(q, v, force, tau0, compensate)
-        self._done = self._read = done
+        self._done = done or self._control_checked(tick, q, v, force, tau0)
         return self._tau
 
-    def _control_checked(self, q, v, force, tau0, compensate) -> int:
+    def _control_checked(self, tick, q, v, force, tau0) -> int:
         """The control tick on what was refused, converted and checked in words."""
         return self._accepted(
-            entries.control(
+            tick(
                 self.model.check_configuration(q),
                 self.model.check_velocity(v),
                 check_vector(force, self.m, "force"),
                 self.model.check_velocity(tau0, "tau0"),
-                bool(compensate),
                 self._address,
             )
         )

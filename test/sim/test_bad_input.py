@@ -78,6 +78,8 @@ def test_states_and_results_cannot_be_written(arm):
         (lambda s: s.restore(None), SimulationError),
         (lambda s: s.restore({**s.save(), "q": np.zeros(3)}), SimulationError),
         (lambda s: s.restore({**s.save(), "more": np.zeros(3)}), SimulationError),
+        (lambda s: s.restore({**s.save(), "v_start": np.full(7, "x")}), SimulationError),
+        (lambda s: s.restore({**s.save(), "push_frame": np.full(32, 10**9)}), SimulationError),
     ],
 )
 def test_calls_are_refused_by_name(arm, call, error):

@@ -15,7 +15,7 @@ import math
 from ...compiled.jit import kernel
 from ...compiled.lanes import W
 
-OPEN, STICKS, SLIDES = 0.0, 1.0, 2.0
+OPEN, STICKS, SLIDES = 0, 1, 2
 ROUNDS = 12
 COMPLIANCE = 1e-9  # of the diagonal
 SPEED = 1e-10  # [m/s]: slower is no motion
@@ -24,9 +24,12 @@ ASTRAY = 1e-5  # [rad]: by how much friction may miss the direction of sliding
 
 @kernel
 def solve_modes(engine, A, b, f):
-    """Impulses f of the active points; False if the modes did not settle."""
+    """Find the impulses f of the active points for A and b; False if the modes did not settle.
+
+    Starts from mode and slide_direction, and writes them, contact_velocity and mode_rounds.
+    """
     for n in range(ROUNDS):
-        engine.mode_rounds = n + 1.0
+        engine.mode_rounds = n + 1
         size = _gather(engine, A, b)
         if not _eliminate(engine.mode_matrix, engine.mode_solution, size):
             return False
@@ -39,17 +42,15 @@ def solve_modes(engine, A, b, f):
 
 @kernel
 def _gather(engine, A, b):
-    """SYSTEM and FOUND (its right-hand side) over the rows that points in their modes have."""
-    K = engine.mode_matrix
-    x = engine.mode_solution
-    mode = engine.mode
-    d = engine.slide_direction
-    pick = engine.picked_row
-    active = engine.active
-    mu = engine.mu
-    n = 0
+    """Set the linear system up over the rows that points in their modes have; returns how many these are.
+
+    Writes mode_matrix, mode_solution (the right-hand side) and picked_row; points that are not active become OPEN.
+    """
+    K, x, pick = engine.mode_matrix, engine.mode_solution, engine.picked_row
+    mode, d, active = engine.mode, engine.slide_direction, engine.active
+    mu, n = engine.mu, 0
     for p in range(engine.points):
-        if active[p] == 0.0:
+        if active[p] == 0:
             mode[p] = OPEN
         for k in range(3 if mode[p] == STICKS else 1 if mode[p] == SLIDES else 0):
             pick[n] = 3 * p + k
@@ -90,12 +91,9 @@ def _eliminate(K, x, n):
 
 @kernel
 def _scatter(engine, f):
-    """f from the solution."""
-    x = engine.mode_solution
-    mode = engine.mode
-    d = engine.slide_direction
-    mu = engine.mu
-    n = 0
+    """Write f from mode_solution, each point by its mode."""
+    x, mode, d = engine.mode_solution, engine.mode, engine.slide_direction
+    mu, n = engine.mu, 0
     for p in range(engine.points):
         r = 3 * p
         if mode[p] == OPEN:
@@ -110,7 +108,7 @@ def _scatter(engine, f):
 
 @kernel
 def velocities(engine, A, b, f):
-    """RESIDUAL = A f + b over the rows of the points."""
+    """Write contact_velocity = A f + b over the rows of the points."""
     u, m = engine.contact_velocity, 3 * engine.points
     for j in range(0, m, W):
         u[j : j + W] = b[j : j + W]
@@ -123,14 +121,11 @@ def velocities(engine, A, b, f):
 @kernel
 def _change_modes(engine, f):
     """Give every active point that is not fine another mode; True if there was one."""
-    u = engine.contact_velocity
-    mode = engine.mode
-    d = engine.slide_direction
-    active = engine.active
-    mu, changed = engine.mu, False
+    u, mu, changed = engine.contact_velocity, engine.mu, False
+    mode, d, active = engine.mode, engine.slide_direction, engine.active
     for p in range(engine.points):
         r = 3 * p
-        if active[p] == 0.0:
+        if active[p] == 0:
             continue
         if mode[p] == OPEN:
             if u[r] < -SPEED:
@@ -164,7 +159,7 @@ def _turn(u, r, mode, d, p):
 
 @kernel
 def modes_of(engine, f):
-    """MODE and DIRECTION that impulses found otherwise stand for."""
+    """Write mode and slide_direction that impulses found otherwise stand for."""
     mode, d, mu = engine.mode, engine.slide_direction, engine.mu
     for p in range(engine.points):
         r = 3 * p

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from numba.types import int64
-
-from ...compiled.jit import entry, kernel
+from ...compiled.jit import address, entry, kernel, run, vector, writable
+from ...compiled.lanes import numbers
+from ...compiled.workspace import workspace_at
 from ...dynamics.state import LARGE, OK, REFUSED, copy, is_usable
 from . import joints, pushes
+from .fields import Engine
+from .kept import keep_state, put_back, take
 
 LEFT_RANGE = 2
+
+engine_at = workspace_at(Engine)
 
 
 @kernel
@@ -21,50 +25,51 @@ def _is_bounded(x, size):
 
 
 @kernel
-def _run(engine):
-    """Q_NEXT and V_NEXT from the state, TAU and PUSH; True if they are numbers."""
-    nq, nv = engine.tree.nq, engine.tree.nv
-    copy(engine.tree.q, engine.q_start, nq)
-    copy(engine.tree.v, engine.v_start, nv)
-    call(engine.integrator, engine)
-    return _is_bounded(engine.v_next, nv) and _is_bounded(engine.q_next, nq)
+def _attempt(engine):
+    """Write q_next and v_next from the state, tau and the pushes; True if they are finite and not absurdly large.
+
+    Needs `keep_state`.
+    """
+    run(engine.integrator, engine)
+    return _is_bounded(engine.v_next, engine.nv) and _is_bounded(engine.q_next, engine.nq)
 
 
-@kernel
-def _take(engine, q, v):
-    copy(floats(engine.tree, q), engine.tree.q, engine.tree.nq)
-    copy(floats(engine.tree, v), engine.tree.v, engine.tree.nv)
-
-
-@entry(int64(vector, int64))
-def step(tau, engine):
-    """Efforts (k,) in, the state moved on."""
-    if not is_usable(engine.tree, tau, engine.joints):
+@entry(vector, address)
+def step(tau, address):
+    """Move the state on by one step with efforts (k,); a step that is refused or leaves the range changes nothing."""
+    engine = engine_at(address)
+    if not is_usable(tau, engine.joints):
         return REFUSED
-    joints.take_efforts(engine, floats_of(tau))
-    if not _run(engine):
-        _take(engine, "q_start", "v_start")
+    keep_state(engine)
+    joints.take_efforts(engine, numbers(tau))
+    if not _attempt(engine):
+        put_back(engine)
         return LEFT_RANGE
-    _take(engine, "q_next", "v_next")
+    take(engine, engine.q_next, engine.v_next)
     pushes.count_down(engine)
     return OK
 
 
-@entry(int64(vector, int64))
-def hold(out, engine):
-    """What brakes to the velocities in BRAKE would take in the coming step, into out (k,); q and v stay."""
-    brake, stiff, v = engine.brake_velocity, engine.stop_slope, engine.v_next
-    tau, applied, limit = floats_of(out), engine.tau, engine.effort_limit
-    coordinate, k = engine.joint_coordinate, engine.joints
-    for j in range(k):
-        applied[coordinate[j]] = 0.0
-    engine.is_braked = 1.0
-    fine = _run(engine)
-    engine.is_braked = 0.0
-    _take(engine, "q_start", "v_start")
-    if not fine:
+@entry(vector, writable, address)
+def hold(velocity, out, address):
+    """Write efforts (k,) with which brakes would bring the coordinates to a velocity (nv,) in the coming step.
+
+    They are cut off at the effort limits. The state stays as it is.
+    """
+    engine = engine_at(address)
+    brake, tau, v = engine.brake_velocity, engine.tau, engine.v_next
+    slope, limit, coordinate = engine.stop_slope, engine.effort_limit, engine.joint_coordinate
+    keep_state(engine)
+    copy(velocity, brake, engine.nv)
+    for j in range(engine.joints):
+        tau[coordinate[j]] = 0.0
+    engine.is_braked = 1
+    is_possible = _attempt(engine)
+    engine.is_braked = 0
+    put_back(engine)
+    if not is_possible:
         return LEFT_RANGE
-    for j in range(k):
+    for j in range(engine.joints):
         i = coordinate[j]
-        tau[j] = min(max(stiff[i] * (brake[i] - v[i]), -limit[j]), limit[j])
+        out[j] = min(max(slope[i] * (brake[i] - v[i]), -limit[j]), limit[j])
     return OK

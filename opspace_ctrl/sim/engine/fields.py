@@ -1,7 +1,8 @@
 """The memory of the native simulator: one step of a robot, with its joints' own laws, contacts and closures.
 
 `tree.q`, `tree.v` and `tree.armature` are the state and the inertia that the present stage of the step works with:
-`tree.armature` is the rotors' with the slope of the joints' laws in it, see `joints`. Contact points come first among
+`tree.armature` is the rotors' with the slope of the joints' laws in it, see `joints`; `tree.tau` is the generalised
+force that `forward` is handed. `space.tree` is the same tree. Contact points come first among
 the blocks of `space` (three rows each: normal and two tangents of the ground), closures after them, so that
 `space.Lambda_inv` is the Delassus matrix A = J H^-1 J^T of all of them. Rows of points are r = 3 p, 3 p + 1, 3 p + 2.
 
@@ -11,7 +12,8 @@ A *single* is a coordinate that adds (revolute or prismatic); a *manifold* is a 
 from __future__ import annotations
 
 from ...compiled.workspace import Workspace, call, constant, count, part, result, scratch, state
-from ...dynamics.fields import Dual, Tree
+from ...dynamics.fields import Tree
+from ...dynamics.forward_method import ForwardMethod
 from ...osim.fields import Space
 
 __all__ = ["Engine"]
@@ -22,7 +24,9 @@ class Engine(Workspace):
 
     tree = part(Tree, "the robot")
     space = part(Space, "operational space of contacts and closures; only if there are any")
-    dual = part(Dual, "of forward dynamics `decoupled`; only for it")
+    forward = part(
+        ForwardMethod, "the forward dynamics: tree.qdd from tree.v, tree.tau and tree.external"
+    )
 
     # ---- sizes ----
     nv = count("coordinates of the velocity")
@@ -95,6 +99,11 @@ class Engine(Workspace):
     q_start = state("nq", "configuration before the last step")
     v_start = state("nv", "velocity before the last step")
 
+    # ---- the same once more, so that a step that cannot be made changes nothing: see `kept` ----
+    state_words = constant("", "length of the two below", int)
+    state_now = scratch("0", "all fields above, from applied to v_start, bit for bit", int)
+    state_kept = scratch("0", "a copy of them from before the step", int)
+
     # ---- one step: results ----
     q_next = result("nq", "configuration after the step")
     v_next = result("nv", "velocity after the step, or as found so far")
@@ -102,11 +111,10 @@ class Engine(Workspace):
 
     # ---- one step: joints ----
     tau = scratch("nv", "efforts after saturation, by coordinate; zero on floating bases")
-    drive = scratch("nv", "generalised force handed to `forward`")
     slope = scratch("nv", "of a joint's force in its present piece, level - slope v_next")
     level = scratch("nv", "see slope")
     brake_velocity = scratch(
-        "nv", "what brakes bring each coordinate to, given for `hold` [rad/s, m/s]"
+        "nv", "what brakes bring each coordinate to, as given to `entries.hold` [rad/s, m/s]"
     )
     is_braked = scratch("", "1 while the brakes are on", int)
     no_force = constant("nv", "zeros")
@@ -134,8 +142,6 @@ class Engine(Workspace):
     )
     pseudo_impulse = scratch("rows + 8", "impulses that move positions alone")
     response = scratch("nv", "H^-1 J^T times impulses")
-    sweeps_used = result("", "Gauss-Seidel sweeps of the last solve, 0 if modes were enough", int)
-    last_change = result("", "largest change of a velocity in the last of them [m/s]")
 
     # ---- contacts by their modes, see `active_set` ----
     mode_rounds = result("", "solves until every point was in its mode", int)
@@ -151,7 +157,6 @@ class Engine(Workspace):
     contact_matrix = scratch("3 * points, 3 * points", "A' = A_cc - X^T X: what contacts feel")
 
     # ---- stages ----
-    forward = call("(engine): tree.qdd from tree.q (placed), tree.v, tree.external and drive")
     integrator = call("(engine): q_next and v_next from tree.q, tree.v and tau")
     semi_implicit = call("(engine): the step with contacts, whatever the integrator")
     place_constraints = call("(engine): gap, is_near and, if something is near, space.J")

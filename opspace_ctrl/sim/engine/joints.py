@@ -1,15 +1,16 @@
 """What a joint does by itself: saturation, damping, Coulomb friction with stiction, stops and brakes.
 
 Everything but saturation is a force that falls with the velocity at the END of the step, piece by piece a line:
-    f(v') = LEVEL - SLOPE v'
+    f(v') = level - slope v'
 so that a joint that sticks, or rests at its stop, is held by the step's own equation and never chatters:
-    damping         SLOPE = d
-    sliding         LEVEL = -+ f_c
-    sticking        SLOPE = f_c / CREEP        (a joint that sticks creeps at less than CREEP, 1e-8 rad/s)
-    at a stop       SLOPE = STIFF, LEVEL = STIFF w, with w = (limit - q) / step: it arrives there and stays
+    damping         slope = d
+    sliding         level = -+ f_c
+    sticking        slope = f_c / creep        (a joint that sticks creeps at less than `creep`, 1e-8 rad/s)
+    at a stop       slope = stop_slope, level = stop_slope w, with w = (limit - q) / dt: it arrives there and stays
     braked          the same with the velocity that the brake asks for
-The step solves for v' in the pieces of the last step, and again while some joint turns out to be in another one.
-SLOPE enters as armature, (H + step SLOPE) dv = step (tau + LEVEL - SLOPE v - h), so every forward dynamics carries it.
+The step solves for v' in the pieces of the last step (`slide`, `stop`), and again while some joint turns out to be in
+another one. `slope` enters as armature, (H + dt slope) dv = dt (tau + level - slope v - h), so every forward dynamics
+carries it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _SLACK = 1e-6  # relative: a joint at the end of a piece does not change for rou
 
 @kernel
 def take_efforts(engine, tau):
-    """Joint efforts (k,) into APPLIED and TAU, cut off at the effort limits."""
+    """Cut joint efforts (k,) off at the effort limits. Writes applied and tau."""
     out, limit, coordinate = engine.tau, engine.effort_limit, engine.joint_coordinate
     applied = engine.applied
     for j in range(engine.joints):
@@ -33,60 +34,80 @@ def take_efforts(engine, tau):
 
 
 @kernel
-def stop_velocity(engine, s, side):
-    """Velocity with which coordinate s arrives at its lower (1) or upper (-1) limit; beyond it, zero."""
-    q = engine.tree.q[engine.single_q[s]]
-    step = engine.dt
+def _stop_velocity(position, lower, upper, side, dt):
+    """Velocity with which a coordinate arrives at its lower (side 1) or upper (-1) limit; beyond it, zero."""
     if side > 0.0:
-        return min(engine.lower_limit[s] - q, 0.0) / step
-    return max(engine.upper_limit[s] - q, 0.0) / step
+        return min(lower - position, 0.0) / dt
+    return max(upper - position, 0.0) / dt
 
 
 @kernel
 def set_law(engine, damping):
-    """SLOPE and LEVEL of every coordinate in its present piece; damping at the step's start, its end, or left out."""
-    slope = engine.slope
-    level = engine.level
-    slide = engine.slide
-    V = engine.tree.v
-    d, friction, creep = (engine.damping, engine.friction, engine.creep)
-    for i in range(engine.tree.nv):
+    """Find the line of every coordinate in its present piece; needs slide, stop and tree.q. Writes slope and level.
+
+    damping is IMPLICIT (by the velocity at the end of the step), EXPLICIT (by tree.v) or NO_DAMPING.
+    """
+    slope, level, slide = engine.slope, engine.level, engine.slide
+    d, friction, creep = engine.damping, engine.friction, engine.creep
+    v = engine.tree.v
+    for i in range(engine.nv):
         slope[i] = d[i] if damping == IMPLICIT else 0.0
-        level[i] = -d[i] * V[i] if damping == EXPLICIT else 0.0
+        level[i] = -d[i] * v[i] if damping == EXPLICIT else 0.0
         if friction[i] > 0.0:
             if slide[i] == 0.0:
                 slope[i] += friction[i] / creep
             else:
                 level[i] -= friction[i] * slide[i]
-    stop, stiff = engine.stop, engine.stop_slope
+    _add_stops(engine)
+    if engine.is_braked == 1:
+        _add_brakes(engine)
+
+
+@kernel
+def _add_stops(engine):
+    """Add the lines of the stops that hold a coordinate to slope and level."""
+    slope, level, stop = engine.slope, engine.level, engine.stop
+    single_q, single_v, stop_slope = engine.single_q, engine.single_v, engine.stop_slope
+    lower, upper, dt = engine.lower_limit, engine.upper_limit, engine.dt
+    q = engine.tree.q
     for s in range(engine.singles):
         if stop[s] != 0.0:
-            i = engine.single_v[s]
-            slope[i] += stiff[i]
-            level[i] += stiff[i] * stop_velocity(engine, s, stop[s])
-    if engine.is_braked == 1.0:
-        brake, coordinate = engine.brake_velocity, engine.joint_coordinate
-        for j in range(engine.joints):
-            i = coordinate[j]
-            slope[i] += stiff[i]
-            level[i] += stiff[i] * brake[i]
+            i = single_v[s]
+            w = _stop_velocity(q[single_q[s]], lower[s], upper[s], stop[s], dt)
+            slope[i] += stop_slope[i]
+            level[i] += stop_slope[i] * w
+
+
+@kernel
+def _add_brakes(engine):
+    """Add the lines of the brakes to slope and level; needs brake_velocity."""
+    slope, level, stop_slope = engine.slope, engine.level, engine.stop_slope
+    brake, coordinate = engine.brake_velocity, engine.joint_coordinate
+    for j in range(engine.joints):
+        i = coordinate[j]
+        slope[i] += stop_slope[i]
+        level[i] += stop_slope[i] * brake[i]
 
 
 @kernel
 def apply_law(engine, v, force):
-    """DRIVE = force + LEVEL - SLOPE v for the velocity v at the start of the step, and ARMATURE with step SLOPE."""
-    slope, level, drive = engine.slope, engine.level, engine.tree.tau
-    rotor, armature, step = (engine.rotor, engine.tree.armature, engine.dt)
-    for i in range(engine.tree.nv):
-        drive[i] = force[i] + level[i] - slope[i] * v[i]
-        armature[i] = rotor[i] + step * slope[i]
+    """Hand the law to the forward dynamics, for the velocity v at the start of the step and a force beside it.
+
+    Needs slope and level. Writes tree.tau = force + level - slope v, and tree.armature = rotor + dt slope.
+    """
+    slope, level, rotor = engine.slope, engine.level, engine.rotor
+    tau, armature, dt = engine.tree.tau, engine.tree.armature, engine.dt
+    for i in range(engine.nv):
+        tau[i] = force[i] + level[i] - slope[i] * v[i]
+        armature[i] = rotor[i] + dt * slope[i]
 
 
 @kernel
 def change_pieces(engine, settling):
-    """Put every joint into the piece in which V_NEXT lies; True if some joint was in another one.
+    """Put every joint into the piece in which v_next lies; True if some joint was in another one.
 
-    When settling, joints may only be caught, not let go: that ends after finitely many rounds and takes energy at most.
+    Writes slide and stop. When settling, joints may only be caught, not let go: that ends after finitely many rounds
+    and takes energy at most.
     """
     if engine.has_losses == 0:
         return False
@@ -95,9 +116,10 @@ def change_pieces(engine, settling):
 
 @kernel
 def _slides(engine, settling):
+    """Write slide for v_next; True if a joint began to slide or to stick."""
     slide, v, friction = engine.slide, engine.v_next, engine.friction
     creep, changed = engine.creep, False
-    for i in range(engine.tree.nv):
+    for i in range(engine.nv):
         if friction[i] > 0.0:
             if slide[i] == 0.0:
                 if abs(v[i]) > creep * (1.0 + _SLACK) and not settling:
@@ -111,28 +133,28 @@ def _slides(engine, settling):
 
 @kernel
 def _stops(engine, settling):
-    stop, v = engine.stop, engine.v_next
-    changed = False
+    """Write stop for v_next; True if a joint came to a stop, or left one that would have had to pull."""
+    stop, v, q = engine.stop, engine.v_next, engine.tree.q
+    lower, upper, dt = engine.lower_limit, engine.upper_limit, engine.dt
+    single_q, single_v, changed = engine.single_q, engine.single_v, False
     for s in range(engine.singles):
-        speed, side = v[engine.single_v[s]], stop[s]
+        position, speed, side = q[single_q[s]], v[single_v[s]], stop[s]
         if side == 0.0:
-            if speed < stop_velocity(engine, s, 1.0):
+            if speed < _stop_velocity(position, lower[s], upper[s], 1.0, dt):
                 stop[s], changed = 1.0, True
-            elif speed > stop_velocity(engine, s, -1.0):
+            elif speed > _stop_velocity(position, lower[s], upper[s], -1.0, dt):
                 stop[s], changed = -1.0, True
-        elif (
-            side * (speed - stop_velocity(engine, s, side)) > 0.0 and not settling
-        ):  # it would have to pull
-            stop[s], changed = 0.0, True
+        elif not settling:
+            if side * (speed - _stop_velocity(position, lower[s], upper[s], side, dt)) > 0.0:
+                stop[s], changed = 0.0, True
     return changed
 
 
 @kernel
 def push_back(engine, q):
-    """Bring coordinates that are beyond a limit back by a fifth of the way: positions alone, no velocity."""
-    share = engine.correction
+    """Bring coordinates of q that are beyond a limit back by a share `correction` of the way; no velocity changes."""
+    single_q, share = engine.single_q, engine.correction
+    lower, upper = engine.lower_limit, engine.upper_limit
     for s in range(engine.singles):
-        k = engine.single_q[s]
-        q[k] += share * (
-            max(engine.lower_limit[s] - q[k], 0.0) + min(engine.upper_limit[s] - q[k], 0.0)
-        )
+        k = single_q[s]
+        q[k] += share * (max(lower[s] - q[k], 0.0) + min(upper[s] - q[k], 0.0))

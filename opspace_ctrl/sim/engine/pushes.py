@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 from ...compiled.jit import kernel
-from ...dynamics.frames import frame_point
+from ...compiled.lanes import row
+from ...dynamics.frames import add_external
 from ...dynamics.rows import clear
-from ...dynamics.spatial import add, cross
-
-FRAME, LEFT, WRENCH = 0, 1, 2  # columns of PUSH
 
 
 @kernel
 def apply_pushes(engine):
-    """EXTERNAL of the wrenches that act now, at the poses at hand."""
-    external, header = engine.tree.external, ints_at(engine, 2)
-    if header["has_external", 0] == 1:
-        clear(external, 6, engine.tree.n + 1)
-        header["has_external", 0] = 0
-    for p in range(engine.pushes):
-        if engine.push_steps[p] > 0.0:
-            header["has_external", 0] = 1
-            f = int(engine.push_frame[p])
-            node, force = (
-                engine.tree.frame_node[f],
-                (engine.push_wrench[p, 0], engine.push_wrench[p, 1], engine.push_wrench[p, 2]),
-            )
-            torque = (engine.push_wrench[p, 3], engine.push_wrench[p, 4], engine.push_wrench[p, 5])
-            torque = add(torque, cross(frame_point(engine.tree, f), force))
-            for k in range(3):
-                external[k, node] += torque[k]
-                external[3 + k, node] += force[k]
+    """Add up the wrenches that act now, at the poses at hand; needs the kinematics. Writes tree.external."""
+    tree, pushes = engine.tree, engine.pushes
+    frame, steps, wrench = engine.push_frame, engine.push_steps, engine.push_wrench
+    if tree.has_external == 1:
+        clear(tree.external, 6, tree.n + 1)
+        tree.has_external = 0
+    for p in range(pushes):
+        if steps[p] > 0.0:
+            tree.has_external = 1
+            add_external(tree, frame[p], row(wrench, p))
 
 
 @kernel
 def count_down(engine):
-    """One step less for every wrench; what has acted is kept for the sensors."""
-    for p in range(engine.pushes):
-        if engine.push_steps[p] > 0.0 or engine.last_push_steps[p] > 0.0:
-            for k in range(8):
-                last[p, k] = push[p, k]
-            engine.push_steps[p] = max(engine.push_steps[p] - 1.0, 0.0)
+    """Take one step off every wrench; what acted in this step is kept in last_push_frame, _steps and _wrench."""
+    frame, steps, wrench = engine.push_frame, engine.push_steps, engine.push_wrench
+    last_frame, last_steps = engine.last_push_frame, engine.last_push_steps
+    last_wrench, pushes = engine.last_push_wrench, engine.pushes
+    for p in range(pushes):
+        if steps[p] > 0.0 or last_steps[p] > 0.0:
+            last_frame[p], last_steps[p] = frame[p], steps[p]
+            for k in range(6):
+                last_wrench[p, k] = wrench[p, k]
+            steps[p] = max(steps[p] - 1.0, 0.0)

@@ -1,4 +1,4 @@
-"""Contacts and closures as rows of tasks: what users write, and the blocks of `osim` that it becomes."""
+"""Contacts and closures as users write them, and where they are."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...dynamics import frame_pose
-from ...dynamics.pack import Nodes
 from ...errors import ConfigurationError, quoted
 from ...model import Model
 from ...model.rotations import from_quaternion
-from ...osim.pack import pack_tasks
-from ...osim.tasks import ROWS, Block
+from ...osim.tasks import ROWS
 from ..joint_index import floating_bases
 
 __all__ = [
@@ -22,7 +20,6 @@ __all__ = [
     "closed",
     "ground_axes",
     "on_the_ground",
-    "pack_rows",
     "parse_contacts",
     "parse_loops",
     "points_of",
@@ -181,69 +178,3 @@ def ground_axes(normal) -> np.ndarray:
     x = least - n * (n @ least)
     x /= np.linalg.norm(x)
     return np.array([n, x, np.cross(n, x)])
-
-
-def pack_rows(
-    work: Workspace, model: Model, contacts: Sequence[Contact], loops: Sequence[Loop], normal
-) -> None:
-    """The blocks of contacts and closures into a workspace: tables, Jacobian, Delassus matrix."""
-    axes, blocks, points = ground_axes(normal), [], []
-    select = np.hstack([axes, np.zeros((3, 3))])
-    for contact in contacts:
-        for point in contact.points:
-            blocks.append(Block(model.frame_index(contact.frame), -1, select, 3 * len(blocks)))
-            points.append(point)
-    m, first_rows = 3 * len(points), []
-    for loop in loops:
-        blocks.append(
-            Block(model.frame_index(loop.first), model.frame_index(loop.second), ROWS[loop.rows], m)
-        )
-        first_rows.append(m)
-        m += loop.size
-    pack_tasks(work, model, blocks)
-    nodes = Nodes(model)
-    for b, point in enumerate(points):
-        f = blocks[b].frame
-        local = model.frame_translation[f] + model.frame_rotation[f] @ point
-        work["point"][b, :3] = nodes.axes[model.frame_body[f]].T @ local
-    work.put("ground_axes", axes)
-    work.put(
-        "LOOP",
-        [
-            (
-                model.frame_index(loop.first),
-                model.frame_index(loop.second),
-                row,
-                list(ROWS).index(loop.rows),
-            )
-            for loop, row in zip(loops, first_rows)
-        ]
-        or [(0, 0, 0, 0)],
-        int,
-    )
-    work.put("closure_rotation", np.tile(np.eye(3).ravel(), (max(len(loops), 1), 1)))
-    _results(work, model, len(points), m, len(loops))
-
-
-def _results(work: Workspace, model: Model, points: int, m: int, loops: int) -> None:
-    closed = m - 3 * points
-    for slot, value in (
-        ("points", points),
-        ("rows", m),
-        ("closure_rows", closed),
-        ("closures", loops),
-    ):
-        work.set_count(slot, value)
-    for slot in ("gap", "active", "mode"):
-        work.zeros(slot, max(points, 1))
-    work.zeros("slide_direction", max(points, 1), 2)
-    work.put("picked_row", np.zeros(m), int)
-    work.zeros("mode_matrix", m + 8, m + 8)
-    work.zeros("mode_solution", m + 8)
-    work.zeros("POSE", 2, 16)
-    work.zeros("contact_matrix", m + 8, m + 8)
-    work.zeros("closure_coupling", closed + 1, m + 8)
-    work.zeros("closure_factor", closed + 1, closed + 1)
-    for slot in ("row_velocity", "contact_velocity", "impulse", "pseudo_impulse"):
-        work.zeros(slot, m + 8)  # a register may overrun
-    work.zeros("response", model.nv)
