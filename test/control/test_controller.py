@@ -283,7 +283,7 @@ def test_inputs_that_go_stale_while_others_come_are_taken_back_and_disturb_no_ti
     core = Controller(
         arm, controller_settings({"method": "sparse_ltdl", **TOOL, "tool.force_axes": ["z"]})
     )._core
-    streams, usual, time = Streams(core), sys.getswitchinterval(), 0.0
+    streams, usual, time = Streams(core.law), sys.getswitchinterval(), 0.0
     sys.setswitchinterval(1e-6)
     try:
         with ThreadPoolExecutor(1) as other:

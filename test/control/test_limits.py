@@ -113,7 +113,17 @@ def test_errors_are_shortened_not_bent():
     np.testing.assert_allclose(
         found, core.law.stiffness[0] * short + core.law.target_acceleration[0], rtol=0, atol=1e-8
     )
+    assert core.law.error_clipped == 1  # a task, though its position and orientation both
+
+
+def test_tasks_with_shortened_errors_are_counted_once_each():
+    core, q, v = pulled()
+    core.law.error_limit[0] = 0.01, 0.01
+    core.tick(q, v, 0.1)
     assert core.law.error_clipped == 1
+    core.law.error_limit[1] = 0.01, 0.01
+    core.tick(q, v, 0.1)
+    assert core.law.error_clipped == 2
 
 
 def run(core, q, v, seconds, dt=1e-3):
