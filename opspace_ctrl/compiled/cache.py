@@ -80,7 +80,9 @@ def _private(path: Path) -> Path:
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     about = path.stat()
     if about.st_uid != os.geteuid() or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PermissionError(f"{path} belongs to or can be written by somebody else (valid: yours, mode 700)")
+        raise PermissionError(
+            f"{path} belongs to or can be written by somebody else (valid: yours, mode 700)"
+        )
     if not os.access(path, os.W_OK):
         raise PermissionError(f"{path} cannot be written")
     return path

@@ -47,7 +47,6 @@ __all__ = [
     "INERTIA_LAW",
     "LIMIT_KIND",
     "LIMIT_ROW",
-    "NOW",
     "RAW_MODE",
     "SOLVED_KIND",
     "TASKS_MODE",
@@ -65,7 +64,7 @@ INERTIA_LAW, IMPEDANCE_LAW = 0, 1  # `task_law`
 FRAME_AXES, WORLD_AXES = 0, 1  # `contact_axes`
 SOLVED_KIND, GIVEN_KIND, LIMIT_KIND = 0, 1, 2  # `stack_level_kind`
 UNILATERAL, CONE, CENTRE, TORSION = 0, 1, 2, 3  # columns of `contact_margin`
-BEFORE, AFTER, NOW = 0, 1, 2  # rows of `included`
+BEFORE, AFTER = 0, 1  # rows of `included`
 LIMIT_ROW = -100  # `stack_row` of the first listed joint; the next are below
 
 
@@ -222,12 +221,10 @@ class Law(Workspace):
     last_time = state("", "of the last tick [s]; 0 before the first")
     fade_start = state("", "when the last change of contacts or tasks began to fade [s]")
     included = state(
-        "3, c + t",
-        "1 for contacts and tasks that are in: BEFORE and AFTER the fade; row NOW is scratch, for a"
-        " solution of the contacts alone",
+        "2, c + t", "1 for contacts and tasks that are in, BEFORE and AFTER the present fade"
     )
     error_side = state(
-        "t, 3", "the last rotation error [rad]: which side of pi it was on, see `orientation`"
+        "t, 3", "the last rotation error [rad]: which side of pi it was on, see `so3.logarithm`"
     )
     integral = state("t, 6", "integral part of the force loop, in the task's axes [N, Nm]")
     tau = state(
@@ -235,6 +232,10 @@ class Law(Workspace):
         "the torques [Nm or N], in the order of the command: the tick's result, from which the next"
         " one is rate limited, and which stays if that one is not finite",
     )
+
+    # ---- what this tick computes ----
+    present_mode = result("", "`mode` when the tick began; GRAVITY_MODE in `bias_alone`", int)
+    present_bias_in_law = result("", "`bias_in_law` when the tick began; 0 in `bias_alone`", int)
 
     # ---- tasks in this tick ----
     pose = result(
@@ -259,15 +260,12 @@ class Law(Workspace):
     row_applied = result("m", "force of the force axes [N, Nm], added to what the level finds")
     row_speed = result("m", "J v [m/s, rad/s]")
     row_posture = result("m", "J a of `posture_acceleration`, the base at rest")
-    row_bias = result("m", "J H^-1 of `h_compensated`; only written when `bias_in_law` is 1")
-    row_force = scratch("m", "forces of one level by row: what J^T is multiplied with [N, Nm]")
+    row_bias = result("m", "J H^-1 of `h_compensated`; valid while `present_bias_in_law` is 1")
+    row_force = scratch("m + 8", "forces of one level by row: what J^T is multiplied with [N, Nm]")
     row_response = scratch("m", "J H^-1 e_j of one joint near its limit")
 
     # ---- joint space in this tick ----
     h_compensated = result("nv", "the part of the bias forces that is compensated [Nm, N]")
-    projected_torque = scratch(
-        "nv", "tau0 that J H^-1 is applied to in `operational_space`: raw mode's, or zero"
-    )
     J_base = result("m, 8", "by lane: base columns of J, row by row")
     H_base = result("nv, 8", "by lane: base columns of H")
     posture_target = result("k", "q_d of the posture's program [rad or m]")
@@ -297,6 +295,7 @@ class Law(Workspace):
     net_torque = scratch("nv", "torques of all levels less `h_compensated`, in `limit_joints`")
 
     # ---- the stack: its rows and levels ----
+    chosen = scratch("c + t", "1 for contacts and tasks that the present solution contains")
     stack_rows = result("", "rows of the stack", int)
     stack_levels = result("", "levels of the stack", int)
     stack_contact_rows = result("", "its first rows: contacts that carry", int)
@@ -322,7 +321,8 @@ class Law(Workspace):
         "stack", "acceleration that a row needs when only the bias acts; or the force given for it"
     )
     s = scratch("stack", "acceleration that the levels above have already caused")
-    F = result("stack", "F_k of every level; for the posture, what each level takes back of it")
+    F = result("stack", "F_k of every level")
+    F_posture = scratch("stack", "what each level takes back of the posture")
     stack_posture = scratch(
         "stack", "acceleration of every row by the posture, less what the levels took back so far"
     )
@@ -370,7 +370,9 @@ class Law(Workspace):
     wanted_torque = scratch("k", "the scaled levels together, clipped, model order [Nm or N]")
     change = scratch("k", "of the torques in this tick, model order [Nm or N]")
     saturated = result("k", "1 where the torque is at its limit, model order")
-    tau_held = result("k", "level 0 alone, clipped, in the order of the command: see `gravity`")
+    tau_held = result(
+        "k", "level 0 alone, clipped, in the order of the command: see `Core.gravity`"
+    )
 
     # ---- the report ----
     ramped = result("", "0 .. 1, how far the ramp is")
@@ -382,25 +384,8 @@ class Law(Workspace):
     joints_limited = result("", "joints that a limit holds", int)
     is_damped = result("", "reported levels with a damped direction", int)
     not_finite = result("", "1 if a torque was not finite, and the last ones were kept", int)
-    error_clipped = result("", "errors of position or orientation that were shortened", int)
+    error_clipped = result("", "tasks whose error of position or orientation was shortened", int)
     base_residual = result("", "largest of what the contacts cannot supply to the base [N, Nm]")
-
-    # ---- arguments that still go through memory: they become arguments of stages ----
-    tick_time = scratch("", "time of this tick [s], for `desired_accelerations`")
-    dt = scratch(
-        "", "since the last tick [s], -1 in the first; for `desired_accelerations`, `finish`"
-    )
-    which_set = scratch("", "row of `included` that is solved, for `solve` and `build_stack`", int)
-    set_weight = scratch("", "0 .. 1, how much of that solution counts, for `solve` and `supply`")
-    force_level = scratch("", "reported level whose F `supply` takes, -1 for the posture's", int)
-    report_level = scratch("", "reported level that `supply` adds to", int)
-    sign = scratch("", "+1 or -1, of the row forces in `supply`")
-    first_row = scratch("", "first row of the level, for `invert_by_eigenvalues`", int)
-    level_size = scratch("", "number of its rows, for `invert_by_eigenvalues`", int)
-    damping_threshold = scratch("", "e of the level, for `invert_by_eigenvalues`")
-    cut_threshold = scratch("", "c of the level, for `invert_by_eigenvalues`")
-    found_rank = scratch("", "what `invert_by_eigenvalues` found: independent rows")
-    found_damped = scratch("", "and 1 if a direction is damped or lost")
 
     # ---- stages ----
     take_state = call("(law): kinematics, velocities, h, Jdot v, poses and velocities of the tasks")
@@ -408,12 +393,16 @@ class Law(Workspace):
         "(law): J, Lambda^-1, the compensated bias, base columns, and joints near their limits"
     )
     desired_accelerations = call(
-        "(law): references, errors, and what contacts, tasks and posture ask for"
+        "(law, time, dt): references, errors, and what contacts, tasks and posture ask for"
     )
-    solve = call("(law): adds torques and contact forces of one set of contacts and tasks")
+    solve = call("(law, weight): adds torques and contact forces of the contacts and tasks chosen")
     build_stack = call("(law): rows, levels, A and r of the stack")
     eliminate = call("(law): F of every level, and the Schur complements")
-    invert_by_eigenvalues = call("(law): P and Q of a level that is singular or nearly so")
-    supply = call("(law): the torque of a level, less what the contacts supply of it")
+    invert_by_eigenvalues = call(
+        "(law, start, size, e, cut, report): P and Q of a level that is singular or nearly so"
+    )
+    supply = call(
+        "(law, level, weight): the torque of a level, less what the contacts supply of it"
+    )
     limit_joints = call("(law): activation of the joint that exceeds its bound most")
-    finish = call("(law): from the levels to the command")
+    finish = call("(law, dt): from the levels to the command")

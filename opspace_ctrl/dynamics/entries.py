@@ -83,7 +83,7 @@ def inverse_dynamics(q, v, a, out, address):
     rnea.body_forces(tree)
     rnea.subtract_external(tree)
     rnea.joint_forces(tree, tau)
-    rnea.add_armature(tree, tau)
+    rnea.add_armature(tree, tree.a, tau)
     return OK
 
 

@@ -23,7 +23,7 @@ def ltdl(tree):
     """
     H, D_inv, x = tree.H, tree.D_inv, tree.x
     path, depth = tree.path_e, tree.depth_e
-    lam, step = tree.lambda_e, tree.step
+    lambda_e, step = tree.lambda_e, tree.step
     for s in range(tree.steps):
         k = step[s]
         d, p = depth[k], k - 1
@@ -31,7 +31,7 @@ def ltdl(tree):
         scale = 1.0 / pivot
         D_inv[k] = scale
         # the second pivot is det / pivot, which need not wait for the division by the first
-        if d > 0 and lam[k] == p:
+        if d > 0 and lambda_e[k] == p:
             scale_1, factor = (
                 pivot / (pivot * H[p, d - 1] - H[k, d - 1] * H[k, d - 1]),
                 scale * H[k, d - 1],

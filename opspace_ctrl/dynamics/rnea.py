@@ -180,8 +180,8 @@ def _from_nodes(tree, x, out):
 
 
 @kernel
-def add_armature(tree, out):
-    """out += armature * a, for the acceleration in `a`."""
-    a, armature = tree.a, tree.armature
+def add_armature(tree, a, out):
+    """out += armature * a, for an acceleration a by coordinate."""
+    armature = tree.armature
     for i in range(tree.nv):
         out[i] += armature[i] * a[i]

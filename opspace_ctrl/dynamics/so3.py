@@ -12,6 +12,7 @@ from ..compiled.jit import kernel
 from .spatial import add, cross, dot, scale
 
 SMALL = 0.05  # [rad] below which series are used: the quotients lose their digits
+NEAR_PI = 2.8  # [rad] beyond which the logarithm keeps to the side it was on
 
 
 @kernel
@@ -25,6 +26,47 @@ def coefficients(x):
         )
     half = math.sin(0.5 * x)  # 1 - cos x = 2 sin^2 (x / 2): nothing cancels
     return 2.0 * half * half / (x * x), (x - math.sin(x)) / (x * x * x)
+
+
+@kernel
+def _coefficient_derivatives(x, b, c):
+    """db/dx / x and dc/dx / x of the `coefficients` b and c of an angle x >= 0."""
+    if x < SMALL:
+        y = x * x
+        return (
+            -1.0 / 12.0 + y * (1.0 / 180.0 - y / 6720.0),
+            -1.0 / 60.0 + y * (1.0 / 1260.0 - y / 60480.0),
+        )
+    return (math.sin(x) / x - 2.0 * b) / (x * x), (b - 3.0 * c) / (x * x)
+
+
+@kernel
+def rotation_rates(r, dr, ddr):
+    """Angular velocity Jl(r) r' and acceleration Jl r'' + Jl' r' of exp(r(t)), Jl = 1 + b [r] + c [r]^2."""
+    x = math.sqrt(dot(r, r))
+    b, c = coefficients(x)
+    db, dc = _coefficient_derivatives(x, b, c)
+    along, r_dr = dot(r, dr), cross(r, dr)
+    r_r_dr = cross(r, r_dr)
+    rate = add(dr, add(scale(b, r_dr), scale(c, r_r_dr)))
+    r_ddr = cross(r, ddr)
+    change = add(ddr, add(scale(b, r_ddr), scale(c, cross(r, r_ddr))))
+    change = add(change, scale(db * along, r_dr))
+    change = add(change, scale(dc * along, r_r_dr))
+    return rate, add(change, scale(c, cross(dr, r_dr)))  # b [r'] r' = 0 and c [r][r'] r' = 0
+
+
+@kernel
+def exponential(r):
+    """Rows of exp([r])."""
+    x = math.sqrt(dot(r, r))
+    b, c = coefficients(x)
+    s, cos = 1.0 - c * x * x, 1.0 - b * x * x
+    return (
+        (cos + b * r[0] * r[0], b * r[0] * r[1] - s * r[2], b * r[0] * r[2] + s * r[1]),
+        (b * r[0] * r[1] + s * r[2], cos + b * r[1] * r[1], b * r[1] * r[2] - s * r[0]),
+        (b * r[0] * r[2] - s * r[1], b * r[1] * r[2] + s * r[0], cos + b * r[2] * r[2]),
+    )
 
 
 @kernel
@@ -111,3 +153,17 @@ def quaternion_log(q):
     sine = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2])
     factor = 2.0 * math.atan2(sine, q[3]) / sine if sine > 1e-9 else 2.0
     return factor * q[0], factor * q[1], factor * q[2]
+
+
+@kernel
+def logarithm(r0, r1, r2, side):
+    """Rotation vector of the rotation with rows r0, r1, r2.
+
+    Its angle is at most pi; but where it is beyond NEAR_PI and would turn against `side`, the vector of the last tick,
+    the longer way round is kept, so that an error that passes pi does not change its sign from tick to tick.
+    """
+    found = quaternion_log(quaternion_of(r0, r1, r2))
+    angle = math.sqrt(dot(found, found))
+    if angle > NEAR_PI and dot(found, side) < 0.0:
+        return scale((angle - 2.0 * math.pi) / angle, found)
+    return found

@@ -123,10 +123,10 @@ def add_transposed_times(space, rows, right, out, columns, sign):
 @kernel
 def store_product(space, a, b, K, k, t):
     """Block (a, b) of Lambda^-1 = K_k T: the six registers t hold T = W K_b^T, a row each."""
-    LI = space.Lambda_inv
+    Lambda_inv = space.Lambda_inv
     row, column = space.block_row[a], space.block_row[b]
     for r in range(space.block_rows[a]):
-        LI[row + r, column : column + W] = (
+        Lambda_inv[row + r, column : column + W] = (
             K[6 * k, r] * t[0]
             + K[6 * k + 1, r] * t[1]
             + K[6 * k + 2, r] * t[2]
@@ -139,9 +139,9 @@ def store_product(space, a, b, K, k, t):
 @kernel
 def store_zero(space, a, b):
     """Block (a, b) of tasks on robots that share only the world."""
-    LI, none = space.Lambda_inv, splat(0.0)
+    Lambda_inv, none = space.Lambda_inv, splat(0.0)
     for r in range(space.block_rows[a]):
-        LI[space.block_row[a] + r, space.block_row[b] : space.block_row[b] + W] = none
+        Lambda_inv[space.block_row[a] + r, space.block_row[b] : space.block_row[b] + W] = none
 
 
 @kernel
@@ -177,12 +177,12 @@ def mirror(matrix, m, from_lower):
 
 @kernel
 def body_accelerations_to_tasks(space):
-    """X = K a for the body accelerations FA that joint forces alone would cause."""
-    K, FA, X = space.K, space.tree.alpha, space.Jx
+    """Jx = K alpha for the body accelerations alpha that joint forces alone would cause. Needs K, tree.alpha."""
+    K, alpha, X = space.K, space.tree.alpha, space.Jx
     for b in range(space.blocks):
         total = splat(0.0)
         for k in range(space.block_leg[b], space.block_leg[b] + space.block_legs[b]):
             node = space.leg_end[k]
             for c in range(6):
-                total = total + FA[node, c] * K[6 * k + c, 0:W]
+                total = total + alpha[node, c] * K[6 * k + c, 0:W]
         X[space.block_row[b] : space.block_row[b] + W] = total

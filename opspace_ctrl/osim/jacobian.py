@@ -143,13 +143,13 @@ def moving_mass(tree):
 @kernel
 def center_of_mass_rows(space, b):
     """The centre of mass moves with the linear part of I_c S / M (needs composite inertias)."""
-    J, FC, coordinate = space.J, space.tree.F, space.tree.coordinate
+    J, F, coordinate = space.J, space.tree.F, space.tree.coordinate
     multiplier, first = space.tree.multiplier, space.block_first[b]
     inverse = 1.0 / moving_mass(space.tree)
     x, y, z = task_rows(space, b, 0)
     for j in range(space.tree.n):
         r = first + coordinate[j]
-        column = FC[3, j] * x + FC[4, j] * y + FC[5, j] * z
+        column = F[3, j] * x + F[4, j] * y + F[5, j] * z
         J[r, 0:W] = J[r, 0:W] + (multiplier[j] * inverse) * column
 
 

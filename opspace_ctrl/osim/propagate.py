@@ -29,23 +29,23 @@ def pass_on(x, xs, U, i):
 @kernel
 def carry_rows(space, b, keep, keeping):
     """Y_d and Y_D of block b on a path, tip to base; if asked, K before each node into `keep`, six registers a slot."""
-    S, U, dinv = space.tree.S, space.tree.U, space.tree.DA_inv
-    support, Yd, YD = space.support, space.Y_d, space.Y_D
+    S, U, D_inv = space.tree.S, space.tree.U, space.tree.DA_inv
+    support, Y_d, Y_D = space.support, space.Y_d, space.Y_D
     first, x = space.block_first[b], load_rows(space.K, space.block_leg[b])
     for r in range(first + space.block_slots[b] - 1, first - 1, -1):
         i = support[r]
         if keeping:
             store_rows(keep, r, x)
         y = row_sum(x, S, i)
-        yd = y * dinv[i]
-        Yd[r, 0:W] = y
-        YD[r, 0:W] = yd
+        yd = y * D_inv[i]
+        Y_d[r, 0:W] = y
+        Y_D[r, 0:W] = yd
         x = pass_on(x, yd, U, i)
 
 
 @kernel
 def project_articulated(space):
-    """X = J H^-1 W by one O(n) solve with the articulated inertias at hand."""
+    """Jx = J H^-1 x by one O(n) solve. Needs K, tree.x and the articulated inertias. Writes Jx, tree.qdd, tree.alpha."""
     aba.no_bias(space.tree)
     aba.innovations(space.tree, space.tree.x)
     aba.accelerations(space.tree, space.tree.qdd)

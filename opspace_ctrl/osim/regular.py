@@ -41,7 +41,7 @@ def quick_bound(space):
 
 @kernel
 def close_bound(space):
-    """1 / trace A^-1, which the smallest eigenvalue is at most m times as large as. Leaves Lambda in LAMBDA."""
+    """1 / trace A^-1, which the smallest eigenvalue is at most m times as large as. Writes Lambda."""
     m = space.m
     scale = space.scale
     Lambda = space.Lambda

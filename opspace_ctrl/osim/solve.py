@@ -14,23 +14,23 @@ from .blocks import add_transposed, add_transposed_times, mirror, transpose
 
 @kernel
 def factorise(space):
-    """U^T D U of LI into FACTOR (unit U above the diagonal, 1/D on it); returns the smallest pivot.
+    """Factor Lambda_inv = U^T D U (unit U above the diagonal of `U`, 1/D on it). Returns the smallest pivot.
 
-    SOLUTION becomes D^-1 U^-T X on the way; `back_substitute` makes Lambda X of it. Two rows at a time, which share
-    what they read of those above: row i of D U = row i of LI - sum U_ki (D U)_k. The pairs start at even rows, so that
-    both start in the same register; D U is kept in VECTORS.
+    Needs Lambda_inv, Jx. Writes U, DU and Lambda_Jx = D^-1 U^-T Jx, of which `back_substitute` makes Lambda Jx. Two rows
+    at a time, which share what they read of those above: row i of D U = row i of Lambda_inv - sum U_ki (D U)_k. The pairs
+    start at even rows, so that both start in the same register.
     """
     m = space.m
     U = space.U
     DU = space.DU
     smallest = math.inf
-    LI, X, rest = space.Lambda_inv, space.Jx, space.rest
+    Lambda_inv, X, rest = space.Lambda_inv, space.Jx, space.rest
     for j in range(0, m, W):
         rest[j : j + W] = X[j : j + W]
     for i in range(0, m, 2):
         for j in range(i - i % W, m, W):
-            a = LI[i, j : j + W]
-            b = LI[i + 1, j : j + W]
+            a = Lambda_inv[i, j : j + W]
+            b = Lambda_inv[i + 1, j : j + W]
             c = splat(0.0)
             d = splat(0.0)
             # two sums of each, so that one waits for the other half as often
@@ -213,7 +213,7 @@ def _substitute_two(x, L, path, k, end, j, scale, scale_1):
 
 @kernel
 def null_space(space):
-    """N^T = 1 - J^T Jbar^T (10) into N_T, for the Jbar in JBAR."""
+    """N^T = 1 - J^T Jbar^T (10) into N_T. Needs J, Jbar; writes Jbar_T on the way."""
     m = space.m
     nv = space.tree.nv
     Jbar = space.Jbar
@@ -238,7 +238,7 @@ def _clear(matrix, rows, columns):
 
 @kernel
 def torque_by_jbar(space, tau):
-    """tau0 + J^T (F - Jbar^T tau0), the law (11) when Jbar is at hand; F is in FORCE, tau0 in tau."""
+    """tau0 + J^T (F - Jbar^T tau0), the law (11) when Jbar is at hand; tau0 is what tau holds before. Spends F."""
     m, Jbar, F = space.m, space.Jbar, space.F
     for j in range(0, m, W):
         found = F[j : j + W]

@@ -46,9 +46,9 @@ def velocities(tree):
 @kernel
 def gyroscopic_forces(tree):
     """b(k) = V x* M V of every body by itself, eight at a time. Needs velocity and I. Writes force."""
-    vel, IW, force = tree.velocity, tree.I, tree.force
+    vel, I, force = tree.velocity, tree.I, tree.force
     for b in range(0, tree.n + 1, W):
-        m, mc, i = load_inertia(IW, b)
+        m, mc, i = load_inertia(I, b)
         omega, v = load3(vel, 0, b), load3(vel, 3, b)
         k, l = momentum(m, mc, i, omega, v)
         store3(force, 0, b, add(cross(omega, k), cross(v, l)))
@@ -58,10 +58,10 @@ def gyroscopic_forces(tree):
 @kernel
 def subtract_weight(tree):
     """Take the weight of every body, (m c x g, m g) at the tree's origin, off its force. Needs I."""
-    IW, force, gravity = tree.I, tree.force, tree.gravity
+    I, force, gravity = tree.I, tree.force, tree.gravity
     g = (gravity[0], gravity[1], gravity[2])
     for b in range(tree.n):
-        couple = cross(get3(IW, 1, b), g)
+        couple = cross(get3(I, 1, b), g)
         for k in range(3):
             force[k, b] -= couple[k]
-            force[3 + k, b] -= IW[0, b] * g[k]
+            force[3 + k, b] -= I[0, b] * g[k]

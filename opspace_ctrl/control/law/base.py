@@ -3,9 +3,9 @@
 G = J_s S^T (contact rows by 6) are the base columns of the contacts that carry.
     Z         spans the base motions that the contacts leave free, G Z = 0: passive rows Z^T S H of the stack
     f         contact forces with G^T f = b, b the force that the base needs: f = W^-1 G (G^T W^-1 G)^+ b
-What W is only matters where contacts can push against each other (`INTERNAL`):
-    zero      W = J_s H^-1 J_s^T, the metric of the constraints: no force that moves nothing
-    balanced  W weighs each contact's force by what its sole and friction can bear: moments by the sole's size and
+What W is only matters where contacts can push against each other (`internal_forces`):
+    ZERO      W = J_s H^-1 J_s^T, the metric of the constraints: no force that moves nothing
+    BALANCED  W weighs each contact's force by what its sole and friction can bear: moments by the sole's size and
               tangential forces by mu, against the normal force
 The base coordinates that carry the rank of G are found by pivoting; everything else follows from them.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from ...compiled.jit import kernel
 from ...compiled.lanes import W, splat, total
-from ..fields import BALANCED, V_SOLVED, WORLD_AXES
+from ..fields import BALANCED, WORLD_AXES
 from .demands import WORLD, frame_rotation
 
 DEPENDENT = 1e-9  # of the largest pivot of G^T G: what rounding leaves of a dependent column
@@ -23,21 +23,26 @@ USUAL_SOLE = 0.1  # [m], where no size is given
 
 @kernel
 def free_motions(law):
-    """PERMUTATION, the rank, the factors of G^T G in NORMAL, G in that order, and Z."""
-    N, order, row = law.G_factors, law.base_order, law.stack_row
-    JB, G = law.J_base, law.G
+    """Find the base motions that the contacts at the head of the stack leave free.
+
+    Needs `stack_row`, `stack_contact_rows`, `J_base`. Writes `G_factors`, `base_order`, `base_rank`, G, Z and
+    `passive_rows`.
+    """
+    N, order, rows = law.G_factors, law.base_order, law.stack_row
+    J_base, G, n = law.J_base, law.G, law.stack_contact_rows
     for c in range(6):
         order[c] = c
         N[c, 0:W] = 0.0
-    for i in range(law.stack_contact_rows):
-        x = JB[row[i], 0:W]
+    for i in range(n):
+        x = J_base[rows[i], 0:W]
         for c in range(6):
-            N[c, 0:W] = N[c, 0:W] + JB[row[i], c] * x
+            N[c, 0:W] = N[c, 0:W] + J_base[rows[i], c] * x
     rank = _pivoted(N, order)
-    for i in range(law.stack_contact_rows):
+    for i in range(n):
         for c in range(6):
-            G[i, c] = JB[row[i], order[c]] if c < rank else 0.0
-    law.base_rank, law.passive_rows = rank, 6 - rank
+            G[i, c] = J_base[rows[i], order[c]] if c < rank else 0.0
+    law.base_rank = rank
+    law.passive_rows = 6 - rank
     _null_vectors(N, order, rank, law.Z)
 
 
@@ -83,41 +88,43 @@ def _null_vectors(N, order, rank, Z):
 
 
 @kernel
-def follow(law):
-    """Row V_FILL: the base motion with which the posture's keeps the contacts, G x = -J_s A by least squares."""
-    row = law.stack_row
-    G = law.G
-    N = law.G_factors
-    order = law.base_order
-    moved = law.row_posture
-    rank, found = law.base_rank, splat(0.0)
+def base_motion_of_posture(law):
+    """Write `base_follow` = x, G x = -J_s a by least squares: with it the posture's motion keeps the contacts.
+
+    Needs `free_motions` and `row_posture`; `base_follow_right` is the right-hand side on the way.
+    """
+    rows, G, N = law.stack_row, law.G, law.G_factors
+    order, moved, rank = law.base_order, law.row_posture, law.base_rank
+    right, out, found = law.base_follow_right, law.base_follow, splat(0.0)
     for i in range(law.stack_contact_rows):
-        found = found - moved[row[i]] * G[i, 0:W]
-    x[V_SOLVED, 0:W] = found
+        found = found - moved[rows[i]] * G[i, 0:W]
+    right[0:W] = found
     for k in range(rank):
         for j in range(k):
-            law.base_solution[k] -= N[k, j] * law.base_solution[j]
-    for c in range(6):
-        law.base_follow[c] = 0.0
+            right[k] -= N[k, j] * right[j]
+    out[0:W] = 0.0
     for k in range(rank - 1, -1, -1):
-        found_k = law.base_solution[k]
+        found_k = right[k]
         for j in range(k + 1, rank):
-            found_k -= N[k, j] * law.base_follow[order[j]]
-        law.base_follow[order[k]] = found_k / N[k, k]
+            found_k -= N[k, j] * out[order[j]]
+        out[order[k]] = found_k / N[k, k]
 
 
 @kernel
 def prepare_shares(law):
-    """SHARE = W^-1 G, and SHARE_FACTOR = L D L^T of G^T W^-1 G (multipliers below, D on the diagonal)."""
+    """Write `W_inv_G`, and L D L^T of G^T W^-1 G to `GWG_factors` (multipliers below, D on the diagonal).
+
+    Needs G, and P of the contacts.
+    """
     G, share, M = law.G, law.W_inv_G, law.GWG_factors
-    n, rank, inverse = law.stack_contact_rows, law.base_rank, law.P
+    n, rank, P = law.stack_contact_rows, law.base_rank, law.P
     if law.internal_forces == BALANCED:
         _balanced(law)
     else:
         for i in range(n):
             found = splat(0.0)
             for j in range(n):
-                found = found + inverse[i, j] * G[j, 0:W]
+                found = found + P[i, j] * G[j, 0:W]
             share[i, 0:W] = found
     for c in range(6):
         M[c, 0:W] = 0.0
@@ -135,27 +142,25 @@ def prepare_shares(law):
 
 @kernel
 def _balanced(law):
-    """SHARE = W^-1 G, contact by contact in its own axes."""
-    row = law.stack_row
-    mu = law.mu
-    half = law.half_lengths
-    G = law.G
-    share = law.W_inv_G
+    """Write `W_inv_G`, contact by contact in its own axes."""
+    rows, mu, half = law.stack_row, law.mu, law.half_lengths
+    G, share, block_row = law.G, law.W_inv_G, law.space.block_row
+    block, size = law.contact_block, law.contact_size
     i, end = 0, law.stack_contact_rows
     for c in range(law.c):
-        if i >= end or row[i] != law.space.block_row[law.contact_block[c]]:
+        if i >= end or rows[i] != block_row[block[c]]:
             continue  # this contact does not carry
-        axes, m = contact_axes(law, c), max(mu[c], 1e-3)
+        axes, m = axes_of_contact(law, c), max(mu[c], 1e-3)
         x, y = min(half[c, 0], USUAL_SOLE), min(half[c, 1], USUAL_SOLE)
         _weigh(G, share, i, axes, (m * m, m * m, 1.0))
-        if law.contact_size[c] == 6:
+        if size[c] == 6:
             _weigh(G, share, i + 3, axes, (y * y, x * x, 0.25 * m * m * (x + y) * (x + y)))
-        i += law.contact_size[c]
+        i += size[c]
 
 
 @kernel
 def _weigh(G, share, i, axes, weight):
-    """Three rows of SHARE = A diag(weight) A^T times three rows of G."""
+    """Three rows of W^-1 G = A diag(weight) A^T times three rows of G."""
     a0, a1, a2 = axes
     for r in range(3):
         x = (weight[0] * axes[r][0], weight[1] * axes[r][1], weight[2] * axes[r][2])
@@ -168,30 +173,32 @@ def _weigh(G, share, i, axes, weight):
 
 
 @kernel
-def contact_axes(law, c):
+def axes_of_contact(law, c):
     """Rows of the axes of contact c, z its normal."""
-    return WORLD if law.contact_axes[c] == WORLD_AXES else frame_rotation(law, law.contact_frame[c])
+    if law.contact_axes[c] == WORLD_AXES:
+        return WORLD
+    return frame_rotation(law.space.tree, law.contact_frame[c])
 
 
 @kernel
-def share_out(law):
-    """Row V_SOLVED of BASE_VECTOR = (G^T W^-1 G)^-1 b for the b in V_WRENCH; then f_i = SHARE_i of it."""
-    M, order = law.GWG_factors, law.base_order
-    rank = law.base_rank
-    x[V_SOLVED, 0:W] = 0.0
+def share_base_wrench(law):
+    """Write `base_solution` = (G^T W^-1 G)^-1 `base_wrench`. Needs `prepare_shares`; see `contact_force`."""
+    M, order, rank = law.GWG_factors, law.base_order, law.base_rank
+    wrench, x = law.base_wrench, law.base_solution
+    x[0:W] = 0.0
     for k in range(rank):
-        found = law.base_wrench[order[k]]
+        found = wrench[order[k]]
         for j in range(k):
-            found -= M[k, j] * law.base_solution[j]
-        law.base_solution[k] = found
+            found -= M[k, j] * x[j]
+        x[k] = found
     for k in range(rank - 1, -1, -1):
-        found = law.base_solution[k] / M[k, k]
+        found = x[k] / M[k, k]
         for j in range(k + 1, rank):
-            found -= M[j, k] * law.base_solution[j]
-        law.base_solution[k] = found
+            found -= M[j, k] * x[j]
+        x[k] = found
 
 
 @kernel
 def contact_force(law, i):
-    """f of stack row i, after `share_out`."""
-    return total(law.W_inv_G[i, 0:W] * floats(law.space.tree, "BASE_VECTOR")[V_SOLVED, 0:W])
+    """f of contact row i of the stack, after `share_base_wrench`."""
+    return total(law.W_inv_G[i, 0:W] * law.base_solution[0:W])

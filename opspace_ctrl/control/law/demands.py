@@ -15,25 +15,23 @@ import math
 from ...compiled.jit import kernel
 from ...compiled.lanes import W, splat
 from ...dynamics.frames import center_of_mass, center_of_mass_motion, frame_point, point_velocity
+from ...dynamics.so3 import logarithm
 from ...dynamics.spatial import add, dot, get3, row_times, scale, sub
 from ...osim.jacobian import seen_from
 from ..fields import INERTIA_LAW
-from .orientation import logarithm
 
 WORLD = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @kernel
-def frame_rotation(law, f):
-    """Rows of the world orientation of frame f; the world's own for -1."""
+def frame_rotation(tree, f):
+    """Rows of the world orientation of frame f; the world's own for -1. Needs kinematics."""
     if f < 0:
         return WORLD
-    node, X, R = law.space.tree.frame_node[f], law.space.tree.frame_placement, law.space.tree.R
-    x0, x1, x2 = (
-        (X[f, 0], X[f, 1], X[f, 2]),
-        (X[f, 3], X[f, 4], X[f, 5]),
-        (X[f, 6], X[f, 7], X[f, 8]),
-    )
+    node, X, R = tree.frame_node[f], tree.frame_placement, tree.R
+    x0 = (X[f, 0], X[f, 1], X[f, 2])
+    x1 = (X[f, 3], X[f, 4], X[f, 5])
+    x2 = (X[f, 6], X[f, 7], X[f, 8])
     return (
         row_times(get3(R, 0, node), x0, x1, x2),
         row_times(get3(R, 3, node), x0, x1, x2),
@@ -54,18 +52,18 @@ def turned(a, b):
 
 
 @kernel
-def measure(law):
-    """POSE and VELOCITY of every task; needs kinematics and velocities."""
-    pose, velocity = law.pose, law.velocity
+def task_motion(law):
+    """Write `pose` and `velocity` of every task. Needs kinematics, velocities and each body's own force."""
+    pose, velocity, out = law.pose, law.velocity, law.com_motion
+    frame, reference, space = law.task_frame, law.task_reference, law.space
     for i in range(law.t):
-        if law.task_frame[i] < 0:
-            out = law.com_motion
-            center_of_mass(law.space.tree, out)
+        if frame[i] < 0:
+            center_of_mass(space.tree, out)
             pose[i, 9], pose[i, 10], pose[i, 11] = out[0], out[1], out[2]
-            center_of_mass_motion(law.space.tree, out[3], out)
+            center_of_mass_motion(space.tree, out[3], out)
             velocity[i, 0], velocity[i, 1], velocity[i, 2] = out[0], out[1], out[2]
             continue
-        rows, p, v, omega = _frame_state(law, law.task_frame[i], law.task_reference[i])
+        rows, p, v, omega = _frame_state(space, frame[i], reference[i])
         for r in range(3):
             pose[i, 3 * r], pose[i, 3 * r + 1], pose[i, 3 * r + 2] = rows[r]
         pose[i, 9], pose[i, 10], pose[i, 11] = p
@@ -74,23 +72,21 @@ def measure(law):
 
 
 @kernel
-def _frame_state(law, f, reference):
+def _frame_state(space, f, reference):
     """Rotation (rows), position, velocity and angular velocity of a frame in the world or seen from another."""
-    node = law.space.tree.frame_node
-    vel = law.space.tree.velocity
-    origin = law.space.tree.origin
-    tree = law.space.tree.tree_number
-    rows, p, n = frame_rotation(law, f), frame_point(law.space.tree, f), node[f]
-    v, omega = point_velocity(law.space.tree, n, p), get3(vel, 0, n)
+    tree = space.tree
+    node, vel, origin = tree.frame_node, tree.velocity, tree.origin
+    rows, p, n = frame_rotation(tree, f), frame_point(tree, f), node[f]
+    v, omega = point_velocity(tree, n, p), get3(vel, 0, n)
     if reference < 0:
-        t = tree[n]
+        t = tree.tree_number[n]
         return rows, add(p, (origin[t, 0], origin[t, 1], origin[t, 2])), v, omega
-    axes, other = frame_rotation(law, reference), node[reference]
-    p = seen_from(law.space, n, other, p)
-    v, omega = sub(v, point_velocity(law.space.tree, other, p)), sub(omega, get3(vel, 0, other))
+    axes, other = frame_rotation(tree, reference), node[reference]
+    p = seen_from(space, n, other, p)
+    v, omega = sub(v, point_velocity(tree, other, p)), sub(omega, get3(vel, 0, other))
     return (
         turned(axes, rows),
-        row_times(sub(p, frame_point(law.space.tree, reference)), axes[0], axes[1], axes[2]),
+        row_times(sub(p, frame_point(tree, reference)), axes[0], axes[1], axes[2]),
         row_times(v, axes[0], axes[1], axes[2]),
         row_times(omega, axes[0], axes[1], axes[2]),
     )
@@ -98,88 +94,96 @@ def _frame_state(law, f, reference):
 
 @kernel
 def find_errors(law):
-    """ERROR = wanted - present: a difference, and log(R_d R^T) in the axes of the task's rows."""
-    pose, target = law.pose, law.target
+    """Write `error` = target - pose: a difference, and log(R_d R^T) in the axes of the task's rows.
+
+    Needs `pose`, `target`; `error_side` is where the last rotation error was, and becomes this one.
+    """
+    pose, target, frame = law.pose, law.target, law.task_frame
     error, side = law.error, law.error_side
     for i in range(law.t):
         for c in range(3):
             error[i, c] = target[i, 9 + c] - pose[i, 9 + c]
-        if law.task_frame[i] < 0:
+        if frame[i] < 0:
             continue
-        r0, r1, r2 = _row(pose, i, 0), _row(pose, i, 3), _row(pose, i, 6)
-        d0, d1, d2 = _row(target, i, 0), _row(target, i, 3), _row(target, i, 6)
+        r0, r1, r2 = _three(pose, i, 0), _three(pose, i, 3), _three(pose, i, 6)
+        d0, d1, d2 = _three(target, i, 0), _three(target, i, 3), _three(target, i, 6)
         e = logarithm(
             (dot(d0, r0), dot(d0, r1), dot(d0, r2)),
             (dot(d1, r0), dot(d1, r1), dot(d1, r2)),
             (dot(d2, r0), dot(d2, r1), dot(d2, r2)),
-            _row(side, i, 0),
+            _three(side, i, 0),
         )
         error[i, 3], error[i, 4], error[i, 5] = e
         side[i, 0], side[i, 1], side[i, 2] = e
 
 
 @kernel
-def _row(a, i, c):
+def _three(a, i, c):
+    """Three neighbours of row i from column c on."""
     return a[i, c], a[i, c + 1], a[i, c + 2]
 
 
 @kernel
 def _shortened(x, limit):
-    """x, or x shortened to a length."""
+    """x, or x shortened to a length; and whether it was."""
     length = math.sqrt(dot(x, x))
-    return scale(limit / length, x) if length > limit else x
+    if length > limit:
+        return scale(limit / length, x), True
+    return x, False
 
 
 @kernel
-def ask(law, dt):
-    """WANTED and PUSH, row by row, of every task; INTEGRAL moves on by dt.
+def apply_task_laws(law, dt):
+    """Write what every task asks for, `row_desired`, `row_applied` and `applied`; the force `integral` grows by dt.
 
-    Returns:
-        How many tasks had their error shortened.
+    Needs `error`, `velocity` and the targets' motion. Returns how many tasks had an error shortened.
     """
-    order, limit, error = law.task_order, law.error_limit, law.error
-    velocity, target_velocity = law.velocity, law.target_velocity
-    acceleration, clipped = law.target_acceleration, 0.0
+    order, block, limit = law.task_order, law.task_block, law.error_limit
+    error, velocity, applied = law.error, law.velocity, law.applied
+    target_velocity, acceleration = law.target_velocity, law.target_acceleration
+    row_desired, row_applied, block_row = law.row_desired, law.row_applied, law.space.block_row
+    shortened = 0
     # in the order of the blocks, since registers overrun into the next
     for place in range(law.t):
         i = order[place]
-        a0, a1, a2 = _axes(law, i)
-        wanted, push = splat(0.0), splat(0.0)
+        b = block[i]
+        a0, a1, a2 = _task_axes(law, i)
+        desired, force = splat(0.0), splat(0.0)
+        is_short = False
         for half in range(2):
             c = 3 * half
-            e = _row(error, i, c)
-            short = _shortened(e, limit[i, half])
-            clipped += 1.0 if short[0] != e[0] or short[1] != e[1] or short[2] != e[2] else 0.0
-            v = _row(velocity, i, c)
-            slip = row_times(sub(_row(target_velocity, i, c), v), a0, a1, a2)
+            e, was_shortened = _shortened(_three(error, i, c), limit[i, half])
+            is_short = is_short or was_shortened
+            v = _three(velocity, i, c)
+            slip = sub(_three(target_velocity, i, c), v)
             a = _motion(
                 law,
                 i,
                 c,
-                row_times(short, a0, a1, a2),
-                slip,
-                row_times(_row(acceleration, i, c), a0, a1, a2),
+                row_times(e, a0, a1, a2),
+                row_times(slip, a0, a1, a2),
+                row_times(_three(acceleration, i, c), a0, a1, a2),
                 row_times(v, a0, a1, a2),
             )
             f = _force(law, i, c, a0, a1, a2, dt)
-            _put_applied(law, i, c, (dot(a0, f), dot(a1, f), dot(a2, f)))
-            wanted = wanted + _rows_of(
-                law, law.task_block[i], c, (dot(a0, a), dot(a1, a), dot(a2, a))
-            )
-            push = push + _rows_of(law, law.task_block[i], c, (dot(a0, f), dot(a1, f), dot(a2, f)))
-        row = law.space.block_row[law.task_block[i]]
-        law.row_desired[row : row + W] = wanted
-        law.row_applied[row : row + W] = push
-    return clipped
+            f = (dot(a0, f), dot(a1, f), dot(a2, f))
+            applied[i, c], applied[i, c + 1], applied[i, c + 2] = f
+            desired = desired + _rows_of(law, b, c, (dot(a0, a), dot(a1, a), dot(a2, a)))
+            force = force + _rows_of(law, b, c, f)
+        shortened += 1 if is_short else 0
+        r = block_row[b]
+        row_desired[r : r + W] = desired
+        row_applied[r : r + W] = force
+    return shortened
 
 
 @kernel
-def _axes(law, i):
+def _task_axes(law, i):
     """Rows of the axes of task i in the axes of its rows."""
-    if law.task_axes[i] < 0:
+    f, tree = law.task_axes[i], law.space.tree
+    if f < 0:
         return WORLD
-    axes = frame_rotation(law, law.task_axes[i])
-    return turned(frame_rotation(law, law.task_reference[i]), axes)
+    return turned(frame_rotation(tree, law.task_reference[i]), frame_rotation(tree, f))
 
 
 @kernel
@@ -208,10 +212,10 @@ def _motion(law, i, c, e, slip, a, v):
 @kernel
 def _force(law, i, c, a0, a1, a2, dt):
     """The force part along three axes from component c on, in the task's axes."""
-    wanted, measured = law.wrench, law.measured
+    wrench, measured = law.wrench, law.measured
     closed = law.measured_on[i]
-    f = row_times(_row(wanted, i, c), a0, a1, a2)
-    missing = sub(f, row_times(_row(measured, i, c), a0, a1, a2))
+    f = row_times(_three(wrench, i, c), a0, a1, a2)
+    missing = sub(f, row_times(_three(measured, i, c), a0, a1, a2))
     return (
         _force_axis(law, i, c, f[0], closed * missing[0], dt),
         _force_axis(law, i, c + 1, f[1], closed * missing[1], dt),
@@ -221,21 +225,16 @@ def _force(law, i, c, a0, a1, a2, dt):
 
 @kernel
 def _force_axis(law, i, c, f, missing, dt):
-    integral, most, share = (law.integral, law.integral_limit, 1.0 - law.motion[i, c])
+    """(1 - o) (F_d + K_f e + integral) of one axis, the integral clipped; e = F_d - F_m, or 0 with the loop open."""
+    integral, most, share = law.integral, law.integral_limit[i, c], 1.0 - law.motion[i, c]
     grown = integral[i, c] + dt * share * law.integral_gain[i, c] * missing
-    integral[i, c] = min(max(grown, -most[i, c]), most[i, c])
+    integral[i, c] = min(max(grown, -most), most)
     return share * (f + law.force_gain[i, c] * missing + integral[i, c])
 
 
 @kernel
-def _put_applied(law, i, c, f):
-    applied = law.applied
-    applied[i, c], applied[i, c + 1], applied[i, c + 2] = f
-
-
-@kernel
 def _rows_of(law, b, c, x):
-    """Rows of block b that the three components from c on make."""
+    """The rows of block b for a vector whose three components from c on are x and whose others are zero."""
     weight = law.space.selection
     return (
         x[0] * weight[6 * b + c, 0:W]
@@ -246,21 +245,22 @@ def _rows_of(law, b, c, x):
 
 @kernel
 def hold_contacts(law):
-    """WANTED of the contacts' rows: what is left of their velocity dies out."""
-    damping = law.contact_damping
-    wanted, speed = law.row_desired, law.row_speed
+    """Write `row_desired` of the contacts' rows: what is left of their velocity dies out. Needs `row_speed`."""
+    damping, block, size = law.contact_damping, law.contact_block, law.contact_size
+    desired, speed, block_row = law.row_desired, law.row_speed, law.space.block_row
     for c in range(law.c):
-        row = law.space.block_row[law.contact_block[c]]
-        for r in range(row, row + law.contact_size[c]):
-            wanted[r] = -damping[c] * speed[r]
+        first = block_row[block[c]]
+        for r in range(first, first + size[c]):
+            desired[r] = -damping[c] * speed[r]
 
 
 @kernel
 def take_raw_force(law):
-    """WANTED = the F from outside, PUSH = 0."""
-    force = law.raw_force
-    wanted, push = law.row_desired, law.row_applied
+    """Write `row_desired` = `raw_force` and `row_applied` = 0 for the rows of the tasks."""
+    desired, applied, force = law.row_desired, law.row_applied, law.raw_force
+    block, start, size = law.task_block, law.task_start, law.task_size
+    block_row = law.space.block_row
     for i in range(law.t):
-        for r in range(law.task_size[i]):
-            row = law.space.block_row[law.task_block[i]] + r
-            wanted[row], push[row] = force[law.task_start[i] + r], 0.0
+        first = block_row[block[i]]
+        for r in range(size[i]):
+            desired[first + r], applied[first + r] = force[start[i] + r], 0.0

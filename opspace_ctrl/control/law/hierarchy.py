@@ -14,23 +14,13 @@ from ...compiled.jit import kernel, stage
 from ...compiled.lanes import W, from_lane, splat, total
 from ..fields import GIVEN_KIND, LIMIT_KIND, Law
 from .inverse import invert_level, invert_limit
-from .stack import LIMIT_ROW
 
 
 @kernel
-def _activation(law, i):
-    """Activation of the limited joint in stack row i."""
-    return law.activation[law.near_limit[LIMIT_ROW - law.stack_row[i]]]
-
-
-@kernel
-def _force(law, l):
-    """F_k = Q_k (r_k - s_k), or given."""
-    F, r, s = law.F, law.r, law.s
-    Q = law.Q
-    start = law.stack_level_start[l]
-    end = law.stack_level_end[l]
-    kind = law.stack_level_kind[l]
+def _force(law, kind, start, end):
+    """Write F_k = Q_k (r_k - s_k), or r_k where that is a force."""
+    F, Q = law.F, law.Q
+    r, s = law.r, law.s
     for i in range(start, end):
         if kind == GIVEN_KIND:
             F[i] = r[i]
@@ -54,7 +44,7 @@ def _spend(law, start, end, n):
 
 @kernel
 def _complement(law, start, end, n):
-    """COUPLING of the level, and the Schur complement of the rows below (both triangles)."""
+    """Write `coupling` of the level, and the Schur complement of the rows below (both triangles) into `gram`."""
     S, P, T = law.gram, law.P, law.coupling
     for j in range(end - end % W, n, W):
         for i in range(start, end):
@@ -71,71 +61,72 @@ def _complement(law, start, end, n):
 
 @stage(Law)
 def eliminate(law):
-    """FORCE of every level, COUPLING = P_k S_k,lower, and the levels' rank and damping for the report."""
-    spent = law.s
-    rank, damped, n = law.level_rank, law.level_damped, law.stack_rows
+    """Write F of every level, P, Q, `coupling`, and rank and damping of the reported levels.
+
+    Needs the stack: `gram` (which becomes its Schur complements), r, and its rows and levels.
+    """
+    starts, ends, kinds = law.stack_level_start, law.stack_level_end, law.stack_level_kind
+    reports, s, n = law.stack_level_report, law.s, law.stack_rows
     for i in range(0, n, W):
-        spent[i : i + W] = 0.0
+        s[i : i + W] = 0.0
     for l in range(law.stack_levels):
-        start, end, report = (
-            law.stack_level_start[l],
-            law.stack_level_end[l],
-            law.stack_level_report[l],
-        )
-        if law.stack_level_kind[l] == LIMIT_KIND:
-            found, is_damped = invert_limit(law, start, _activation(law, start))
+        start, end, kind = starts[l], ends[l], kinds[l]
+        if kind == LIMIT_KIND:
+            invert_limit(law, start)
         else:
-            found, is_damped = invert_level(law, start, end, report)
-        rank[report] += found
-        damped[report] = max(damped[report], is_damped)
-        _force(law, l)
+            invert_level(law, start, end, reports[l])
+        _force(law, kind, start, end)
         _spend(law, start, end, n)
         _complement(law, start, end, n)
 
 
 @kernel
-def back_substitute(law, level):
-    """BACK = w for the F of one level of the report (a level of posture: the F that `project` left)."""
-    row = law.stack_row
-    back, F, T = law.w, law.F, law.coupling
-    push, n = law.row_applied, law.stack_rows
+def back_substitute(law, F, level):
+    """Write w of a reported level: its F, and upwards w_i = -P_i sum_j S_ij w_j. Needs `eliminate`.
+
+    The posture, L + 2, has an F on every level of the stack: what that level takes back of it.
+    """
+    starts, ends, reports = law.stack_level_start, law.stack_level_end, law.stack_level_report
+    rows, applied, T = law.stack_row, law.row_applied, law.coupling
+    w, n, is_posture = law.w, law.stack_rows, level > law.L + 1
     for i in range(0, n + 1, W):
-        back[i : i + W] = 0.0
+        w[i : i + W] = 0.0
     for l in range(law.stack_levels - 1, -1, -1):
-        start, end, report = (
-            law.stack_level_start[l],
-            law.stack_level_end[l],
-            law.stack_level_report[l],
-        )
-        if report > level >= 0:
+        start, end, report = starts[l], ends[l], reports[l]
+        if report > level:
             continue
         first = end - end % W
         for i in range(start, end):
-            found = from_lane(T[i, first : first + W], end - first) * back[first : first + W]
-            for j in range(first + W, n, W):
-                found = found + T[i, j : j + W] * back[j : j + W]
+            found = splat(0.0)
+            if end < n:  # below the last level nothing has been written
+                found = from_lane(T[i, first : first + W], end - first) * w[first : first + W]
+                for j in range(first + W, n, W):
+                    found = found + T[i, j : j + W] * w[j : j + W]
             needed = -total(found)
-            if level < 0 or report == level:
+            if is_posture or report == level:
                 needed += F[i]
             if report == level and level >= 2:
-                needed += push[row[i]]
-            back[i] = needed
+                needed += applied[rows[i]]
+            w[i] = needed
 
 
 @kernel
-def project(law, x):
-    """FORCE = what each level has to take back of x, an acceleration of every row (spoiled): P_k (x_k - ...)."""
-    F = law.F
-    P, S, n = law.P, law.gram, law.stack_rows
+def project(law):
+    """Write `F_posture`, F_k = P_k x_k, x -= S F: what each level takes back of x, so that N^T of it remains.
+
+    x is `stack_posture`, an acceleration of every row; it is spoiled. Needs `eliminate`.
+    """
+    starts, ends, n = law.stack_level_start, law.stack_level_end, law.stack_rows
+    F, x = law.F_posture, law.stack_posture
+    P, S = law.P, law.gram
     for l in range(law.stack_levels):
-        start, end = law.stack_level_start[l], law.stack_level_end[l]
+        start, end = starts[l], ends[l]
         for i in range(start, end):
             found = 0.0
             for j in range(start, end):
                 found += P[i, j] * x[j]
             F[i] = found
-        first = end - end % W
-        for j in range(first, n, W):
+        for j in range(end - end % W, n, W):
             taken = splat(0.0)
             for i in range(start, end):
                 taken = taken + F[i] * S[i, j : j + W]

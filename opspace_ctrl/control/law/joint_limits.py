@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 
 from ...compiled.jit import kernel, stage
+from ...compiled.lanes import row
 from ...dynamics import crba, ltl
 from ...osim.blocks import times_support
-from ...osim.fields import LTDL
+from ...osim.method import LTDL
 from ..fields import Law
 
 # of the speed at the margin's edge: where a joint begins to be looked at, and where it counts
@@ -39,23 +40,23 @@ def _smooth(x):
 
 @kernel
 def find_candidates(law):
-    """Joints that are looked at, and H^-1 e_j, SIDE, REPULSE, SPAN and ZONE of each; returns how many."""
-    listed, found = law.near_limit, 0
-    activation, v = law.activation, law.space.tree.v
-    q = law.space.tree.q
+    """List the joints near a limit in `near_limit`, with H^-1 e_j and the bound of each. Returns how many.
+
+    Writes `H_inv` by place in that list, and what `_bound` does by joint.
+    """
+    near_limit, tree, found = law.near_limit, law.space.tree, 0
+    q, v = tree.q, tree.v
+    joint_q, joint_v, velocity_limits = law.joint_q, law.joint_v, law.velocity_limits
+    position_margin, velocity_margin = law.position_margin, law.velocity_margin
+    lower, upper = law.position_lower, law.position_upper
     for j in range(law.k):
-        activation[j] = 0.0
-        margin, slack, rate = (law.position_margin[j], law.velocity_margin[j], v[law.joint_v[j]])
-        near = slack > 0.0 and abs(rate) > FROM * (law.velocity_limits[j] - slack)
-        if margin > 0.0 and law.joint_q[j] >= 0:
-            x = q[law.joint_q[j]] + rate * _horizon(law, j)
-            near = (
-                near
-                or max(x - law.position_upper[j], law.position_lower[j] - x)
-                > -(1.0 + AHEAD) * margin
-            )
+        margin, slack, rate = position_margin[j], velocity_margin[j], v[joint_v[j]]
+        near = slack > 0.0 and abs(rate) > FROM * (velocity_limits[j] - slack)
+        if margin > 0.0 and joint_q[j] >= 0:
+            x = q[joint_q[j]] + rate * _horizon(law, j)
+            near = near or max(x - upper[j], lower[j] - x) > -(1.0 + AHEAD) * margin
         if near:
-            listed[found] = j
+            near_limit[found] = j
             found += 1
     if found > 0:
         joint_responses(law, found)
@@ -72,38 +73,35 @@ def _horizon(law, j):
 
 @kernel
 def _bound(law, place):
-    """SIDE, REPULSE (the bound, with its sign), EXCESS_SPAN and ZONE of a candidate: of the tightest of its limits."""
-    j = law.near_limit[place]
-    v = law.space.tree.v
-    kp, kd, rate = law.limit_stiffness[j], law.limit_damping[j], v[law.joint_v[j]]
-    least = math.inf
-    side = 0.0
-    zone = 0.0
-    span = 1.0
+    """Write `limit_side`, `acceleration_bound` (with its sign), `excess_span` and `nearness` of a candidate.
+
+    They are those of the tightest of its limits.
+    """
+    tree, j = law.space.tree, law.near_limit[place]
+    i, entry = law.joint_v[j], law.joint_q[j]
+    kp, kd, rate = law.limit_stiffness[j], law.limit_damping[j], tree.v[i]
     margin, slack = law.position_margin[j], law.velocity_margin[j]
-    if margin > 0.0 and law.joint_q[j] >= 0:
-        x = law.space.tree.q[law.joint_q[j]] + rate * _horizon(law, j)
+    least, side = math.inf, 0.0
+    zone, span = 0.0, 1.0
+    if margin > 0.0 and entry >= 0:
+        x = tree.q[entry] + rate * _horizon(law, j)
         above, below = x - (law.position_upper[j] - margin), (law.position_lower[j] + margin) - x
         depth = max(above, below)
         least, side = -kp * min(depth, DEEPEST * margin), 1.0 if above >= below else -1.0
         zone, span = _smooth(2.0 * (depth / (AHEAD * margin) + 1.0)), SPAN * kp * margin
     if slack > 0.0:
         edge = law.velocity_limits[j] - slack
-        most = _speed_bound(
-            edge - abs(rate),
-            kd,
-            slack,
-            USED * law.rate_limits[j] * row(law.H_inv, place)[law.joint_v[j]],
-        )
+        jerk = USED * law.rate_limits[j] * law.H_inv[place, i]
+        most = _speed_bound(edge - abs(rate), kd, slack, jerk)
         if most < least or zone == 0.0:
             fast = _smooth((abs(rate) - FROM * edge) / max((FULL - FROM) * edge, 1e-9))
             if fast > 0.0:
-                least = most
-                side = math.copysign(1.0, rate)
-                zone = fast
-                span = SPAN * kd * slack
-    law.limit_side[j], law.acceleration_bound[j] = side, side * least
-    law.nearness[j], law.excess_span[j] = zone, max(span, 1e-6)
+                least, side = most, math.copysign(1.0, rate)
+                zone, span = fast, SPAN * kd * slack
+    law.limit_side[j] = side
+    law.acceleration_bound[j] = side * least
+    law.nearness[j] = zone
+    law.excess_span[j] = max(span, 1e-6)
 
 
 @kernel
@@ -117,85 +115,87 @@ def _speed_bound(e, kd, slack, jerk):
 
 @stage(Law)
 def limit_joints(law):
-    """ACTIVATION of the candidate that exceeds its bound most, for the levels as they were solved last.
+    """Raise the activation of the candidate that exceeds its bound most, for the levels as they were solved last.
 
     One at a time: a joint that exceeds its bound while another one is free to, may not once that one is held. Joints
-    with an activation come first in the list; N_LIMITED is how many they are, N_GROWN 1 if one has come in or grown.
+    with an activation come first in `near_limit`; `limit_rows` is how many they are, `has_grown` 1 if one has come in
+    or grown.
     """
-    listed = law.near_limit
-    activation, side, bound = law.activation, law.limit_side, law.acceleration_bound
-    torque, total, h = (law.level_torque, law.net_torque, law.h_compensated)
-    for i in range(law.space.tree.nv):
-        total[i] = -h[i]
+    near_limit, activation, nearness = law.near_limit, law.activation, law.nearness
+    side, bound, span = law.limit_side, law.acceleration_bound, law.excess_span
+    torque, net, h = law.level_torque, law.net_torque, law.h_compensated
+    joint_v, levels = law.joint_v, law.L + 3
+    for i in range(law.nv):
+        net[i] = -h[i]
     for j in range(law.k):
-        for level in range(law.L + 3):
-            total[law.joint_v[j]] += torque[level, j]
-    law.has_grown, worst, most = 0, -1, 0.0
+        for level in range(levels):
+            net[joint_v[j]] += torque[level, j]
+    law.has_grown = 0
+    worst, most = -1, 0.0
     for place in range(law.near_limit_count):
-        j = listed[place]
-        excess = side[j] * (_acceleration(law, place) - bound[j]) / law.excess_span[j]
-        grown = law.nearness[j] * _smooth(excess) > activation[j] + CHANGED
-        if grown and excess * law.nearness[j] > most:
-            most, worst = excess * law.nearness[j], place
+        j = near_limit[place]
+        excess = side[j] * (_acceleration(law, place) - bound[j]) / span[j]
+        grown = nearness[j] * _smooth(excess) > activation[j] + CHANGED
+        if grown and excess * nearness[j] > most:
+            most, worst = excess * nearness[j], place
     if worst < 0:
         return
-    j = listed[worst]
+    j = near_limit[worst]
     if activation[j] == 0.0:
         _bring_forward(law, worst, law.limit_rows)
         law.limit_rows += 1
-    activation[j], law.has_grown = (law.nearness[j] * _smooth(most / law.nearness[j]), 1)
+    activation[j] = nearness[j] * _smooth(most / nearness[j])
+    law.has_grown = 1
 
 
 @kernel
 def _acceleration(law, place):
-    """qdd of a candidate under GENERALISED and the contacts' forces."""
-    response, total = row(law.H_inv, place), law.net_torque
-    found = 0.0
-    for i in range(law.space.tree.nv):
-        found += response[i] * total[i]
-    if law.c > 0:
-        force = law.level_contact_force
-        out = law.row_response
+    """qdd of a candidate under `net_torque` and the contacts' forces; `row_response` is its response to these."""
+    response, net, out = row(law.H_inv, place), law.net_torque, law.row_response
+    contacts, found = law.c, 0.0
+    for i in range(law.nv):
+        found += response[i] * net[i]
+    if contacts > 0:
+        force, block, size = law.level_contact_force, law.contact_block, law.contact_size
+        block_row, levels = law.space.block_row, law.L + 3
         times_support(law.space, law.space.J, response, out)
-        for c in range(law.c):
-            first = law.space.block_row[law.contact_block[c]]
-            for row in range(first, first + law.contact_size[c]):
-                for level in range(law.L + 3):
-                    found += out[row] * force[level, row]
+        for c in range(contacts):
+            first = block_row[block[c]]
+            for r in range(first, first + size[c]):
+                for level in range(levels):
+                    found += out[r] * force[level, r]
     return found
 
 
 @kernel
 def _bring_forward(law, place, first):
-    """Exchange two places of the list and their rows of H_INV."""
-    listed = law.near_limit
-    listed[place], listed[first] = listed[first], listed[place]
-    a, b = row(law.H_inv, place), row(law.H_inv, first)
-    for i in range(law.space.tree.nv):
+    """Exchange two places of `near_limit` and their rows of `H_inv`."""
+    near_limit, a, b = law.near_limit, row(law.H_inv, place), row(law.H_inv, first)
+    near_limit[place], near_limit[first] = near_limit[first], near_limit[place]
+    for i in range(law.nv):
         a[i], b[i] = b[i], a[i]
 
 
 @kernel
 def joint_responses(law, number):
-    """H_INV: H^-1 e_j of the listed joints. H is factored here if the method has not left it so."""
-    if law.space.H_is != LTDL:
-        crba.mass_matrix(law.space.tree)
-        ltl.ltdl(law.space.tree)
-        law.space.H_is = LTDL
-    L = law.space.tree.H
-    dinv = law.space.tree.D_inv
-    path = law.space.tree.path_e
-    depth = law.space.tree.depth_e
-    listed, parent, nv = law.near_limit, law.space.tree.lambda_e, law.space.tree.nv
+    """Write `H_inv`: H^-1 e_j of the listed joints. H is factored here if the method has not left it so."""
+    space, tree = law.space, law.space.tree
+    if space.H_is != LTDL:
+        crba.mass_matrix(tree)
+        ltl.ltdl(tree)
+        space.H_is = LTDL
+    H, D_inv, path = tree.H, tree.D_inv, tree.path_e
+    depth, parent, nv = tree.depth_e, tree.lambda_e, law.nv
+    near_limit, joint_v, H_inv = law.near_limit, law.joint_v, law.H_inv
     for place in range(number):
-        x, k = row(law.H_inv, place), law.joint_v[listed[place]]
+        x, k = row(H_inv, place), joint_v[near_limit[place]]
         for i in range(nv):
             x[i] = 0.0
         x[k] = 1.0
         while k >= 0:  # L_d^-T e_j reaches the ancestors of j only
             for c in range(depth[k]):
-                x[path[k, c]] -= L[k, c] * x[k]
+                x[path[k, c]] -= H[k, c] * x[k]
             k = parent[k]
         for i in range(nv):
-            x[i] *= dinv[i]
-        ltl.solve_unit(law.space.tree, x)
+            x[i] *= D_inv[i]
+        ltl.solve_unit(tree, x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...compiled.jit import kernel
+from ...compiled.lanes import row
 
 SWEEPS = 2  # over the joints near limits, which drive each other
 SLOWER = 4  # times that the other joints may be slowed down to a half
@@ -21,18 +22,20 @@ def progress(elapsed, duration):
 
 @kernel
 def scale_levels(law, ramp):
-    """SCALE of every level: all full, or the lowest shortened so that the sum keeps the limits, then the next above.
+    """Write `level_scale`: all full, or the lowest shortened so that the sum keeps the limits, then the next above.
 
     Level 0 is kept. A joint that level 0 alone takes beyond its limit may not be taken further; the clip sees to it.
+    Needs `level_torque`.
     """
-    torque, scale, k = law.level_torque, law.level_scale, law.k
-    scale[0], last = 1.0, law.L + 2
+    torque, scale, limit = law.level_torque, law.level_scale, law.effort_limits
+    k, last = law.k, law.L + 2
+    scale[0] = 1.0
     for level in range(1, last + 1):
         scale[level] = ramp
     for level in range(last, 0, -1):
         low, high = 0.0, ramp
         for j in range(k):
-            rest, most = 0.0, max(law.effort_limits[j], abs(torque[0, j]))
+            rest, most = 0.0, max(limit[j], abs(torque[0, j]))
             for other in range(last + 1):
                 if other != level:
                     rest += scale[other] * torque[other, j]
@@ -50,78 +53,87 @@ def scale_levels(law, ramp):
 
 @kernel
 def command(law, dt):
-    """TAU from the scaled levels: no faster than the rate limits, then clipped; never not finite.
+    """Write `tau` from the scaled levels: no faster than the rate limits, then clipped; kept if they are not finite.
 
     Joints change alike, so that the direction of the change survives, except those that a limit holds: they change as
-    fast as they may.
+    fast as they may. Writes also `wanted_torque`, `saturated`, and of the report `not_finite`, `bias_saturated`,
+    `clipped` and `rate_limited`. dt < 0 in the first tick, which has no rate limit.
     """
-    torque, scale = law.level_torque, law.level_scale
-    tau, k, last = law.tau, law.k, law.L + 2
-    wanted, saturated, held = (law.wanted_torque, law.saturated, law.activation)
+    torque, scale, limit = law.level_torque, law.level_scale, law.effort_limits
+    tau, wanted, place = law.tau, law.wanted_torque, law.joint_command
+    saturated, held, rate = law.saturated, law.activation, law.rate_limits
+    k, last, bias_saturated, clipped = law.k, law.L + 2, 0, 0
     share, least = 1.0, 1.0
     for j in range(k):
-        found = 0.0
+        found, most = 0.0, limit[j]
         for level in range(last + 1):
             found += scale[level] * torque[level, j]
         if not math.isfinite(found):
-            law.not_finite = 1.0
+            law.not_finite = 1
             return
-        most = law.effort_limits[j]
-        law.bias_saturated += 1.0 if abs(torque[0, j]) > most else 0.0
-        law.clipped += 1.0 if abs(found) > most * (1.0 + 1e-9) else 0.0
+        bias_saturated += 1 if abs(torque[0, j]) > most else 0
+        clipped += 1 if abs(found) > most * (1.0 + 1e-9) else 0
         found = min(max(found, -most), most)
         saturated[j] = 1.0 if abs(found) >= most * (1.0 - 1e-6) else 0.0
         wanted[j] = found
         if dt >= 0.0:
-            change, allowed = abs(found - tau[law.joint_command[j]]), law.rate_limits[j] * dt
-            if change > allowed:
-                least = min(least, allowed / change)
-                share = min(share, allowed / change) if held[j] == 0.0 else share
+            step, allowed = abs(found - tau[place[j]]), rate[j] * dt
+            if step > allowed:
+                least = min(least, allowed / step)
+                share = min(share, allowed / step) if held[j] == 0.0 else share
+    law.bias_saturated = bias_saturated
+    law.clipped = clipped
     law.rate_limited = least
+    change = law.change
     if least < 1.0:
-        _follow(law, dt, share)
+        _change_within_rates(law, dt, share)
     for j in range(k):
-        c, most = law.joint_command[j], law.effort_limits[j]
-        tau[c] = min(max(tau[c] + law.change[j] if least < 1.0 else wanted[j], -most), most)
+        c, most = place[j], limit[j]
+        tau[c] = min(max(tau[c] + change[j] if least < 1.0 else wanted[j], -most), most)
 
 
 @kernel
-def _follow(law, dt, share):
-    """CHANGE within the rate limits. Joints near their limits come first: see `_brake`; it may slow down the others."""
-    held, k = law.activation, law.k
+def _change_within_rates(law, dt, share):
+    """Write `change` of every torque within its rate limit; joints near a limit come first, see `_keep_bounds`.
+
+    If the others drive one of those beyond its bound, they are slowed by half, SLOWER times.
+    """
+    held, rate, place = law.activation, law.rate_limits, law.joint_command
     wanted, tau, change = law.wanted_torque, law.tau, law.change
+    k, has_base = law.k, law.base > 0
     for _ in range(SLOWER):
         for j in range(k):
-            step, allowed = wanted[j] - tau[law.joint_command[j]], law.rate_limits[j] * dt
+            step, allowed = wanted[j] - tau[place[j]], rate[j] * dt
             change[j] = min(max(step, -allowed), allowed) if held[j] > 0.0 else share * step
-        if law.base > 0 or not _brake(law, dt):
+        if has_base or not _keep_bounds(law, dt):
             return
         share *= 0.5
 
 
 @kernel
-def _brake(law, dt):
-    """CHANGE of the joints near their limits, so that under the torque as it will be they keep their bounds.
+def _keep_bounds(law, dt):
+    """Adjust `change` of the joints near their limits so that the next torque keeps their bounds.
 
-    Returns:
-        Whether a joint cannot, since what the others change drives it.
+    Returns whether one of them cannot, since what the others change drives it.
     """
-    listed = law.near_limit
+    near_limit, H_inv, rate = law.near_limit, law.H_inv, law.rate_limits
     change, tau, h = law.change, law.tau, law.h_compensated
-    side, bound, driven = law.limit_side, law.acceleration_bound, False
+    side, bound, nearness = law.limit_side, law.acceleration_bound, law.nearness
+    joint_v, place, k = law.joint_v, law.joint_command, law.k
+    count, driven = law.near_limit_count, False
     for _ in range(SWEEPS):
         driven = False
-        for place in range(law.near_limit_count):
-            j, response = listed[place], row(law.H_inv, place)
+        for p in range(count):
+            j, response = near_limit[p], row(H_inv, p)
             found, by_others = 0.0, 0.0
-            for i in range(law.k):
-                x = response[law.joint_v[i]]
-                found += x * (tau[law.joint_command[i]] + change[i] - h[law.joint_v[i]])
+            for i in range(k):
+                x = response[joint_v[i]]
+                found += x * (tau[place[i]] + change[i] - h[joint_v[i]])
                 by_others += x * change[i] if i != j else 0.0
-            excess, allowed = side[j] * (found - bound[j]), law.rate_limits[j] * dt
+            excess, allowed = side[j] * (found - bound[j]), rate[j] * dt
             if excess > 0.0:
-                own = response[law.joint_v[j]]
-                more = change[j] - law.nearness[j] * side[j] * excess / own
+                own = response[joint_v[j]]
+                more = change[j] - nearness[j] * side[j] * excess / own
                 more = min(max(more, -allowed), allowed)
                 left = excess + side[j] * own * (more - change[j])
                 change[j] = more

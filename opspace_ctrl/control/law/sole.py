@@ -7,28 +7,31 @@ import math
 from ...compiled.jit import kernel
 from ...dynamics.spatial import row_times
 from ..fields import CENTRE, CONE, TORSION, UNILATERAL
-from .base import contact_axes
+from .base import axes_of_contact
 
 LIFTED = -1.0  # margin of a contact that is pulled
 
 
 @kernel
 def contact_wrenches(law):
-    """CONTACT_WRENCH from the levels as they were scaled, and MARGIN; the least relative margin into the report.
+    """Write `contact_wrench` from the levels as they were scaled, `contact_margin`, and `worst_margin` of the report.
 
     In the contact's axes, force (x, y, n) and moment (a, b, c) about the frame's origin:
         UNILATERAL  n - least normal force
         CONE        1 - |(x, y)| / (mu n)
         CENTRE      1 - the larger of |centre of pressure - centre of the sole| / half length;  centre = (-b, a) / n
         TORSION     1 - |moment about the normal through the centre of pressure| / (mu n (hx + hy) / 2)
+    Needs `level_contact_force`, `level_scale`, `contact_weight`.
     """
-    force = law.level_contact_force
-    wrench, scale, least = law.contact_wrench, law.level_scale, 1.0
+    force, wrench, scale = law.level_contact_force, law.contact_wrench, law.level_scale
+    block, size, block_row = law.contact_block, law.contact_size, law.space.block_row
+    levels, least = law.L + 3, 1.0
     for c in range(law.c):
-        for r in range(law.contact_size[c]):
+        first = block_row[block[c]]
+        for r in range(size[c]):
             found = 0.0
-            for level in range(law.L + 3):
-                found += scale[level] * force[level, law.space.block_row[law.contact_block[c]] + r]
+            for level in range(levels):
+                found += scale[level] * force[level, first + r]
             wrench[c, r] = found
         least = min(least, _margins(law, c))
     law.worst_margin = least
@@ -36,12 +39,16 @@ def contact_wrenches(law):
 
 @kernel
 def _margins(law, c):
+    """Write the margins of one contact by its wrench; returns the least of CONE, CENTRE and TORSION.
+
+    All are 1 for a contact that does not carry.
+    """
     wrench, margin, mu = law.contact_wrench, law.contact_margin, law.mu[c]
     for k in range(4):
         margin[c, k] = 1.0
     if not law.contact_weight[c] > 0.0:
         return 1.0
-    a0, a1, a2 = contact_axes(law, c)
+    a0, a1, a2 = axes_of_contact(law, c)
     x, y, n = row_times((wrench[c, 0], wrench[c, 1], wrench[c, 2]), a0, a1, a2)
     margin[c, UNILATERAL] = n - law.minimum_force[c]
     if not n > 0.0:

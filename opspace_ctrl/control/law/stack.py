@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 from ...compiled.jit import kernel, stage
-from ...compiled.lanes import W
+from ...compiled.lanes import W, row
 from ...osim.blocks import times_support
 from ..fields import (
     GIVEN_KIND,
     GRAVITY_MODE,
     INERTIA_LAW,
     LIMIT_KIND,
+    LIMIT_ROW,
     RAW_MODE,
     SOLVED_KIND,
     TASKS_MODE,
@@ -19,19 +20,18 @@ from ..fields import (
 )
 from .base import free_motions
 
-LIMIT_ROW = -100  # STACK_ROW of the first listed joint; the next are below
-
 
 @kernel
-def _add_row(law, row):
-    law.stack_row[law.stack_rows] = row
+def _add_row(law, r):
+    law.stack_row[law.stack_rows] = r
     law.stack_rows += 1
 
 
 @kernel
 def _add_block(law, b):
-    for r in range(law.space.block_rows[b]):
-        _add_row(law, law.space.block_row[b] + r)
+    first = law.space.block_row[b]
+    for r in range(first, first + law.space.block_rows[b]):
+        _add_row(law, r)
 
 
 @kernel
@@ -48,47 +48,46 @@ def _close_level(law, start, kind, report):
 
 @kernel
 def _gram(law):
-    """GRAM = J H^-1 J^T of the stack, and the typical response of its rows."""
-    n, row, A = law.stack_rows, law.stack_row, law.gram
-    LI, scale, typical = law.space.Lambda_inv, law.stack_scale, law.space.scale
+    """Write `gram` = J H^-1 J^T of the stack, and the typical response of its rows to `stack_scale`."""
+    n, rows, A = law.stack_rows, law.stack_row, law.gram
+    Lambda_inv, scale, typical = law.space.Lambda_inv, law.stack_scale, law.space.scale
     for i in range(n):
         A[i, n - n % W : n - n % W + W] = 0.0  # registers overrun the last column
     for i in range(n):
-        if row[i] < 0:
+        r = rows[i]
+        if r < 0:
             continue
-        scale[i] = typical[row[i]]
+        scale[i] = typical[r]
         # rows of the operational space rise along the stack: the upper triangle is enough
         for j in range(i, n):
-            if row[j] >= 0:
-                A[i, j] = LI[row[i], row[j]]
-                A[j, i] = A[i, j]
+            if rows[j] >= 0:
+                found = Lambda_inv[r, rows[j]]
+                A[i, j] = found
+                A[j, i] = found
     for i in range(n):
-        if LIMIT_ROW < row[i] < 0:
+        if LIMIT_ROW < rows[i] < 0:
             _passive_row(law, i, n)
     for i in range(n):
-        if row[i] <= LIMIT_ROW:
+        if rows[i] <= LIMIT_ROW:
             _limit_row(law, i, n)
 
 
 @kernel
 def _passive_row(law, i, n):
     """Row Z^T S H of the stack: base columns with tasks, the base's inertia with itself, nothing with the others."""
-    row = law.stack_row
-    A = law.gram
-    Z = law.Z
-    JB = law.J_base
-    HB = law.H_base
-    p, contacts = -1 - row[i], law.stack_contact_rows
+    rows, A, Z = law.stack_row, law.gram, law.Z
+    J_base, H_base = law.J_base, law.H_base
+    p, contacts = -1 - rows[i], law.stack_contact_rows
     for j in range(n):
-        found = 0.0
-        if row[j] >= 0:
+        found, r = 0.0, rows[j]
+        if r >= 0:
             if j >= contacts:  # Z is what the contacts leave free: with them it is zero
                 for c in range(6):
-                    found += Z[c, p] * JB[row[j], c]
-        elif row[j] > LIMIT_ROW:
+                    found += Z[c, p] * J_base[r, c]
+        elif r > LIMIT_ROW:
             for c in range(6):
                 for d in range(6):
-                    found += Z[c, p] * HB[c, d] * Z[d, -1 - row[j]]
+                    found += Z[c, p] * H_base[c, d] * Z[d, -1 - r]
         A[i, j], A[j, i] = found, found
     law.stack_scale[i] = math.sqrt(A[i, i])
 
@@ -96,55 +95,66 @@ def _passive_row(law, i, n):
 @kernel
 def _limit_row(law, i, n):
     """Row e_j of a joint: its responses to the others, H^-1 e_j."""
-    row, A, listed = law.stack_row, law.gram, law.near_limit
-    response, out = row(law.H_inv, LIMIT_ROW - row[i]), law.row_response
+    rows, A, near_limit = law.stack_row, law.gram, law.near_limit
+    joint_v, out = law.joint_v, law.row_response
+    response = row(law.H_inv, LIMIT_ROW - rows[i])
     times_support(law.space, law.space.J, response, out)
     for j in range(n):
-        found = 0.0
-        if row[j] >= 0:
-            found = out[row[j]]
-        elif row[j] <= LIMIT_ROW:
-            found = response[law.joint_v[listed[LIMIT_ROW - row[j]]]]
+        found, r = 0.0, rows[j]
+        if r >= 0:
+            found = out[r]
+        elif r <= LIMIT_ROW:
+            found = response[joint_v[near_limit[LIMIT_ROW - r]]]
         A[i, j], A[j, i] = found, found
     law.stack_scale[i] = math.sqrt(A[i, i])
 
 
 @kernel
-def _right(law):
-    """RIGHT: acceleration that each row still needs when nothing but the bias acts; a force where that is given."""
-    row, right = law.stack_row, law.r
-    wanted, drift, beta = law.row_desired, law.space.Jdot_v, law.bias_in_law
-    bias, h, Z = law.row_bias, law.h_compensated, law.Z
-    repulse, listed = law.acceleration_bound, law.near_limit
+def _right_hand_side(law):
+    """Write r: what is left of each row's desired acceleration after Jdot v and the bias that is not compensated.
+
+    For levels of impedance and of raw mode it is the given force.
+    """
+    rows, right, desired = law.stack_row, law.r, law.row_desired
+    drift, bias, h = law.space.Jdot_v, law.row_bias, law.h_compensated
+    Z, bound, near_limit = law.Z, law.acceleration_bound, law.near_limit
+    H_inv, bias_in_law = law.H_inv, law.present_bias_in_law == 1
     for i in range(law.stack_rows):
-        if row[i] >= 0:
-            right[i] = wanted[row[i]] - drift[row[i]] + beta * bias[row[i]]
-        elif row[i] > LIMIT_ROW:
+        r = rows[i]
+        if r >= 0:
+            right[i] = desired[r] - drift[r]
+            if bias_in_law:
+                right[i] += bias[r]
+        elif r > LIMIT_ROW:
             found = 0.0
             for c in range(6):
-                found -= Z[c, -1 - row[i]] * h[c]
-            right[i] = (1.0 - beta) * found
+                found -= Z[c, -1 - r] * h[c]
+            right[i] = 0.0 if bias_in_law else found
         else:
-            place = LIMIT_ROW - row[i]
-            right[i] = repulse[listed[place]]
-            if beta == 1.0:
-                response = row(law.H_inv, place)
-                for k in range(law.space.tree.nv):
+            right[i] = bound[near_limit[LIMIT_ROW - r]]
+            if bias_in_law:
+                response = row(H_inv, LIMIT_ROW - r)
+                for k in range(law.nv):
                     right[i] += response[k] * h[k]
+    starts, ends, kinds = law.stack_level_start, law.stack_level_end, law.stack_level_kind
     for l in range(law.stack_levels):
-        if law.stack_level_kind[l] == GIVEN_KIND:
-            for i in range(law.stack_level_start[l], law.stack_level_end[l]):
-                right[i] = wanted[row[i]]
+        if kinds[l] == GIVEN_KIND:
+            for i in range(starts[l], ends[l]):
+                right[i] = desired[rows[i]]
 
 
 @stage(Law)
-def build(law):
-    """STACK_ROW, STACK_LEVEL, GRAM, ROW_SCALE and RIGHT for row N_SET of SETS."""
-    which = law.which_set
-    sets = law.included
-    law.stack_levels, law.stack_rows = 0, 0
-    for c in range(law.c):
-        if sets[which, c] > 0.0:
+def build_stack(law):
+    """Stack the contacts and tasks that are `chosen`: rows, levels, `gram`, `stack_scale` and r.
+
+    Needs `operational_space` and `desired_accelerations`. Writes also what `free_motions` does.
+    """
+    chosen, order, block = law.chosen, law.task_order, law.task_block
+    contacts, mode = law.c, law.present_mode
+    law.stack_levels = 0
+    law.stack_rows = 0
+    for c in range(contacts):
+        if chosen[c] > 0.0:
             _add_block(law, law.contact_block[c])
     law.stack_contact_rows = law.stack_rows
     _close_level(law, 0, SOLVED_KIND, 0)
@@ -155,21 +165,20 @@ def build(law):
         for p in range(law.passive_rows):
             _add_row(law, -1 - p)
         _close_level(law, start, SOLVED_KIND, 0)
-    for l in range(law.limit_rows):
-        _add_row(law, LIMIT_ROW - l)
+    for p in range(law.limit_rows):
+        _add_row(law, LIMIT_ROW - p)
         _close_level(law, law.stack_rows - 1, LIMIT_KIND, 1)
-    mode, start = law.mode, law.stack_rows
-    order = law.task_order
+    start = law.stack_rows
     for l in range(law.L if mode != GRAVITY_MODE else 0):
+        first = law.level_first[l]
+        for k in range(first, first + law.level_tasks[l]):
+            if chosen[contacts + order[k]] > 0.0:
+                _add_block(law, block[order[k]])
         if mode == TASKS_MODE:
+            is_solved = law.task_law[order[first]] == INERTIA_LAW
+            _close_level(law, start, SOLVED_KIND if is_solved else GIVEN_KIND, 2 + l)
             start = law.stack_rows
-        for k in range(law.level_first[l], law.level_first[l] + law.level_tasks[l]):
-            if sets[which, law.c + order[k]] > 0.0:
-                _add_block(law, law.task_block[order[k]])
-        if mode == TASKS_MODE:
-            law = law.task_law[order[law.level_first[l]]]
-            _close_level(law, start, SOLVED_KIND if law == INERTIA_LAW else GIVEN_KIND, 2 + l)
     if mode == RAW_MODE:
         _close_level(law, start, GIVEN_KIND, 2)
     _gram(law)
-    _right(law)
+    _right_hand_side(law)

@@ -6,156 +6,157 @@ scaled one by one.
 
 from __future__ import annotations
 
-from ...compiled.jit import kernel, stage
-from ...compiled.lanes import W
+from ...compiled.jit import integer, kernel, real, stage
+from ...compiled.lanes import W, row
+from ...dynamics.state import copy
 from ...osim.blocks import add_transposed
-from ..fields import GRAVITY_MODE, RAW_MODE, V_MOTION, V_WRENCH, Law
-from .base import contact_force, follow, prepare_shares, share_out
+from ..fields import GRAVITY_MODE, LIMIT_ROW, RAW_MODE, Law
+from .base import base_motion_of_posture, contact_force, prepare_shares, share_base_wrench
 from .hierarchy import back_substitute, eliminate, project
-from .stack import LIMIT_ROW, build
-
-NO_LEVEL = -1
+from .stack import build_stack
 
 
 @kernel
 def _push_base(law, sign):
-    """GENERALISED += sign H S^T Z y, y the forces of the passive rows."""
-    row, back, Z = law.stack_row, law.w, law.Z
-    HB, g = law.H_base, law.generalised_force
+    """`generalised_force` += sign H S^T Z y: force of the passive rows, y their part of w."""
+    rows, w, Z = law.stack_row, law.w, law.Z
+    H_base, g, motion = law.H_base, law.generalised_force, law.base_passive
+    first = law.stack_contact_rows
     if law.passive_rows == 0:
         return
-    x[V_MOTION, 0:W] = 0.0
-    for i in range(law.stack_contact_rows, law.stack_contact_rows + law.passive_rows):
+    motion[0:W] = 0.0
+    for i in range(first, first + law.passive_rows):
         for c in range(6):
-            law.base_passive[c] += sign * back[i] * Z[c, -1 - row[i]]
-    for i in range(law.space.tree.nv):
+            motion[c] += sign * w[i] * Z[c, -1 - rows[i]]
+    for i in range(law.nv):
         for c in range(6):
-            g[i] += HB[i, c] * law.base_passive[c]
+            g[i] += H_base[i, c] * motion[c]
 
 
 @kernel
 def _base_wrench(law):
-    """Row V_WRENCH of BASE_VECTOR = S g, g with J^T of the rows in FULL."""
-    g, JB, full = law.generalised_force, law.J_base, law.row_force
-    found = g[0:W]
-    for i in range(law.space.m):
-        found = found + full[i] * JB[i, 0:W]
-    x[V_WRENCH, 0:W] = found
+    """Write `base_wrench` = S (g + J^T `row_force`): what the level needs at the base."""
+    J_base, force, found = law.J_base, law.row_force, law.generalised_force[0:W]
+    for i in range(law.m):
+        found = found + force[i] * J_base[i, 0:W]
+    law.base_wrench[0:W] = found
 
 
-@stage(Law)
-def supply(law):
-    """GENERALISED += sign J^T w for the F of a level; less what the contacts supply of it: the level's torque."""
-    level = law.report_level
-    weight, sign = law.set_weight, law.sign
-    back_substitute(law, law.force_level)
-    row, back = law.stack_row, law.w
-    full, g, contacts = law.row_force, law.generalised_force, law.stack_contact_rows
-    for i in range(0, law.space.m + 1, W):
-        full[i : i + W] = 0.0
+@stage(Law, integer, real)
+def supply(law, level, weight):
+    """Add weight times the torque of a reported level to `level_torque`, and its contact forces likewise.
+
+    The torque is g + J^T w, w being its row forces and those that it needs above, less J_s^T f of the contact forces f
+    that carry the base; g is what `generalised_force` holds before, and is spent. For the posture, L + 2, w is what the
+    other levels take back, and is subtracted. Needs `eliminate`, and `prepare_shares` with a floating base.
+    """
+    rows, w, joint_v = law.stack_row, law.w, law.joint_v
+    force, g, contacts = law.row_force, law.generalised_force, law.stack_contact_rows
+    torque, near_limit = law.level_torque, law.near_limit
+    sign, F = 1.0, law.F
+    if level > law.L + 1:
+        sign, F = -1.0, law.F_posture
+    back_substitute(law, F, level)
+    for i in range(0, law.m + 1, W):
+        force[i : i + W] = 0.0
     for i in range(law.stack_rows):
-        if row[i] >= 0:
-            full[row[i]] = sign * back[i]
-        elif row[i] <= LIMIT_ROW:
-            g[law.joint_v[law.near_limit[LIMIT_ROW - row[i]]]] += sign * back[i]
+        if rows[i] >= 0:
+            force[rows[i]] = sign * w[i]
+        elif rows[i] <= LIMIT_ROW:
+            g[joint_v[near_limit[LIMIT_ROW - rows[i]]]] += sign * w[i]
     if law.base > 0:
         _push_base(law, sign)
         if contacts > 0:
             _base_wrench(law)
-            share_out(law)
+            share_base_wrench(law)
             supplied = law.level_contact_force
             for i in range(contacts):
                 f = contact_force(law, i)
-                full[row[i]] -= f
-                supplied[level, row[i]] += weight * f
-    add_transposed(law.space, law.space.J, full, g)
-    torque = law.level_torque
+                force[rows[i]] -= f
+                supplied[level, rows[i]] += weight * f
+    add_transposed(law.space, law.space.J, force, g)
     for j in range(law.k):
-        torque[level, j] += weight * g[law.joint_v[j]]
+        torque[level, j] += weight * g[joint_v[j]]
     for c in range(law.base):
         law.base_residual = max(law.base_residual, abs(g[c]))
 
 
 @kernel
-def _supply_level(law, source, level, sign):
-    """`supply` for the F of a level of the stack's report, into a level of LEVEL_TORQUE."""
-    law.force_level, law.report_level, law.sign = source, level, sign
-    supply(law)
-
-
-@kernel
-def _raw_tau0(law, g):
-    """g = tau0 from outside."""
-    tau0 = law.raw_tau0
+def _raw_tau0(law):
+    """Write `generalised_force` = tau0 from outside."""
+    g, tau0 = law.generalised_force, law.raw_tau0
+    joint_v, joint_command = law.joint_v, law.joint_command
     for c in range(law.base):
         g[c] = 0.0
     for j in range(law.k):
-        g[law.joint_v[j]] = tau0[law.joint_command[j]]
+        g[joint_v[j]] = tau0[joint_command[j]]
 
 
 @kernel
-def _posture_force(law, g):
-    """g = H (A + the base motion that goes with it)."""
-    HA, HB = law.posture_force, law.H_base
-    for i in range(law.space.tree.nv):
-        g[i] = HA[i]
+def _posture_force(law):
+    """Write `generalised_force` = H (a + the base motion that goes with it), a being `posture_acceleration`."""
+    g, H_base, nv = law.generalised_force, law.H_base, law.nv
+    copy(law.posture_force, g, nv)
     if law.base == 0:
         return
-    follow(law)
+    base_motion_of_posture(law)
     if law.base_rank > 0:
-        for i in range(law.space.tree.nv):
+        follow = law.base_follow
+        for i in range(nv):
             for c in range(6):
-                g[i] += HB[i, c] * law.base_follow[c]
+                g[i] += H_base[i, c] * follow[c]
 
 
 @kernel
-def _posture(law):
-    """The last level: N^T H a, or N^T tau0 in raw mode."""
-    row, x, g = law.stack_row, law.stack_posture, law.generalised_force
-    raw = law.mode == RAW_MODE
-    if raw:
-        _raw_tau0(law, g)
+def _posture_level(law, weight):
+    """Add the last level: N^T H a, or N^T tau0 in raw mode. Writes `stack_posture`, what it makes of every row."""
+    is_raw, has_base = law.present_mode == RAW_MODE, law.base > 0
+    if is_raw:
+        _raw_tau0(law)
     else:
-        _posture_force(law, g)
-    JB, Z, listed = law.J_base, law.Z, law.near_limit
-    moved, X, a = law.row_posture, law.space.Jx, law.posture_acceleration
+        _posture_force(law)
+    rows, x, g = law.stack_row, law.stack_posture, law.generalised_force
+    J_base, Z, near_limit = law.J_base, law.Z, law.near_limit
+    moved, follow, a = law.row_posture, law.base_follow, law.posture_acceleration
+    Jx, H_inv, joint_v = law.space.Jx, law.H_inv, law.joint_v
     for i in range(law.stack_rows):
-        found = 0.0
-        if row[i] >= 0:
-            found = X[row[i]] if raw else moved[row[i]]
-            if not raw and law.base > 0:
+        r, found = rows[i], 0.0
+        if r >= 0:
+            found = Jx[r] if is_raw else moved[r]
+            if has_base and not is_raw:
                 for c in range(6):
-                    found += JB[row[i], c] * law.base_follow[c]
-        elif row[i] > LIMIT_ROW:
+                    found += J_base[r, c] * follow[c]
+        elif r > LIMIT_ROW:
             for c in range(6):
-                found += Z[c, -1 - row[i]] * g[c]
+                found += Z[c, -1 - r] * g[c]
+        elif is_raw:
+            response = row(H_inv, LIMIT_ROW - r)
+            for k in range(law.nv):
+                found += response[k] * g[k]
         else:
-            place = LIMIT_ROW - row[i]
-            found = a[law.joint_v[listed[place]]]
-            if raw:
-                found, response = 0.0, row(law.H_inv, place)
-                for k in range(law.space.tree.nv):
-                    found += response[k] * g[k]
+            found = a[joint_v[near_limit[LIMIT_ROW - r]]]
         x[i] = found
-    project(law, x)
-    _supply_level(law, NO_LEVEL, law.L + 2, -1.0)
+    project(law)
+    supply(law, law.L + 2, weight)
 
 
-@stage(Law)
-def solve(law):
-    """Add WEIGHT times the torques and contact forces of row N_SET of SETS to LEVEL_TORQUE and LEVEL_CONTACT."""
-    build(law)
+@stage(Law, real)
+def solve(law, weight):
+    """Build and eliminate the stack of what is `chosen`, and add weight times every level's torque and contact forces.
+
+    Needs `operational_space` and `desired_accelerations`.
+    """
+    build_stack(law)
     eliminate(law)
-    levels, mode = law.L, law.mode
+    mode, g, h = law.present_mode, law.generalised_force, law.h_compensated
+    nv, added = law.nv, 1.0 - law.present_bias_in_law
     if law.stack_contact_rows > 0 and law.base > 0:
         prepare_shares(law)
-    g, h, nv = law.generalised_force, law.h_compensated, law.space.tree.nv
-    added = 1.0 - law.bias_in_law
-    for level in range(2 + levels if mode != GRAVITY_MODE else 1):
+    for level in range(2 + law.L if mode != GRAVITY_MODE else 1):
         if level == 1 and law.limit_rows == 0:
             continue
         for i in range(nv):
             g[i] = added * h[i] if level == 0 else 0.0
-        _supply_level(law, level, level, 1.0)
+        supply(law, level, weight)
     if mode != GRAVITY_MODE:
-        _posture(law)
+        _posture_level(law, weight)

@@ -1,52 +1,55 @@
 """What is typical of a robot and its tasks, measured when a core is built: by it singular is told from regular.
 
-SCALE makes metres and radians comparable: the response r of a row while the other rows of its task stand still,
-1 / Lambda_ii, and not that of the row alone, (Lambda^-1)_ii. A light wrist turns far more readily when its tool may
-move than when it must not; by the response alone, a least eigenvalue of a few thousandths would be usual of a pose,
-and the lost direction of a stretched arm, about 1 while it is regular, would be damped only below that: too late.
-TYPICAL is how small the least response of each level usually is in these units.
+space.scale makes metres and radians comparable: the root of the response r of a row while the other rows of its task
+stand still, 1 / Lambda_ii, and not that of the row alone, (Lambda^-1)_ii. A light wrist turns far more readily when its
+tool may move than when it must not; by the response alone, a least eigenvalue of a few thousandths would be usual of a
+pose, and the lost direction of a stretched arm, about 1 while it is regular, would be damped only below that: too late.
+`typical_response` is how small the least response of each level usually is in these units.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...osim.response import REACH, SAMPLES
-from ..fields import CUT, DAMPING, N_LEVELS
-from ..pack import OF_LIMITS
+from ..build import OF_LIMITS
+
+if TYPE_CHECKING:
+    from ..core import Core
 
 __all__ = ["measure_typical"]
 
 # what rounding leaves of a task that is there twice is below
-EXACT = {DAMPING: 1e-7, CUT: 1e-8}
+EXACT_DAMPING, EXACT_CUT = 1e-7, 1e-8
 LOST = 1e-6  # of the largest response: a direction below it is one that the robot does not have
 
 
-def measure_typical(core) -> None:
-    """SCALE of the rows, then TYPICAL of every level of tasks: medians over sampled configurations."""
-    work, m = core._work, core._space.m
-    work["scale"][:m] = np.sqrt(_response_together(core._space, np.square(work["scale"][:m])))
-    before, found = core.options.copy(), {}
-    for option, value in EXACT.items():
-        core.options[option] = value
-    work["typical_response"][:] = 1.0
+def measure_typical(core: Core) -> None:
+    """space.scale of the rows, then `typical_response` of every level of tasks: medians over sampled configurations."""
+    law, space = core.law, core._space
+    row_scale = law.space.scale[: law.m]
+    row_scale[:] = np.sqrt(_response_together(space, np.square(row_scale)))
+    before = law.singular_damping, law.singular_cut
+    law.singular_damping, law.singular_cut = EXACT_DAMPING, EXACT_CUT
+    law.typical_response = 1.0
+    found: dict[int, list[float]] = {}
     for q in _configurations(core.model):
         core.tick(q, np.zeros(core.model.nv), 0.0)
-        for start, end, _, level in work["STACK_LEVEL"][: work["NUMBERS"][N_LEVELS]]:
-            scale = work["stack_scale"][start:end]
-            largest = np.linalg.eigvalsh(work["P"][start:end, start:end] * np.outer(scale, scale))[
-                -1
-            ]
+        for l in range(law.stack_levels):
+            level = int(law.stack_level_report[l])
+            rows = np.s_[law.stack_level_start[l] : law.stack_level_end[l]]
+            scale = law.stack_scale[rows]
+            largest = np.linalg.eigvalsh(law.P[rows, rows] * np.outer(scale, scale))[-1]
             if level >= 2 and largest > 0.0:
                 found.setdefault(level, []).append(1.0 / largest)
-    work["typical_response"][1] = OF_LIMITS
+    law.typical_response[1] = OF_LIMITS
     for level, values in found.items():
-        work["typical_response"][level] = np.median(values)
-    core.options[:] = before
-    for slot in ("STATE", "tau", "integral", "error_side"):
-        work[slot][...] = 0.0
+        law.typical_response[level] = np.median(values)
+    law.singular_damping, law.singular_cut = before
+    law.reset()
 
 
 def _configurations(model) -> Iterator[np.ndarray]:

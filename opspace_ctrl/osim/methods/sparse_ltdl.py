@@ -35,11 +35,11 @@ def _along_path(space, first, slots):
     Four columns at a time, so that those before are read and written a quarter as often; the first four read J itself.
     """
     J = space.J
-    Yd = space.Y_d
-    YD = space.Y_D
+    Y_d = space.Y_d
+    Y_D = space.Y_D
     L = space.tree.H
     support = space.support
-    dinv = space.tree.D_inv
+    D_inv = space.tree.D_inv
     Y = J
     last = slots - 1
     while last >= 3:
@@ -52,45 +52,45 @@ def _along_path(space, first, slots):
         b = Y[r - 1, 0:W] - L[i, last - 1] * a
         c = Y[r - 2, 0:W] - L[i, last - 2] * a - L[j, last - 2] * b
         d = Y[r - 3, 0:W] - L[i, last - 3] * a - L[j, last - 3] * b - L[k, last - 3] * c
-        _store_column(Yd, YD, r, a, dinv[i])
-        _store_column(Yd, YD, r - 1, b, dinv[j])
-        _store_column(Yd, YD, r - 2, c, dinv[k])
-        _store_column(Yd, YD, r - 3, d, dinv[l])
+        _store_column(Y_d, Y_D, r, a, D_inv[i])
+        _store_column(Y_d, Y_D, r - 1, b, D_inv[j])
+        _store_column(Y_d, Y_D, r - 2, c, D_inv[k])
+        _store_column(Y_d, Y_D, r - 3, d, D_inv[l])
         for e in range(last - 4, -1, -1):  # what is needed first comes first
             y = Y[first + e, 0:W] - L[i, e] * a - L[j, e] * b
-            Yd[first + e, 0:W] = y - L[k, e] * c - L[l, e] * d
-        Y, last = Yd, last - 4
+            Y_d[first + e, 0:W] = y - L[k, e] * c - L[l, e] * d
+        Y, last = Y_d, last - 4
     for s in range(last, -1, -1):
         i, a = support[first + s], Y[first + s, 0:W]
-        _store_column(Yd, YD, first + s, a, dinv[i])
+        _store_column(Y_d, Y_D, first + s, a, D_inv[i])
         for e in range(s - 1, -1, -1):
-            Yd[first + e, 0:W] = Y[first + e, 0:W] - L[i, e] * a
-        Y = Yd
+            Y_d[first + e, 0:W] = Y[first + e, 0:W] - L[i, e] * a
+        Y = Y_d
 
 
 @kernel
-def _store_column(Yd, YD, r, y, dinv):
-    Yd[r, 0:W] = y
-    YD[r, 0:W] = y * dinv
+def _store_column(Y_d, Y_D, r, y, D_inv):
+    Y_d[r, 0:W] = y
+    Y_D[r, 0:W] = y * D_inv
 
 
 @kernel
 def _along_support(space, first, slots):
     """The support is no path: chase parents, as the figure does."""
     J = space.J
-    Yd = space.Y_d
-    YD = space.Y_D
+    Y_d = space.Y_d
+    Y_D = space.Y_D
     L = space.tree.H
     support, parent = space.support, space.slot_parent
-    dinv, depth = space.tree.D_inv, space.tree.depth_e
+    D_inv, depth = space.tree.D_inv, space.tree.depth_e
     for r in range(first, first + slots):
-        Yd[r, 0:W] = J[r, 0:W]
+        Y_d[r, 0:W] = J[r, 0:W]
     for r in range(first + slots - 1, first - 1, -1):
-        i, y = support[r], Yd[r, 0:W]
-        YD[r, 0:W] = y * dinv[i]
+        i, y = support[r], Y_d[r, 0:W]
+        Y_D[r, 0:W] = y * D_inv[i]
         j, e = parent[r], depth[i] - 1
         while j >= 0:
-            Yd[j, 0:W] = Yd[j, 0:W] - L[i, e] * y
+            Y_d[j, 0:W] = Y_d[j, 0:W] - L[i, e] * y
             j, e = parent[j], e - 1
 
 

@@ -23,14 +23,14 @@ def y_ltl(space):
     """Y = J L^-1 (figure 8), a whole block of rows at a time; chasing parents when the support is no path."""
     J, Y, L = space.J, space.Y_D, space.tree.H
     support, parent = space.support, space.slot_parent
-    dinv, depth = space.tree.D_inv, space.tree.depth_e
+    D_inv, depth = space.tree.D_inv, space.tree.depth_e
     for b in range(space.blocks):
         first = space.block_first[b]
         for r in range(first, first + space.block_slots[b]):
             Y[r, 0:W] = J[r, 0:W]
         for r in range(first + space.block_slots[b] - 1, first - 1, -1):
             i = support[r]
-            y = Y[r, 0:W] * dinv[i]
+            y = Y[r, 0:W] * D_inv[i]
             Y[r, 0:W] = y
             j, e = parent[r], depth[i] - 1
             while j >= 0:
