@@ -198,7 +198,7 @@ def frame_accelerations(space, b):
 
 @kernel
 def dense_jacobian(space):
-    """J as an (m, nv) matrix, into J_DENSE."""
+    """J as an (m, nv) matrix, into J_dense."""
     J, dense, support = space.J, space.J_dense, space.support
     clear(dense, space.m, space.tree.nv)
     for b in range(space.blocks):
