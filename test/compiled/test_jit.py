@@ -85,6 +85,7 @@ UNFIT = [
     np.arange(5, dtype=">f8"),
     np.ones((5, 1)),
     np.ones((1, 5)),
+    np.ones(5).view(np.matrix),
     np.float64(5.0),
     np.array(5.0),
     np.arange(5.0).astype(object),
