@@ -34,10 +34,13 @@ demo: $(CORE)
 	@mkdir -p build
 	$(DEMO_PATH) $(BIN)/opspace demo --plot build/demo.png
 
-# Computing shares the cores; what runs ROS nodes comes after it, one test at a time.
+# Computing shares the cores, compiled and then, on a small robot, as plain Python; what runs ROS nodes comes after it,
+# one test at a time.
+UNCOMPILED := test/dynamics test/osim test/control -k arm7
 test: lint
 ifeq ($(strip $(PYTEST_ARGS)),)
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=test/live
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --numprocesses auto $(UNCOMPILED)
 	$(BIN)/python -m pytest test/live
 else
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

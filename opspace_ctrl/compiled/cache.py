@@ -2,8 +2,8 @@
 
 Numba looks at the stamp of one file only, but a kernel is made of many. So the folder is named by a hash of all sources
 of its layer and those below, of the versions that compile them and of the processor. It is private: a cached kernel is
-code. In it every kernel has a folder of its own with Numba's files, and beside them `complete`, their checksums, once it
-can be relied on.
+code. In it every kernel has a folder of its own with Numba's files, and beside them `complete`, their checksums,
+once it can be relied on.
 """
 
 from __future__ import annotations

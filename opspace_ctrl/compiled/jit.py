@@ -1,7 +1,7 @@
 """How kernels are compiled: as Numba does it, with the same options everywhere.
 
     @kernel                     called by other kernels, or by anybody's njit
-    @stage(Tree)                compiled once, apart: kernels call it like any other, machine code finds it by its address
+    @stage(Tree)                compiled once, apart: kernels call it like any other, it is found by its address
     @entry(vector, address)     called from Python, with arrays and the address of a workspace; one signature
 
 What a kernel calls is otherwise compiled into it, and the large stages that every entry shares would be compiled again

@@ -9,12 +9,12 @@
     tree.H                                   a NumPy view, live
     def crba(tree): H, n = tree.H, tree.n    the same names in a kernel: a pointer with a stride, a number
 
-What a field is says who writes it and how long it lasts: a `constant` of the robot, a `setting` that the user may change
-at any time, `state` that one tick leaves to the next, a `result`, or `scratch` that nobody may rely on after the kernel
-that writes it. A shape is made of the counts of the same class; an empty one is a single number.
+What a field is says who writes it and how long it lasts: a `constant` of the robot, a `setting` that the user may
+change at any time, `state` that one tick leaves to the next, a `result`, or `scratch` that nobody may rely on after the
+kernel that writes it. A shape is made of the counts of the same class; an empty one is a single number.
 
-A workspace may hold others (`part`): a kernel of a lower layer is handed `space.tree` and sees nothing else. A part can be
-exchanged while kernels run, in one write: that is how a method, its kernel and its fields together, is switched.
+A workspace may hold others (`part`): a kernel of a lower layer is handed `space.tree` and sees nothing else. A part can
+be exchanged while kernels run, in one write: that is how a method, its kernel and its fields together, is switched.
 """
 
 from __future__ import annotations

@@ -27,9 +27,10 @@ class Core:
     """From q, v and the time to joint torques, in one compiled call that allocates nothing.
 
     All numbers of the tick are fields of `law`, described in `fields.Law`. Its settings are written in place
-    (`core.law.stiffness[0] = 400.0`, `core.law.mode = RAW_MODE`), and the next tick uses what it finds; it expects finite
-    numbers in the ranges given, which the owner of the core checks. Its results are those of the last tick, and the next
-    one overwrites them.
+    (`core.law.stiffness[0] = 400.0`, `core.law.mode = RAW_MODE`), and the next tick uses what it finds; it expects
+    finite
+    numbers in the ranges given, which the owner of the core checks. Its results are those of the last tick, and the
+    next one overwrites them.
 
     Args:
         model: The robot.

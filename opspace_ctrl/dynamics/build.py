@@ -25,7 +25,7 @@ class RobotTree(Tree):
 
     def __init__(self, model: Model):
         self.nodes = nodes = Nodes(model)
-        self.forward_methods: dict[str, Workspace] = {}
+        self.forward_methods: dict[str, Any] = {}
         super().__init__(
             n=nodes.n,
             nv=model.nv,
@@ -80,7 +80,7 @@ def _joints(nodes: Nodes) -> dict[str, Any]:
     model = nodes.model
     kind = np.full(nodes.n, SINGLE)
     position = model.q_index[nodes.body]
-    groups = []
+    groups: list[tuple[int, ...]] = []
     for i, joint_type in enumerate(model.joint_type):
         first, last = nodes.first[i], nodes.last[i]
         if joint_type in NODE_IS_ROTATION:

@@ -45,7 +45,7 @@ def carry_rows(space, b, keep, keeping):
 
 @kernel
 def project_articulated(space):
-    """Jx = J H^-1 x by one O(n) solve. Needs K, tree.x and the articulated inertias. Writes Jx, tree.qdd, tree.alpha."""
+    """Jx = J H^-1 x by one O(n) solve. Needs K, tree.x, articulated inertias. Writes Jx, tree.qdd, tree.alpha."""
     aba.no_bias(space.tree)
     aba.innovations(space.tree, space.tree.x)
     aba.accelerations(space.tree, space.tree.qdd)

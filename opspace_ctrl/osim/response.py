@@ -30,6 +30,6 @@ def typical_response(ospace) -> np.ndarray:
         for kind in set(kinds):  # sharing keeps the rule independent of how the axes are turned
             rows = [block.row + i for i, other in enumerate(kinds) if other == kind]
             largest[rows] = largest[rows].max()
-    rows = np.vstack([block.selection for block in ospace._blocks])
-    rounding = ROUNDING * of_joints * np.square(rows).sum(axis=1)
+    selection = np.vstack([block.selection for block in ospace._blocks])
+    rounding = ROUNDING * of_joints * np.square(selection).sum(axis=1)
     return np.maximum.reduce([largest, rounding, np.full(ospace.m, 1e-12 * largest.max() or 1.0)])

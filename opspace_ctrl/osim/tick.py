@@ -138,7 +138,7 @@ def results(space, wanted):
 
 @kernel
 def _jbar(space, Lambda):
-    """Jbar from H as the method, or a torque since, has left it; a recursive method has made neither factors nor Y_D."""
+    """Jbar from H as the method, or a torque since, has left it; a recursive one has made no factors and no Y_D."""
     if space.H_is == PLAIN:
         crba.mass_matrix(space.tree)
         ltl.ltdl(space.tree)

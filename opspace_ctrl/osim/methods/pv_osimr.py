@@ -99,7 +99,8 @@ def _spans(nodes, ends: list[int]) -> tuple[list[tuple[int, int, int, int]], lis
         i for i in carrying if sum(int(parent[j]) == i for j in carrying) + ends.count(i) >= 2
     )
     number = {i: len(ends) + k for k, i in enumerate(branching)}
-    rows, span_node = [], []
+    rows: list[tuple[int, int, int, int]] = []
+    span_node: list[int] = []
     for leg, start in [*enumerate(ends), *((-1, i) for i in branching)]:
         run, i = [], start
         while i >= 0 and (i not in number or (leg < 0 and i == start)):

@@ -34,7 +34,7 @@ from ..propagate import project_articulated, times_rows
 
 
 class Rjk(Method):
-    """Blocks of Omega and the order in which they are computed; each has a place, and the place after the last is spare."""
+    """The blocks of Omega, each with a place (one more is spare), and the order in which they are computed."""
 
     name = "rjk"
 
