@@ -27,9 +27,9 @@ class Core:
     """From q, v and the time to joint torques, in one compiled call that allocates nothing.
 
     All numbers of the tick are fields of `law`, described in `fields.Law`. Its settings are written in place
-    (`core.law.stiffness[0] = 400.0`, `core.law.mode = RAW_MODE`), and the next tick uses what it finds; it expects finite
-    numbers in the ranges given, which the owner of the core checks. Its results are those of the last tick, and the next
-    one overwrites them.
+    (`core.law.stiffness[0] = 400.0`, `core.law.mode = RAW_MODE`), and the next tick uses what it finds; it expects
+    finite numbers in the ranges given, which the owner of the core checks. Its results are those of the last tick, and
+    the next one overwrites them.
 
     Args:
         model: The robot.
@@ -48,9 +48,8 @@ class Core:
         structure.check(model)
         self.model, self.structure = model, structure
         order = [i for level in structure.levels() for i in level]
-        tasks = [
-            each.task() for each in (*structure.contacts, *(structure.tasks[i] for i in order))
-        ]
+        contacts = [contact.task() for contact in structure.contacts]
+        tasks = [*contacts, *(structure.tasks[i].task() for i in order)]
         self._space = _ControlledSpace(model, tasks or [_some_task(model)], method)
         self.law = ControlLaw(self._space._space, model, structure)
         self._address = self.law.address

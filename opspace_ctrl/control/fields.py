@@ -370,7 +370,9 @@ class Law(Workspace):
     wanted_torque = scratch("k", "the scaled levels together, clipped, model order [Nm or N]")
     change = scratch("k", "of the torques in this tick, model order [Nm or N]")
     saturated = result("k", "1 where the torque is at its limit, model order")
-    tau_held = result("k", "level 0 alone, clipped, in the order of the command: see `Core.gravity`")
+    tau_held = result(
+        "k", "level 0 alone, clipped, in the order of the command: see `Core.gravity`"
+    )
 
     # ---- the report ----
     ramped = result("", "0 .. 1, how far the ramp is")
@@ -399,6 +401,8 @@ class Law(Workspace):
     invert_by_eigenvalues = call(
         "(law, start, size, e, cut, report): P and Q of a level that is singular or nearly so"
     )
-    supply = call("(law, level, weight): the torque of a level, less what the contacts supply of it")
+    supply = call(
+        "(law, level, weight): the torque of a level, less what the contacts supply of it"
+    )
     limit_joints = call("(law): activation of the joint that exceeds its bound most")
     finish = call("(law, dt): from the levels to the command")

@@ -107,7 +107,10 @@ def test_a_change_during_a_fade_waits_for_its_end():
         tau = core.tick(q, v, t).copy()
         assert np.abs(tau - last).max() < 5.0
         last = tau
-    assert core.law.task_weight.tolist() == [1.0, 1.0] and core.law.contact_weight.tolist() == [1.0, 0.0]
+    assert core.law.task_weight.tolist() == [1.0, 1.0] and core.law.contact_weight.tolist() == [
+        1.0,
+        0.0,
+    ]
 
 
 def test_four_points_of_a_sole_are_a_sole():

@@ -148,7 +148,12 @@ def test_a_tick_allocates_nothing(name):
 
 def test_activation_forgets_the_past():
     core, q, v = ticking()
-    core.law.motion[0, 0], core.law.measured_on[0], core.law.integral_gain[0], core.law.integral_limit[0] = (
+    (
+        core.law.motion[0, 0],
+        core.law.measured_on[0],
+        core.law.integral_gain[0],
+        core.law.integral_limit[0],
+    ) = (
         0.0,
         1.0,
         50.0,

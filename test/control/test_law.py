@@ -93,7 +93,10 @@ def test_torques_are_those_of_the_dense_law(case):
     found = core.tau
     if kind in ("two feet", "two points", "foot and point"):
         # torques differ by internal forces, which move nothing; and the posture cannot be had as it is asked for
-        found, tau = dense.Phi @ core.law.level_torque[:-1].sum(axis=0), dense.Phi @ (tau - parts[-1])
+        found, tau = (
+            dense.Phi @ core.law.level_torque[:-1].sum(axis=0),
+            dense.Phi @ (tau - parts[-1]),
+        )
         allowed *= np.abs(dense.Phi).max()
     np.testing.assert_allclose(found, tau, rtol=0, atol=100 * allowed)
 
@@ -127,7 +130,9 @@ def test_base_gets_no_force_that_nobody_supplies(case):
 
 def test_levels_sum_up_to_the_command(case):
     core, _, _, _, _ = case
-    np.testing.assert_allclose(core.law.level_scale @ core.law.level_torque, core.tau, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(
+        core.law.level_scale @ core.law.level_torque, core.tau, rtol=1e-13, atol=1e-13
+    )
 
 
 @pytest.mark.parametrize("name", ["arm7", "asimo", "free_flyer"])
@@ -210,7 +215,12 @@ def test_raw_mode_is_the_published_law_made_realisable(name):
     dense = Dense(model, q, v, contacts)
     J = np.vstack([t.task().selection() @ dense.rows(t.frame) for t in tasks]) @ dense.B
     Jbar = dense.Phi @ J.T @ np.linalg.inv(J @ dense.Phi @ J.T)
-    expected = dense.B.T @ dense.h + J.T @ core.law.raw_force + core.law.raw_tau0 - J.T @ (Jbar.T @ core.law.raw_tau0)
+    expected = (
+        dense.B.T @ dense.h
+        + J.T @ core.law.raw_force
+        + core.law.raw_tau0
+        - J.T @ (Jbar.T @ core.law.raw_tau0)
+    )
     np.testing.assert_allclose(
         core.tau, expected, rtol=0, atol=100 * dense.tolerance() * np.abs(expected).max()
     )

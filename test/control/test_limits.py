@@ -65,9 +65,7 @@ def test_bias_that_saturates_alone_is_clipped_and_said_so():
     tau = core.tick(q, v, 0.1)
     assert abs(tau[j]) == core.law.effort_limits[j]
     assert (
-        core.law.bias_saturated == 1.0
-        and core.law.saturated[j] == 1.0
-        and core.law.clipped >= 1.0
+        core.law.bias_saturated == 1.0 and core.law.saturated[j] == 1.0 and core.law.clipped >= 1.0
     )
 
 
@@ -139,7 +137,9 @@ def run(core, q, v, seconds, dt=1e-3):
 
 def test_a_task_does_not_pull_a_joint_through_its_limit():
     model = robot("arm7")
-    core = make_core(model, [TaskSpec("a", "tool", "position")], singular_damping=0.5, singular_cut=0.005)
+    core = make_core(
+        model, [TaskSpec("a", "tool", "position")], singular_damping=0.5, singular_cut=0.005
+    )
     q, v = np.array([0.0, 0.4, 0.0, 1.2, 0.0, 0.6, 0.0]), np.zeros(7)
     core.activate(q, v, 0.0)
     core.law.position_lower[3], core.law.position_upper[3] = 0.9, 1.3
@@ -164,7 +164,9 @@ def _without_margin(core, q, v):
 
 
 def test_joints_keep_their_speed_limit():
-    core = make_core(robot("arm7"), [TaskSpec("a", "tool", "position")], singular_damping=0.5, singular_cut=0.005)
+    core = make_core(
+        robot("arm7"), [TaskSpec("a", "tool", "position")], singular_damping=0.5, singular_cut=0.005
+    )
     q, v = np.array([0.0, 0.4, 0.0, 1.2, 0.0, 0.6, 0.0]), np.zeros(7)
     core.activate(q, v, 0.0)
     core.law.velocity_limits[:], core.law.velocity_margin[:] = 0.5, 0.1

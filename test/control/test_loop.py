@@ -59,7 +59,9 @@ def test_humanoid_stands_on_two_feet_shifts_its_weight_and_moves_a_hand():
         dense = Dense(model, q, v, contacts)
         v = v + dt * dense.acceleration(core.tick(q, v, k * dt))
         q = model.integrate(q, v, dt)
-        assert (core.law.contact_margin[:, at.UNILATERAL] > 0.0).all() and core.law.worst_margin > 0.0
+        assert (
+            core.law.contact_margin[:, at.UNILATERAL] > 0.0
+        ).all() and core.law.worst_margin > 0.0
     assert np.abs(core.law.error[0, :3]).max() < 1e-3 and np.abs(core.law.error[1]).max() < 1e-3
     for contact, start in zip(contacts, feet):
         np.testing.assert_allclose(frame_pose(model, q, contact.frame)[0], start, atol=2e-3)

@@ -85,7 +85,9 @@ def test_orientation_error_is_the_logarithm(angle):
                 core.law.error[0, 3:], error, rtol=0, atol=1e-8 if angle > 3 else 1e-12
             )
         else:
-            np.testing.assert_allclose(np.abs(core.law.error[0, 3:]), np.abs(error), rtol=0, atol=1e-6)
+            np.testing.assert_allclose(
+                np.abs(core.law.error[0, 3:]), np.abs(error), rtol=0, atol=1e-6
+            )
 
 
 def test_error_that_passes_pi_keeps_its_side():
@@ -144,7 +146,9 @@ def test_force_loop_closes_on_the_measured_wrench():
     assert core.law.applied[0, 2] == pytest.approx(10.0 + 0.5 * 3.0 + 20.0 * 3.0 * 0.001)
     for k in range(2, 60):
         core.tick(q, v, 0.001 * k)
-    assert core.law.applied[0, 2] == pytest.approx(10.0 + 0.5 * 3.0 + 0.4)  # the integral is limited
+    assert core.law.applied[0, 2] == pytest.approx(
+        10.0 + 0.5 * 3.0 + 0.4
+    )  # the integral is limited
     assert not core.law.applied[0, :2].any()
 
 

@@ -45,7 +45,12 @@ def sweep(core, angles, asked):
 
 @pytest.fixture(scope="module")
 def core():
-    core = make_core(robot("arm7"), [TaskSpec("tip", "tool", "position")], singular_damping=DAMPING, singular_cut=CUT)
+    core = make_core(
+        robot("arm7"),
+        [TaskSpec("tip", "tool", "position")],
+        singular_damping=DAMPING,
+        singular_cut=CUT,
+    )
     core.activate(stretched(0.5), np.zeros(7), 0.0)
     return core
 
@@ -95,8 +100,14 @@ def test_lost_directions_are_counted_and_given_to_the_posture(core):
 def test_reaching_out_of_the_workspace_and_back_keeps_within_what_the_arm_can_do(stiffness):
     """In closed loop, without limits: the torque stays below the URDF's efforts, and its rate below 1000 Nm/s."""
     model, none, dt = robot("arm7"), np.zeros((3, 6)), 1e-3
-    core = make_core(model, [TaskSpec("tip", "tool", "position")], singular_damping=DAMPING, singular_cut=CUT)
-    core.law.posture_stiffness[:], core.law.posture_damping[:], core.law.error_limit[:] = 10.0, 6.0, 0.1
+    core = make_core(
+        model, [TaskSpec("tip", "tool", "position")], singular_damping=DAMPING, singular_cut=CUT
+    )
+    core.law.posture_stiffness[:], core.law.posture_damping[:], core.law.error_limit[:] = (
+        10.0,
+        6.0,
+        0.1,
+    )
     core.law.stiffness[:], core.law.damping[:] = stiffness, 2.0 * np.sqrt(stiffness)
     q, v, torques = np.array([0.0, 0.6, 0.0, 0.9, 0.0, 0.5, 0.0]), np.zeros(7), []
     core.activate(q, v, 0.0)

@@ -47,7 +47,10 @@ def make_core(model, tasks=(), contacts=(), method="sparse_ltdl", **options) -> 
     core = Core(model, Structure(tuple(tasks), tuple(contacts)), method)
     core.law.effort_limits[:], core.law.rate_limits[:] = np.inf, np.inf
     core.law.ramp_time, core.law.fade_time = 0.0, 0.0
-    core.law.singular_damping, core.law.singular_cut = 1e-6, 1e-8  # strictness is a property of regular levels
+    core.law.singular_damping, core.law.singular_cut = (
+        1e-6,
+        1e-8,
+    )  # strictness is a property of regular levels
     core.law.internal_forces = at.ZERO
     for name, value in options.items():
         setattr(core.law, name, value)

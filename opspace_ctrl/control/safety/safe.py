@@ -41,7 +41,9 @@ class SafeCommands:
             self._write(self._core.law.level_torque[0])
         elif kind in ("gravity", "damping"):
             self._core.gravity(q, v)
-            self._write(self._core.law.level_torque[0] + (self._braking(q, v) if kind == "damping" else 0.0))
+            self._write(
+                self._core.law.level_torque[0] + (self._braking(q, v) if kind == "damping" else 0.0)
+            )
         else:
             raise ConfigurationError(
                 f"no safe command {quoted(kind)}; valid are zero, held, gravity, damping"
