@@ -163,7 +163,12 @@ class Core:
 
         It overwrites the results of the last tick but nothing that the next one depends on.
         """
-        self._tick_checked(q, v, 0.0, True)
+        try:
+            status = entries.tick(q, v, 0.0, True, self._address)
+        except TypeError:
+            status = REFUSED
+        if status != OK:
+            self._tick_checked(q, v, 0.0, True)
         return self._held
 
     def _tick_checked(self, q, v, time, holding: bool) -> None:
