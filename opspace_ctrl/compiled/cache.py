@@ -27,7 +27,7 @@ import numba
 import numpy as np
 from llvmlite import binding
 
-__all__ = ["KernelFolder", "base_folder", "say"]
+__all__ = ["KernelFolder", "base_folder", "kernel_folder", "say"]
 
 PACKAGE = Path(__file__).parents[1]
 LAYERS = ("compiled", "model", "dynamics", "osim")  # what is built on these counts on all of them
@@ -109,21 +109,27 @@ def _forget_old(base: Path) -> None:
     with contextlib.suppress(OSError):
         states = sorted(base.iterdir(), key=lambda each: each.stat().st_mtime, reverse=True)
         for each in states[KEPT:]:
-            if (
-                time.time() - each.stat().st_mtime > 3600.0
-            ):  # [s]; a start beside us may be at work there
+            # [s]: a start beside us may be at work there
+            if time.time() - each.stat().st_mtime > 3600.0:
                 shutil.rmtree(each, ignore_errors=True)
 
 
-class KernelFolder:
-    """The folder of one kernel, "module:name"; of other packages' ones also by the source file, which may change."""
+def kernel_folder(name: str, source: Path) -> KernelFolder | None:
+    """The folder of the kernel "module:name", if there can be one; of other packages' ones by their source as well."""
+    is_ours = source.is_relative_to(PACKAGE)
+    base = folder(source.relative_to(PACKAGE).parts[0] if is_ours else "others")
+    if base is None:
+        return None
+    if not is_ours:
+        name = f"{name}-{zlib.crc32(source.read_bytes()):08x}"
+    return KernelFolder(base / name.replace(":", "."))
 
-    def __init__(self, name: str, source: str):
-        is_ours = Path(source).is_relative_to(PACKAGE)
-        base = folder(Path(source).relative_to(PACKAGE).parts[0] if is_ours else "others")
-        if base is not None and not is_ours:
-            name = f"{name}-{zlib.crc32(Path(source).read_bytes()):08x}"
-        self.path = base and base / name.replace(":", ".")
+
+class KernelFolder:
+    """The folder of one kernel."""
+
+    def __init__(self, path: Path):
+        self.path = path
 
     def make_room(self) -> None:
         """Make the folder; OSError if nothing can be written there, where Numba would look for another one."""
@@ -133,8 +139,6 @@ class KernelFolder:
 
     def is_complete(self) -> bool:
         """Are all files there as they were written? What is not is removed, to be compiled again."""
-        if self.path is None:
-            return False
         try:
             wanted = json.loads((self.path / "complete").read_text())
             if wanted == self._checksums():
@@ -163,9 +167,6 @@ class KernelFolder:
     @contextlib.contextmanager
     def lock(self, wait: bool):
         """Whether this process alone may compile the kernel now; waits for others, though not for ever, if asked to."""
-        if self.path is None:
-            yield True
-            return
         try:
             self.make_room()
             lock = open(f"{self.path}.lock", "w")

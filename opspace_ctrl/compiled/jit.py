@@ -21,6 +21,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from numba.core import cgutils
 from numba.core.typing.templates import signature
 from numba.extending import intrinsic, overload
 
-from .cache import PACKAGE, KernelFolder, say
+from .cache import PACKAGE, KernelFolder, kernel_folder, say
 from .lanes import compiled_form
 from .workspace import Workspace, place_of
 
@@ -77,13 +78,18 @@ class _Compilable:
         self.is_ready = False
 
     @functools.cached_property
-    def folder(self) -> KernelFolder:
-        """Where its machine code is kept."""
-        return KernelFolder(self.name, self.func.__code__.co_filename)
+    def folder(self) -> KernelFolder | None:
+        """Where its machine code is kept, if it can be."""
+        return kernel_folder(self.name, Path(self.func.__code__.co_filename))
+
+    @property
+    def is_kept(self) -> bool:
+        """Is it in the cache?"""
+        return self.folder is not None and self.folder.is_complete()
 
     def make(self) -> bool:
         """Compile it, or load it from the cache; whether it is kept there."""
-        if self.folder.path is not None:
+        if self.folder is not None:
             before, config.CACHE_DIR = config.CACHE_DIR, str(self.folder.path)
             try:
                 self.folder.make_room()
@@ -245,7 +251,7 @@ def prepare(wanted: Iterable) -> None:
     with _preparing:
         kernels = [_compilable(each) for each in wanted]
         kernels = [each for each in dict.fromkeys(kernels) if not each.is_ready]
-        missing = [each for each in kernels if not each.folder.is_complete()]
+        missing = [each for each in kernels if not each.is_kept]
         if missing:
             _compile_together(missing)
         for each in kernels:
@@ -277,7 +283,7 @@ def _start_helpers(missing: list[_Compilable]) -> list[subprocess.Popen]:
     # a program that embeds Python may name itself, or nothing
     is_python = os.path.basename(sys.executable or "").startswith("python")
     started: list[subprocess.Popen] = []
-    if missing[0].folder.path is None or not is_python or hasattr(sys, "frozen"):
+    if missing[0].folder is None or not is_python or hasattr(sys, "frozen"):
         return started
     # Not a pool of `multiprocessing`: that would run an unguarded script of the user's again in every worker. Not
     # `python -m`: that would look for the package in the current folder first.
@@ -307,7 +313,10 @@ def compile_missing(missing: Iterable[_Compilable], wait: bool = True) -> None:
     """Compile what no other process is about; then, if asked to, wait for what others have begun."""
     for may_wait in (False, True) if wait else (False,):
         for each in missing:
-            if each.is_ready or (each.folder.path is not None and each.folder.is_complete()):
+            if each.is_ready or each.is_kept:
+                continue
+            if each.folder is None:
+                each.make()
                 continue
             with each.folder.lock(may_wait) as is_mine:
                 if is_mine and not each.folder.is_complete() and each.make():

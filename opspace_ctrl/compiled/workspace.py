@@ -22,7 +22,7 @@ from __future__ import annotations
 import hashlib
 import weakref
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast, overload
 
 import numpy as np
 from llvmlite import ir
@@ -42,6 +42,9 @@ from numba.extending import (
 
 from . import lanes
 from .lanes import Rows, W, compiled_form
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = [
     "Field",
@@ -119,22 +122,46 @@ class Field:
                 )
             before = work._held.get(self.name)
             work._held[self.name] = value
-            work.head[self.place, 0] = (
-                value.address
-            )  # one write: a kernel sees the old one or the new one
+            # one write: a kernel sees the old one or the new one
+            work.head[self.place, 0] = value.address
             del before  # only now is it let go
 
 
-def count(doc: str) -> Any:
+if TYPE_CHECKING:  # what an editor sees: on a workspace a field is a number or an array
+
+    class _Whole:
+        def __get__(self, work: Workspace, owner: Any) -> int: ...
+        def __set__(self, work: Workspace, value: int) -> None: ...
+
+    class _Real:
+        def __get__(self, work: Workspace, owner: Any) -> float: ...
+        def __set__(self, work: Workspace, value: float) -> None: ...
+
+    class _Array:
+        def __get__(self, work: Workspace, owner: Any) -> np.ndarray: ...
+        def __set__(self, work: Workspace, value: ArrayLike) -> None: ...
+
+    class _Declare(Protocol):
+        @overload  # an empty shape is a text too, but comes first
+        def __call__(self, shape: Literal[""], doc: str) -> _Real: ...  # type: ignore[overload-overlap]
+        @overload
+        def __call__(  # type: ignore[overload-overlap]
+            self, shape: Literal[""], doc: str, dtype: type[int]
+        ) -> _Whole: ...
+        @overload
+        def __call__(self, shape: str, doc: str, dtype: type = ...) -> _Array: ...
+
+
+def count(doc: str) -> _Whole:
     """A whole number that is given when a workspace is made; shapes are made of these."""
-    return Field("count", "int", "", doc)
+    return cast("_Whole", Field("count", "int", "", doc))
 
 
-def _numbers(role: str):
-    def declare(shape: str, doc: str, dtype: type = float) -> Any:
+def _numbers(role: str) -> _Declare:
+    def declare(shape: str, doc: str, dtype: type = float):
         return Field(role, dtype.__name__ + ("s" if shape else ""), shape, doc)
 
-    return declare
+    return cast("_Declare", declare)
 
 
 constant = _numbers("constant")
@@ -290,10 +317,11 @@ def _shown(memory: np.ndarray, shape: tuple[int, ...], stride: int) -> np.ndarra
     """The array that Python sees: of the declared shape; uncompiled kernels can also read its padding."""
     view = memory[: shape[0] * stride]
     view = view.reshape(shape[0], stride)[:, : shape[1]] if len(shape) == 2 else view
-    if config.DISABLE_JIT:
-        view = view.view(Rows)
-        view.memory, view.stride = memory, stride
-    return view
+    if not config.DISABLE_JIT:
+        return view
+    rows = view.view(Rows)
+    rows.memory, rows.stride = memory, stride
+    return rows
 
 
 # ---- what Numba has to know ----

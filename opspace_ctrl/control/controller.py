@@ -189,8 +189,9 @@ class Controller:
     @method.setter
     def method(self, name: str) -> None:
         if name == "auto":
-            each = (*self.settings.structure.contacts, *self.settings.structure.tasks)
-            name = OperationalSpace(self.model, [one.task() for one in each], "auto").method
+            contacts = [contact.task() for contact in self.settings.structure.contacts]
+            tasks = [*contacts, *(task.task() for task in self.settings.structure.tasks)]
+            name = OperationalSpace(self.model, tasks, "auto").method
         self._core.prepare(name)
         self._next_method = name
 

@@ -28,9 +28,8 @@ class Core:
 
     All numbers of the tick are fields of `law`, described in `fields.Law`. Its settings are written in place
     (`core.law.stiffness[0] = 400.0`, `core.law.mode = RAW_MODE`), and the next tick uses what it finds; it expects
-    finite
-    numbers in the ranges given, which the owner of the core checks. Its results are those of the last tick, and the
-    next one overwrites them.
+    finite numbers in the ranges given, which the owner of the core checks. Its results are those of the last tick, and
+    the next one overwrites them.
 
     Args:
         model: The robot.
@@ -49,9 +48,8 @@ class Core:
         structure.check(model)
         self.model, self.structure = model, structure
         order = [i for level in structure.levels() for i in level]
-        tasks = [
-            each.task() for each in (*structure.contacts, *(structure.tasks[i] for i in order))
-        ]
+        contacts = [contact.task() for contact in structure.contacts]
+        tasks = [*contacts, *(structure.tasks[i].task() for i in order)]
         self._space = _ControlledSpace(model, tasks or [_some_task(model)], method)
         self.law = ControlLaw(self._space._space, model, structure)
         self._address = self.law.address
@@ -165,7 +163,12 @@ class Core:
 
         It overwrites the results of the last tick but nothing that the next one depends on.
         """
-        self._tick_checked(q, v, 0.0, True)
+        try:
+            status = entries.tick(q, v, 0.0, True, self._address)
+        except TypeError:
+            status = REFUSED
+        if status != OK:
+            self._tick_checked(q, v, 0.0, True)
         return self._held
 
     def _tick_checked(self, q, v, time, holding: bool) -> None:

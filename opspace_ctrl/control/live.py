@@ -107,7 +107,7 @@ def check_payload(model: Model, settings: ControllerSettings) -> None:
         raise SettingsError(
             f"payload.mass: {mass:g} kg, but payload.frame is empty and no task has a frame"
         )
-    if mass > 0.0 and model.frame_body[model.frame_index(frame)] < 0:
+    if mass > 0.0 and frame and model.frame_body[model.frame_index(frame)] < 0:
         moving = [name for name, body in zip(model.frame_names, model.frame_body) if body >= 0]
         raise SettingsError(
             f"payload.frame: {quoted(frame)} does not move; valid are {listed(moving)}"

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.workspace import Workspace
 from ..model import JointType, Model
 from ..model.connectivity import support
 from .fields import FIRST, LAST, MEMBER, SINGLE, Tree

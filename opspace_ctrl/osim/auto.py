@@ -56,7 +56,9 @@ def choose(ospace, able: tuple[str, ...]) -> tuple[str, str]:
     before, times = ospace._method, _timings(ospace, close)
     ospace._use(before)
     best = min(times, key=times.__getitem__)
-    figures = ", ".join(f"{name} {times[name]:.2f} us" for name in sorted(times, key=times.__getitem__))
+    figures = ", ".join(
+        f"{name} {times[name]:.2f} us" for name in sorted(times, key=times.__getitem__)
+    )
     left = [f"{name} {predicted[name]:.0f}" for name in able if name not in close]
     why = f"{best}: fastest here ({figures})"
     return best, why + (

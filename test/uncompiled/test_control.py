@@ -136,11 +136,10 @@ def test_uncompiled_kernels_give_the_torques_of_compiled_ones(case, uncompiled):
     )
 
 
-def test_the_cases_meet_limits_fades_and_singular_levels():
-    """Else the comparison says little."""
-    core_numbers = standing()[:10]
-    assert core_numbers[4] >= 1.0  # joints held by a limit
-    assert arm_config().size > 100
+def test_the_standing_robot_is_held_at_a_limit():
+    """Else the comparison leaves out the rows of joint limits."""
+    joints_limited = standing()[4]
+    assert joints_limited >= 1.0
 
 
 if __name__ == "__main__":

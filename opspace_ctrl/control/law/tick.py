@@ -237,7 +237,7 @@ def run_tick(law, q, v, time):
 
 @kernel
 def bias_alone(law, q, v):
-    """Write `tau_held`: bias and contact forces alone, clipped. Overwrites results of the last tick, no state."""
+    """Write `tau_held`: bias and contact forces alone, clipped. Overwrites results of the last tick, but no state."""
     compute(law, q, v, 0.0, 0.0, True)
     torque, held, limit = law.level_torque, law.tau_held, law.effort_limits
     place = law.joint_command
