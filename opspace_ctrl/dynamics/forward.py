@@ -7,6 +7,7 @@ from functools import cache
 from pkgutil import resolve_name
 
 import numpy as np
+from numpy import empty
 
 from ..compiled.jit import MISFIT
 from ..errors import MethodError
@@ -69,14 +70,11 @@ def forward_method(model: Model, name: str) -> type[ForwardMethod]:
     )
 
 
-def _method_for(model: Model, name: str) -> ForwardMethod:
-    """This thread's method of that name for a model, with its memory."""
-    methods = tree_of(model).forward_methods
-    try:
-        return methods[name]
-    except (KeyError, TypeError):  # not used here before, or no name at all
-        methods[name] = forward_method(model, name).for_tree(tree_of(model))
-        return methods[name]
+def _new_method(model: Model, name: str) -> ForwardMethod:
+    """A method for a model, with its memory; this thread will find it in its tree."""
+    tree = tree_of(model)
+    tree.forward_methods[name] = method = forward_method(model, name).for_tree(tree)
+    return method
 
 
 def forward_dynamics(
@@ -99,12 +97,15 @@ def forward_dynamics(
     Raises:
         MethodError: The method is unknown, or cannot carry the robot's mimic joints or its fixed base.
     """
-    own = _method_for(model, method)
+    tree = tree_of(model)
+    try:
+        own = tree.forward_methods[method]
+    except (KeyError, TypeError):  # not used here before, or no name at all
+        own = _new_method(model, method)
     if not (external or damping or friction):  # these lines are all that happens in a loop
-        qdd = np.empty(model.nv)
+        qdd = empty(model.nv)
         try:
-            address = tree_of(model).address
-            if entries.forward_dynamics(q, v, tau, qdd, own.address, address) == OK:
+            if entries.forward_dynamics(q, v, tau, qdd, own.address, tree.address) == OK:
                 return qdd
         except MISFIT:
             pass
@@ -145,7 +146,7 @@ def link_accelerations(
     forward_dynamics(model, q, v, tau, external, method)
     tree = tree_of(model)
     chosen.find_link_accelerations(tree)
-    motion, out = np.empty(12), np.empty((len(indices), 6))
+    motion, out = empty(12), empty((len(indices), 6))
     for row, index in zip(out, indices):
         call(entries.frame_motion, index, motion, tree.address)
         row[:] = motion[6:]

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy import empty
 
 from ..compiled.jit import MISFIT, prepare
 from ..errors import ConfigurationError, SingularInertiaError, quoted
@@ -45,10 +46,8 @@ class _Trees(threading.local):
     """One tree a model and thread: kernels write into it, so it is never shared."""
 
     def __init__(self):
-        self.latest: tuple = (
-            None,
-            None,
-        )  # a model and its tree, read at once: every look in here costs 40 ns
+        # a model and its tree, read at once: every look in here costs 40 ns
+        self.latest: tuple = None, None
         self.all: WeakKeyDictionary[Model, RobotTree] = WeakKeyDictionary()
 
 
@@ -107,7 +106,7 @@ def result_of(
     model: Model, entry, inputs: tuple, names: str, *rest, tree: RobotTree | None = None
 ) -> np.ndarray:
     """The vector (nv,) that an entry writes for the inputs; see `run`."""
-    out = np.empty(model.nv)
+    out = empty(model.nv)
     run(model, entry, inputs, names, out, *rest, tree=tree)
     return out
 
@@ -170,9 +169,12 @@ def inverse_dynamics(
         damping, friction: Also what the joints' viscous damping and Coulomb friction take.
     """
     if not (external or damping or friction):  # these lines are all that happens in a loop
-        tau = np.empty(model.nv)
+        of, tree = _trees.latest
+        if of is not model:
+            tree = tree_of(model)
+        tau = empty(model.nv)
         try:
-            if entries.inverse_dynamics(q, v, a, tau, tree_of(model).address) == OK:
+            if entries.inverse_dynamics(q, v, a, tau, tree.address) == OK:
                 return tau
         except MISFIT:
             pass
@@ -201,7 +203,7 @@ def coriolis_matrix(model: Model, q, v) -> np.ndarray:
 
 
 def _energies(model: Model, q, v) -> np.ndarray:
-    out = np.empty(2)
+    out = empty(2)
     run(model, entries.energies, (q, v), "v", out)
     return out
 
@@ -218,7 +220,7 @@ def potential_energy(model: Model, q) -> float:
 
 def frame_pose(model: Model, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
     """World position (3,) and quaternion xyzw (4,) of a frame."""
-    f, out = model.frame_index(frame), np.empty(12)
+    f, out = model.frame_index(frame), empty(12)
     tree = run(model, entries.at_configuration, (q,), "")
     call(entries.frame_pose, f, out, tree.address)
     return out[9:].copy(), to_quaternion(out[:9].reshape(3, 3))
@@ -233,7 +235,7 @@ def frame_jacobian(model: Model, q, frame: str) -> np.ndarray:
 
 
 def _frame_motion(model: Model, q, v, frame: str) -> np.ndarray:
-    f, out = model.frame_index(frame), np.empty(12)
+    f, out = model.frame_index(frame), empty(12)
     tree = run(model, entries.at_motion, (q, v), "v")
     call(entries.frame_motion, f, out, tree.address)
     return out
@@ -260,7 +262,7 @@ def _moving_mass(model: Model) -> float:
 def center_of_mass(model: Model, q) -> np.ndarray:
     """World position (3,) of the centre of the moving mass; SingularInertiaError, here and below, if there is none."""
     _moving_mass(model)
-    out = np.empty(4)
+    out = empty(4)
     call(entries.center_of_mass, out, run(model, entries.at_configuration, (q,), "").address)
     return out[:3].copy()
 
@@ -269,13 +271,13 @@ def center_of_mass_jacobian(model: Model, q) -> np.ndarray:
     """J (3, nv) of the centre of mass."""
     _moving_mass(model)
     tree = run(model, entries.at_configuration, (q,), "")
-    call(entries.center_of_mass, np.empty(4), tree.address)
+    call(entries.center_of_mass, empty(4), tree.address)
     return tree.dense[:3].copy()
 
 
 def center_of_mass_bias(model: Model, q, v) -> np.ndarray:
     """Jdot v (3,) of the centre of mass."""
-    out = np.empty(7)
+    out = empty(7)
     out[6] = _moving_mass(model)
     call(entries.center_of_mass_motion, out, run(model, entries.at_motion, (q, v), "v").address)
     return out[3:6].copy()

@@ -33,9 +33,8 @@ def _tick(space, q, v, force, tau0):
         and is_usable(tau0, nv)
     ):
         return 0
-    take_force(
-        space, force
-    )  # all of them before anything is computed: they may be views of results
+    # all of them before anything is computed: they may be views of results
+    take_force(space, force)
     take_configuration(tree, q)
     copy(v, tree.v, nv)
     copy(tau0, space.tau, nv)
@@ -45,15 +44,20 @@ def _tick(space, q, v, force, tau0):
     return STATE
 
 
-@entry(vector, vector, vector, vector, address)
-def control(q, v, force, tau0, address):
-    """The control tick, bias forces compensated. Returns `done`, 0 if something was refused."""
-    space = space_at(address)
+@kernel
+def compensated_tick(space, q, v, force, tau0):
+    """`_tick`, and bias forces added."""
     done = _tick(space, q, v, force, tau0)
     if done:
         bias(space.tree)
         _add_bias(space)
     return done
+
+
+@entry(vector, vector, vector, vector, address)
+def control(q, v, force, tau0, address):
+    """The control tick, bias forces compensated. Returns `done`, 0 if something was refused."""
+    return compensated_tick(space_at(address), q, v, force, tau0)
 
 
 @entry(vector, vector, vector, vector, address)

@@ -149,24 +149,25 @@ class OperationalSpace:
     # ---- the state ----
 
     def update(self, q, v=None) -> OperationalSpace:
-        """Take a configuration and a velocity (zero if not given).
+        """Take a configuration and a velocity (zero if not given), and compute at once what was read of the last.
 
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
-        self._take(q, self._no_tau0 if v is None else v)
-        return self
-
-    def _take(self, q, v) -> None:
-        """Take a state, and compute at once what was read of the last one."""
+        if v is None:
+            v = self._no_tau0
         try:
             done = entries.update(q, v, self._read, self._address)
         except MISFIT:  # a list, a strided view ...: not what the entry is compiled for
             done = 0
-        if not done:
-            q, v = self.model.check_configuration(q), self.model.check_velocity(v)
-            done = self._accepted(entries.update(q, v, self._read, self._address))
-        self._done, self._read = done, STATE
+        self._done = done or self._update_checked(q, v)
+        self._read = STATE
+        return self
+
+    def _update_checked(self, q, v) -> int:
+        """`update` with what was refused, converted and checked in words."""
+        q, v = self.model.check_configuration(q), self.model.check_velocity(v)
+        return self._accepted(entries.update(q, v, self._read, self._address))
 
     def _accepted(self, done: int) -> int:
         """What an entry made of arguments that have been checked."""
@@ -184,7 +185,7 @@ class OperationalSpace:
 
     def _inertia_inv_at(self, q: np.ndarray) -> np.ndarray:
         """`update(q).inertia_inv`, whatever a subclass makes of these."""
-        self._take(q, self._no_tau0)
+        OperationalSpace.update(self, q)
         self._find(INERTIA_INV)
         return self._inertia_inv
 
