@@ -15,11 +15,12 @@ from ..compiled.lanes import (
     pair,
 )
 from ..compiled.trigonometry import cos8, sin8
+from ..model import JointType
 from .fields import FIRST, MEMBER, SINGLE, Tree
 from .so3 import rotation_of
 from .spatial import add, cross, dot, load3, rotate, row_times, scale, store3
 
-FLOATING = 3  # model.JointType.FLOATING: kernels want a plain number
+FLOATING = int(JointType.FLOATING)  # kernels want a plain number
 FAR_ANGLE = 1e5  # [rad], where `sin8` begins to lose digits
 
 
