@@ -67,12 +67,13 @@ def position_index(model: Model) -> np.ndarray:
     """
     index: list[int] = []
     for i in _joint_bodies(model):
-        if NQ[model.joint_type[i]] != NV[model.joint_type[i]]:
+        positions, efforts = NQ[model.joint_type[i]], NV[model.joint_type[i]]
+        if positions != efforts:
             raise ConfigurationError(
-                f"joint {quoted(model.body_joint_names[i])} floats inside the tree: "
-                "a joint state cannot carry its pose"
+                f"joint {quoted(model.body_joint_names[i])} inside the tree has {positions} positions "
+                f"and {efforts} efforts: a joint state cannot carry it"
             )
-        index += range(model.q_index[i], model.q_index[i] + NV[model.joint_type[i]])
+        index += range(model.q_index[i], model.q_index[i] + efforts)
     return np.array(index, dtype=np.int64)
 
 
