@@ -116,6 +116,8 @@ def _forget_old(base: Path) -> None:
 
 def kernel_folder(name: str, source: Path) -> KernelFolder | None:
     """The folder of the kernel "module:name", if there can be one; of other packages' ones by their source as well."""
+    if not source.is_file():  # a prompt, a notebook
+        return None
     is_ours = source.is_relative_to(PACKAGE)
     base = folder(source.relative_to(PACKAGE).parts[0] if is_ours else "others")
     if base is None:

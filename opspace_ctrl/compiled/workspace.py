@@ -293,13 +293,16 @@ class Workspace:
 
     @classmethod
     def described(cls) -> str:
-        """The fields as a table in Markdown, for the reference page."""
+        """The fields that the class itself declares as a table in Markdown, for docs/fields.md."""
         rows = [f"### {cls.__name__}", "", (cls.__doc__ or "").strip().splitlines()[0], ""]
         rows += ["| field | shape | is | meaning |", "|---|---|---|---|"]
-        for name, each in cls.fields.items():
-            what = each.part.__name__ if each.part else each.role
-            shape = f"({each.shape})" if each.shape else ""
-            rows.append(f"| `{name}` | {shape} | {what} | {each.doc} |")
+        for name, each in vars(cls).items():
+            if isinstance(each, Field):
+                what = each.part.__name__ if each.part else each.role
+                is_whole = each.kind in ("int", "ints") and each.role != "count"
+                shape = f"({each.shape})" if each.shape else ""
+                meaning = each.doc.replace("|", "\\|")
+                rows.append(f"| `{name}` | {shape} | {what}{', int' * is_whole} | {meaning} |")
         return "\n".join(rows)
 
     def __reduce__(self):

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ConfigurationError
-from ..model import JointType, Model
+from ..model import Model
+from ..model.joints import NQ, NV
 from ..osim.build import Supports, TaskSpace
 from .fields import BALANCED, FRAME_AXES, TASKS_MODE, WORLD_AXES, Law, Program
 from .structure import LAWS, Structure
@@ -16,7 +17,6 @@ __all__ = ["OF_LIMITS", "ControlLaw"]
 
 OF_LIMITS = 0.1  # of a joint's own response: so much may contacts leave of it
 RESERVE = 8  # rows of the stack that registers may overrun
-_SIZES = {JointType.FLOATING: 6, JointType.PLANAR: 3}  # coordinates of a joint, where not one
 
 # What a setting is until somebody writes it; those not named are zero, or the model's.
 DEFAULTS: dict[str, Any] = {
@@ -157,7 +157,7 @@ def _joint_tables(model: Model, structure: Structure, base: int) -> dict[str, An
     k = model.nv - base
     joint_q, joint_command = np.full(k, -1), np.zeros(k, int)
     for body, kind in enumerate(model.joint_type):
-        if not model.is_mimic[body] and kind not in _SIZES:
+        if not model.is_mimic[body] and NQ[kind] == 1:
             joint_q[model.v_index[body] - base] = model.q_index[body]
     joint_command[_command_order(model, structure.joints)] = np.arange(k)
     return {"joint_v": base + np.arange(k), "joint_q": joint_q, "joint_command": joint_command}
@@ -169,7 +169,7 @@ def _command_order(model: Model, joints: tuple[str, ...] | None) -> list[int]:
     for body, name in enumerate(model.body_joint_names):
         if model.is_mimic[body] or model.is_base_coordinate[model.v_index[body]]:
             continue
-        size = _SIZES.get(JointType(model.joint_type[body]), 1)
+        size = NV[model.joint_type[body]]
         coordinates[name] = range(k, k + size)
         k += size
     return [place for name in joints or model.joint_names for place in coordinates[name]]

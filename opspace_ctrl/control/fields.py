@@ -103,7 +103,9 @@ class Law(Workspace):
 
     # ---- structure: the tasks ----
     task_block = constant("t", "the block of each task", int)
-    task_frame = constant("t", "its frame, -1 for the centre of mass", int)
+    task_frame = constant(
+        "t", "its frame, -1 for the whole robot: then `space.block_kind` says what of it", int
+    )
     task_reference = constant("t", "the frame it is relative to, -1 for the world", int)
     task_axes = constant(
         "t", "the frame in whose axes gains and selection are, -1 for those of its rows", int

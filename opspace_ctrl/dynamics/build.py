@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..model import JointType, Model
+from ..model.configuration import quaternions
 from ..model.connectivity import support
 from .fields import FIRST, LAST, MEMBER, SINGLE, Tree
 from .nodes import NODE_IS_ROTATION, Nodes
@@ -80,13 +81,15 @@ def _joints(nodes: Nodes) -> dict[str, Any]:
     kind = np.full(nodes.n, SINGLE)
     position = model.q_index[nodes.body]
     groups: list[tuple[int, ...]] = []
+    quaternion = dict(quaternions(model))
     for i, joint_type in enumerate(model.joint_type):
         first, last = nodes.first[i], nodes.last[i]
         if joint_type in NODE_IS_ROTATION:
             kind[first : last + 1] = FIRST, *[MEMBER] * (last - first - 1), LAST
             position[first] = len(groups)
-            groups.append((joint_type, first, model.q_index[i], last - first + 1))
-    group = np.array(groups).reshape(-1, 4)
+            size, start = last - first + 1, model.q_index[i]
+            groups.append((joint_type, first, start, size, quaternion.get(i, -1)))
+    group = np.array(groups).reshape(-1, 5)
     return {"kind": kind, "position": position, "groups": len(groups), "group": group}
 
 

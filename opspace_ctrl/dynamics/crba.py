@@ -94,9 +94,11 @@ def merge_mimic(tree):
 
 @kernel
 def _rows_of_limb(tree, first, end):
-    """Rows of H of neighbours on one path: F_b^T S_j for the nodes j on it, eight at a time, which all rows share.
+    """Rows first to end - 1 of H, nodes on one path: H[b, d] = F_b^T S_j, j the node at depth d of that path.
 
-    Needs F and S_path. Writes rows first to end - 1 of H_nodes.
+    Eight depths at a time: their S is loaded once, for all rows that reach so far. Row b ends at its own depth, which
+    is `depth` + b - first, so the registers from d on belong to the rows from first + d - depth on.
+    Needs F and S_path. Writes these rows of H_nodes; right of the diagonal they are scratch.
     """
     F, S_path, H = tree.F, tree.S_path, tree.H_nodes
     s, depth = 6 * tree.leaf[first], tree.depth[first]

@@ -54,7 +54,10 @@ class Tree(Workspace):
     leaf = constant("n", "a leaf below or at the node", int)
     run = constant("runs, 4", "leaf, first depth, first node and length of each stretch", int)
     group = constant(
-        "groups, 4", "joint type, first node, first entry of q and number of nodes", int
+        "groups, 5",
+        "joint type, first node, first entry of q, number of nodes, and the entry of q at which a"
+        " unit quaternion begins, -1 if there is none",
+        int,
     )
     lambda_e = constant(
         "nv", "the parent coordinate, -1 at a root; with mimic joints the elimination tree's", int

@@ -15,11 +15,12 @@ from ..compiled.lanes import (
     pair,
 )
 from ..compiled.trigonometry import cos8, sin8
+from ..model import JointType
 from .fields import FIRST, MEMBER, SINGLE, Tree
 from .so3 import rotation_of
 from .spatial import add, cross, dot, load3, rotate, row_times, scale, store3
 
-FLOATING = 3  # model.JointType.FLOATING: kernels want a plain number
+FLOATING = int(JointType.FLOATING)  # kernels want a plain number
 FAR_ANGLE = 1e5  # [rad], where `sin8` begins to lose digits
 
 
@@ -46,9 +47,12 @@ def joint_rotations(tree):
 
 @kernel
 def body_poses(tree):
-    """Pose of every node, base to tip: two registers, x and y axis in one, z axis and position in the other.
+    """Pose of every node, base to tip: that of the parent, times the joint's placement, times its own motion.
 
-    Along a limb, where the parent is the node before, they stay there. A root body is its tree's origin.
+    A pose is two registers: xy is the x axis and the y axis, zp the z axis and the position, in four lanes each. The
+    new axes and the new position are sums of the parent's axes x, y, z, weighed with the placement's numbers; both
+    halves of a register are summed at once, so x, y, z stand in both. `held` is the node whose pose is in xy and zp:
+    along a limb, where the parent is the node before, nothing is loaded. A root body is its tree's origin.
     Needs q, displacement, sine, cosine. Writes pose and origin.
     """
     n, kind, parent = tree.n, tree.kind, tree.parent

@@ -17,9 +17,12 @@ from .fields import Tree
 def ltdl(tree):
     """H = L_d^T D L_d. Needs H and a right-hand side x. Writes L_d below H's diagonal, 1/D into D_inv; x := L_d^-T x.
 
-    A coordinate and its parent are eliminated together where they are neighbours, which along a limb they are: their
-    common ancestors are then read and written once. Limbs take turns: while a pivot of one is waited for, the next
-    goes on.
+    As the paper has it, for k from the last coordinate to the first and its ancestors i, the parent first:
+        a = H_ki / H_kk,    H_ij -= a H_kj for i itself and its ancestors j,    x_i -= a x_k,    H_ki = a
+    Row k holds H_kj at the depth of j, so that the update of row i is one of contiguous numbers; registers also write
+    right of the diagonals, where nobody reads. A coordinate k and its parent p are eliminated together where p = k - 1:
+    their common ancestors are then read and written once. `step` lets limbs take turns, so that the divisions of one
+    overlap with the updates of another.
     """
     H, D_inv, x = tree.H, tree.D_inv, tree.x
     path, depth = tree.path_e, tree.depth_e
@@ -30,7 +33,7 @@ def ltdl(tree):
         pivot = H[k, d]
         scale = 1.0 / pivot
         D_inv[k] = scale
-        # the second pivot is det / pivot, which need not wait for the division by the first
+        # p's pivot is det / pivot of the 2 x 2 block of both, which need not wait for the division by the first
         if d > 0 and lambda_e[k] == p:
             scale_1, factor = (
                 pivot / (pivot * H[p, d - 1] - H[k, d - 1] * H[k, d - 1]),

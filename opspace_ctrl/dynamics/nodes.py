@@ -42,7 +42,7 @@ class Nodes:
         is_first = np.arange(self.n) == self.first[self.body]
         self.parent = np.where(is_first, self.before, np.arange(self.n) - 1)
         self.depth = depths(self.parent) - 1
-        axes = [_node_axes(t, a) for t, a in zip(model.joint_type, model.axis)]
+        axes = [planar_axes(axis) for axis in model.axis]
         self.axes = np.array(axes).reshape(-1, 3, 3)
 
     @property
@@ -63,9 +63,3 @@ class Nodes:
     def roots(self) -> list[int]:
         """Nodes on the world."""
         return np.flatnonzero(self.parent < 0).tolist()
-
-
-def _node_axes(joint_type: int, axis: np.ndarray) -> np.ndarray:
-    if int(joint_type) == JointType.FLOATING:
-        return np.eye(3)
-    return planar_axes(axis)

@@ -54,10 +54,12 @@ def accelerations(tree, given):
 
 @kernel
 def _joint_accelerations(tree, given):
-    """V x V_joint, and S times the rate's derivative if `given`: the acceleration across a joint, eight at a time.
+    """V x V_joint, and S times the rate's derivative if `given`: the acceleration across a joint. Writes acceleration.
 
-    S is fixed in the moved body. For a joint of several nodes the product is due once, at the last, and for the joint's
-    whole velocity.
+    V is the velocity of the body that the joint moves, in which S is fixed, and V_joint = S rate: d/dt (S rate) has
+    these two terms. The first loop takes every node for a joint of its own, eight at a time. The second overwrites the
+    nodes of joints with several: of those only the last is a body, so the product is due once, there, with V_joint
+    the difference of the velocities after and before the whole joint.
     """
     S, rate, derivative = tree.S, tree.rate, tree.rate_derivative
     vel, acc = tree.velocity, tree.acceleration

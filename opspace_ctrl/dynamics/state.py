@@ -6,7 +6,6 @@ import math
 
 from ..compiled.jit import kernel
 from ..compiled.lanes import W, numbers, splat, total
-from .kinematics import FLOATING
 
 OK, REFUSED = 0, 1
 LARGE = 1e238  # a number that overflows times this, one beyond 1e70, is refused: forces hold squares of two of them
@@ -34,8 +33,8 @@ def is_configuration(tree, x):
         return False
     group = tree.group
     for g in range(tree.groups):
-        k = group[g, 2] + 3
-        if group[g, 0] == FLOATING:
+        k = group[g, 4]
+        if k >= 0:
             if not x[k] ** 2 + x[k + 1] ** 2 + x[k + 2] ** 2 + x[k + 3] ** 2 > 1e-12:
                 return False
     return True
@@ -54,8 +53,8 @@ def take_configuration(tree, x):
     q, group = tree.q, tree.group
     copy(x, q, tree.nq)
     for g in range(tree.groups):
-        if group[g, 0] == FLOATING:
-            k = group[g, 2] + 3
+        k = group[g, 4]
+        if k >= 0:
             scale = 1.0 / math.sqrt(q[k] ** 2 + q[k + 1] ** 2 + q[k + 2] ** 2 + q[k + 3] ** 2)
             for i in range(4):
                 q[k + i] *= scale

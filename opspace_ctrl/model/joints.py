@@ -26,6 +26,9 @@ class JointType(IntEnum):
 NQ = (1, 1, 3, 7, 0)
 NV = (1, 1, 3, 6, 0)
 
+# Where a unit quaternion x y z w begins among a joint's coordinates in q, for types that have one; they have no axis.
+QUATERNION = {JointType.FLOATING: 3}
+
 # The URDF's words for the types.
 URDF_TYPES = {
     "revolute": JointType.REVOLUTE,

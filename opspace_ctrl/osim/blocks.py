@@ -9,7 +9,7 @@ from ..dynamics.rows import add_scaled, zero_rows
 
 @kernel
 def products(space):
-    """Lambda^-1 = Y_D Y_d^T over the common support of every pair of blocks (figure 10), upper triangle of blocks."""
+    """Lambda^-1 = Y_D Y_d^T over what two blocks both depend on ([Featherstone2010] figure 10), upper triangle."""
     for a in range(space.blocks):
         for b in range(a, space.blocks):
             if space.common[a, b] >= 0:
@@ -58,7 +58,7 @@ def _store_block(space, a, b, x):
 
 @kernel
 def times_support(space, rows, x, out):
-    """out = Y x for the vector x by coordinate (figure 5), Y given by register."""
+    """out = Y x for the vector x by coordinate ([Featherstone2010] figure 5); Y is `rows`, by register."""
     support = space.support
     for b in range(space.blocks):
         first, total = space.block_first[b], splat(0.0)
@@ -69,7 +69,7 @@ def times_support(space, rows, x, out):
 
 @kernel
 def add_transposed(space, rows, x, out):
-    """out += Y^T x for the vector x by task row (figure 6)."""
+    """out += Y^T x for the vector x by task row ([Featherstone2010] figure 6); Y is `rows`, by register."""
     support = space.support
     for b in range(space.blocks):
         first, row = space.block_first[b], space.block_row[b]
@@ -93,9 +93,12 @@ def add_transposed(space, rows, x, out):
 
 @kernel
 def add_transposed_times(space, rows, right, out, columns, sign):
-    """out += sign Y^T X for the matrix X by task row (figure 6); X has room for whole blocks of six rows.
+    """out += sign Y^T X ([Featherstone2010] figure 6): Y is `rows`, X is `right`, (m, columns); out is (nv, columns).
 
-    The six rows of X that a block multiplies stay in registers while its slots go by.
+    Y is stored as its transpose: register r is the column of Y for coordinate support[r], its lanes the rows of one
+    block. So row support[r] of `out` gets lane 0 of it times the block's first row of X, and so on: six rows of X,
+    which stay in registers while the block's coordinates go by. A block of fewer rows has zeros in the other lanes:
+    what they multiply does not matter, but X has room for it, and it is finite.
     """
     support = space.support
     for b in range(space.blocks):

@@ -10,7 +10,7 @@ import numpy as np
 from ..dynamics.build import RobotTree
 from ..dynamics.nodes import Nodes
 from ..model.connectivity import support
-from .fields import CENTER, FRAME, RELATIVE, Space
+from .fields import Space
 from .tasks import Block
 
 __all__ = ["Supports", "TaskSpace"]
@@ -44,7 +44,7 @@ class Supports:
 
     def _legs_of(self, b: int) -> list[tuple[int, int, list[int]]]:
         block = self.blocks[b]
-        if block.is_center_of_mass:
+        if block.is_whole_robot:
             return []
         end = self._end_node(block.frame)
         path = self.nodes.path(end)
@@ -58,7 +58,7 @@ class Supports:
         return [(b, end, path[shared:]), (b, other, other_path[shared:])]
 
     def _slots_of(self, b: int) -> list[int]:
-        if self.blocks[b].is_center_of_mass:
+        if self.blocks[b].is_whole_robot:
             return list(range(self.model.nv))
         found: set[int] = set()
         for block, _, nodes in self.legs:
@@ -85,7 +85,7 @@ class TaskSpace(Space):
             nv=tree.nv,
             m=blocks[-1].row + len(blocks[-1].selection),
             blocks=len(blocks),
-            needs_composite=int(any(b.is_center_of_mass for b in blocks)),
+            needs_composite=int(any(b.is_whole_robot for b in blocks)),
             **_block_tables(supports),
             **_leg_tables(supports),
             **_slot_tables(supports),
@@ -99,7 +99,7 @@ def _block_tables(supports: Supports) -> dict[str, Any]:
     blocks = supports.blocks
     legs = [[k for k, leg in enumerate(supports.legs) if leg[0] == b] for b in range(len(blocks))]
     return {
-        "block_kind": [_kind(block) for block in blocks],
+        "block_kind": [block.kind for block in blocks],
         "block_rows": [len(block.selection) for block in blocks],
         "block_row": [block.row for block in blocks],
         "block_first": supports.first[:-1],
@@ -108,12 +108,6 @@ def _block_tables(supports: Supports) -> dict[str, Any]:
         "block_legs": [len(own) for own in legs],
         "block_on_path": supports.is_path,
     }
-
-
-def _kind(block: Block) -> int:
-    if block.is_center_of_mass:
-        return CENTER
-    return RELATIVE if block.is_relative else FRAME
 
 
 def _register_of(supports: Supports) -> list[dict[int, int]]:
@@ -183,7 +177,7 @@ def _selections(supports: Supports) -> dict[str, Any]:
     selection, point = np.zeros((6 * len(blocks), 8)), np.zeros((len(blocks), 12))
     for b, block in enumerate(blocks):
         selection[6 * b : 6 * b + 6, : len(block.selection)] = block.selection.T
-        if block.is_center_of_mass:
+        if block.is_whole_robot:
             continue
         point[b, :3] = _axes(supports, block.frame).T @ model.frame_translation[block.frame]
         if block.is_relative:

@@ -22,10 +22,9 @@ from ..compiled.workspace import (
 )
 from ..dynamics.fields import Tree
 from .method import Method
+from .tasks import CENTER, FRAME, RELATIVE  # `block_kind`
 
 __all__ = ["CENTER", "FRAME", "RELATIVE", "Space"]
-
-FRAME, RELATIVE, CENTER = 0, 1, 2  # `block_kind`
 
 
 class Space(Workspace):
@@ -45,7 +44,7 @@ class Space(Workspace):
 
     # ---- the tasks ----
     needs_composite = setting("", "1 if the Jacobian needs composite inertias", int)
-    block_kind = constant("blocks", "FRAME, RELATIVE or CENTER", int)
+    block_kind = constant("blocks", "FRAME, RELATIVE or CENTER of `tasks`", int)
     block_rows = constant("blocks", "number of rows", int)
     block_row = constant("blocks", "first row among m", int)
     block_first = constant("blocks", "first register of J", int)

@@ -71,7 +71,7 @@ def task_matrices(space):
     """K of every leg: rows of the block = K [angular; linear] of the body. A reference frame counts negatively."""
     K = space.K
     for b in range(space.blocks):
-        if space.block_kind[b] == CENTER:
+        if space.block_legs[b] == 0:  # the whole robot's
             continue
         x, y, z = task_rows(space, b, 0)
         u, v, s = task_rows(space, b, 3)

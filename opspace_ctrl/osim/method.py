@@ -9,19 +9,16 @@ from ..compiled.workspace import Workspace, call, constant
 from ..dynamics.dual import held_bases
 from ..errors import MethodError
 from ..model import Model
-from .tasks import Block
+from .tasks import FEATURES, Block
 
 if TYPE_CHECKING:
     from .build import TaskSpace
 
-__all__ = ["LTDL", "LTL", "PLAIN", "Method"]
+__all__ = ["EVERYTHING", "LTDL", "LTL", "PLAIN", "Method"]
 
 PLAIN, LTDL, LTL = 0, 1, 2  # what is in tree.H: the matrix itself, or its factors
-_FEATURES = {
-    "mimic": "mimic joints",
-    "relative": "relative tasks",
-    "center_of_mass": "centre-of-mass tasks",
-}
+# of a method that needs no more than J and H
+EVERYTHING = ("mimic", *(name for name, _ in FEATURES.values()))
 
 
 class Method(Workspace):
@@ -34,7 +31,7 @@ class Method(Workspace):
     Attributes:
         name: What users call it.
         leaves: What it leaves in tree.H: PLAIN, LTDL or LTL.
-        carries: Which of "mimic", "relative", "center_of_mass" it can carry.
+        carries: Which of "mimic" and the names in `tasks.FEATURES` it can carry.
         floating_only: Only for robots whose trees all have floating bases, free of armature.
     """
 
@@ -57,17 +54,11 @@ class Method(Workspace):
     @classmethod
     def missing(cls, model: Model, blocks: Iterable[Block]) -> list[str]:
         """What the model and tasks ask for that this method does not carry."""
-        blocks = list(blocks)
-        wanted = {
-            "mimic": bool(model.is_mimic.any()),
-            "relative": any(b.is_relative for b in blocks),
-            "center_of_mass": any(b.is_center_of_mass for b in blocks),
-        }
-        lacking = [
-            _FEATURES[feature]
-            for feature, asked in wanted.items()
-            if asked and feature not in cls.carries
-        ]
+        kinds = {block.kind for block in blocks}
+        wanted = [FEATURES[kind] for kind in FEATURES if kind in kinds]
+        if model.is_mimic.any():
+            wanted.insert(0, ("mimic", "mimic joints"))
+        lacking = [words for name, words in wanted if name not in cls.carries]
         return lacking + (held_bases(model) if cls.floating_only else [])
 
     @classmethod

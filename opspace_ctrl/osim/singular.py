@@ -1,7 +1,7 @@
 """What Lambda is where Lambda^-1 is singular or nearly so: a stretched arm, a task twice, more rows than joints.
 
 Rows are first measured in their typical response r (a diagonal of Lambda^-1 seen over the workspace), so that metres
-and radians compare: A = r^-1/2 Lambda^-1 r^-1/2 = sum a u u^T. With the threshold e = DAMPING and the cut c = CUT << e,
+and radians compare: A = r^-1/2 Lambda^-1 r^-1/2 = sum a u u^T. With the threshold e = `damping` and c = `cut` << e,
     Lambda     = sum g(a) u u^T,   g = 1/a for a >= e,  then falling on a line from 1/e to 0 at c, and 0 below
     truncated  = sum 1/a u u^T over a > c                                gives N, a projector also here
     rank       = how many a > c
@@ -21,9 +21,10 @@ from .eigen import diagonalise, tridiagonalise
 
 @kernel
 def decompose(space):
-    """Eigenvalues a, and eigenvectors u divided by sqrt(r), so that u u^T is in the task's own units.
+    """Eigenvalues a of A, and its eigenvectors u, each entry divided by sqrt(r) = `scale`, so that u u^T is in units.
 
-    Needs Lambda_inv, scale. Writes eigenvalues, eigenvectors (row by row), unit; spoils Lambda.
+    Needs Lambda_inv (upper triangle), scale. Writes eigenvalues, eigenvectors (row by row), unit = 1 / scale, and the
+    lower triangle of Lambda_inv. A, the scaled Lambda_inv, is made in Lambda, which is spoiled.
     """
     m, Lambda_inv, A = space.m, space.Lambda_inv, space.Lambda
     unit, values, Z = space.unit, space.eigenvalues, space.eigenvectors

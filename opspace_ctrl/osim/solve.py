@@ -16,10 +16,11 @@ from .blocks import add_transposed, add_transposed_times, mirror, transpose
 def factorise(space):
     """Factor Lambda_inv = U^T D U (unit U above the diagonal of `U`, 1/D on it). Returns the smallest pivot.
 
-    Needs Lambda_inv, Jx. Writes U, DU and Lambda_Jx = D^-1 U^-T Jx, of which `back_substitute` makes Lambda Jx. Two
-    rows
-    at a time, which share what they read of those above: row i of D U = row i of Lambda_inv - sum U_ki (D U)_k. The
-    pairs start at even rows, so that both start in the same register.
+    Needs Lambda_inv (upper triangle of blocks), Jx. Writes U, DU and Lambda_Jx = D^-1 U^-T Jx, of which
+    `back_substitute` makes Lambda Jx.
+    Row by row: row i of D U = row i of Lambda_inv - sum over k < i of U_ki (row k of D U), from its diagonal on. Two
+    rows at a time, which share what they read of those above; the pairs start at even rows, so that both start in the
+    same register. The row after the last of an odd m is zeros, and its pivot is not looked at.
     """
     m = space.m
     U = space.U

@@ -208,6 +208,11 @@ def test_kernels_of_a_script_that_has_changed_are_compiled_again(tmp_path):
     assert finish(start(tmp_path / "cache", "", arguments=arguments)) == ("42\n", "")
 
 
+def test_kernels_typed_at_a_prompt_have_no_file_and_work(tmp_path):
+    assert finish(start(tmp_path, OTHERS))[0] == "42\n"
+    assert not list(tmp_path.rglob("*.nbi"))
+
+
 def test_kernels_of_another_processor_do_not_count(raced):
     plain = {"env": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}}
     assert compiled(raced[0], **plain)[0] == [1, 1, 1]

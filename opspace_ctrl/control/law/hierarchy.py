@@ -4,6 +4,8 @@ Stacked rows J of all levels, Gram matrix A = J H^-1 J^T. Level by level, S bein
     F_k = Q_k (r_k - s_k),   s_i += S_ik F_k,   S_ij -= S_ik P_k S_kj          i, j below k
 which is F_k = Lambda_k|< (a_k - Jdot_k v - J_k H^-1 tau_<k), the coupling with the levels above included. The torque
 of a level is N_<^T J_k^T F_k = J^T w with w_k = F_k and, upward, w_i = -P_i sum_j S_ij w_j. P and Q: see `inverse`.
+In other words: a block elimination of A F = r, a level a block, each with an inverse (P, Q) that may be incomplete;
+`coupling` keeps P_k S_kj, of which the back substitution is made.
 A force that is given (impedance, raw mode) replaces Q_k (r_k - s_k); a force along force axes is added to it, but not
 to s: in contact it moves nothing, and the levels below need not make up for it.
 """
@@ -33,7 +35,7 @@ def _force(law, kind, start, end):
 
 @kernel
 def _spend(law, start, end, n):
-    """s += S F for the rows below."""
+    """s += S F for the rows below the level; the first register may begin in it, where s is not read any more."""
     S, F, s = law.gram, law.F, law.s
     for j in range(end - end % W, n, W):
         found = s[j : j + W]
@@ -44,7 +46,10 @@ def _spend(law, start, end, n):
 
 @kernel
 def _complement(law, start, end, n):
-    """Write `coupling` of the level, and the Schur complement of the rows below (both triangles) into `gram`."""
+    """Write `coupling` of the level, and the Schur complement of the rows below (both triangles) into `gram`.
+
+    The first register may begin left of column `end`: what it spoils there belongs to levels that are done.
+    """
     S, P, T = law.gram, law.P, law.coupling
     for j in range(end - end % W, n, W):
         for i in range(start, end):
@@ -61,7 +66,9 @@ def _complement(law, start, end, n):
 
 @stage(Law)
 def eliminate(law):
-    """Write F of every level, P, Q, `coupling`, and rank and damping of the reported levels.
+    """Level by level, the highest priority first: invert its Schur complement, find its force, take both off the rest.
+
+    Writes F of every level, P, Q, `coupling`, and rank and damping of the reported levels.
 
     Needs the stack: `gram` (which becomes its Schur complements), r, and its rows and levels.
     """

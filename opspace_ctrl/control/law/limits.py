@@ -55,9 +55,10 @@ def scale_levels(law, ramp):
 def command(law, dt):
     """Write `tau` from the scaled levels: no faster than the rate limits, then clipped; kept if they are not finite.
 
-    Joints change alike, so that the direction of the change survives, except those that a limit holds: they change as
-    fast as they may. Writes also `wanted_torque`, `saturated`, and of the report `not_finite`, `bias_saturated`,
-    `clipped` and `rate_limited`. dt < 0 in the first tick, which has no rate limit.
+    Joints change alike, by `share` of what is wanted, so that the direction of the change survives, except those that a
+    limit holds (`activation`): they change as fast as they may. `least` is the least share of all, which is reported.
+    Writes also `wanted_torque`, `saturated`, and of the report `not_finite`, `bias_saturated`, `clipped` and
+    `rate_limited`. dt < 0 in the first tick, which has no rate limit.
     """
     torque, scale, limit = law.level_torque, law.level_scale, law.effort_limits
     tau, wanted, place = law.tau, law.wanted_torque, law.joint_command

@@ -8,7 +8,9 @@ import numpy as np
 
 from ...compiled.jit import address, entry, prepare, vector
 from ...compiled.workspace import Workspace, constant, count, setting, workspace_at
-from ...model import JointType, Model
+from ...model import Model
+from ...model.configuration import quaternions
+from ...model.joints import NQ
 from .gates import BIT
 
 __all__ = ["Guard"]
@@ -26,10 +28,10 @@ class Bounds(Workspace):
 
     nq = count("coordinates of the configuration")
     nv = count("coordinates of the velocity")
-    floating = count("floating joints")
+    quaternions = count("joints that turn by a unit quaternion")
     lower = constant("nq", "least position [rad or m]; -inf where there is no limit")
     upper = constant("nq", "largest position [rad or m]; inf where there is no limit")
-    quaternion = constant("floating", "the entry of q at which a quaternion begins", int)
+    quaternion = constant("quaternions", "the entry of q at which a quaternion begins", int)
     margin = setting(
         "", "how far a joint may be outside its limits [rad or m]; 0: as far as it likes"
     )
@@ -53,7 +55,7 @@ def state_faults(q, v, address):
         if not abs(v[i]) <= LARGEST:
             return _FINITE
     faults = 0
-    for k in range(bounds.floating):
+    for k in range(bounds.quaternions):
         i = quaternion[k]
         norm = math.sqrt(q[i] ** 2 + q[i + 1] ** 2 + q[i + 2] ** 2 + q[i + 3] ** 2)
         if not abs(norm - 1.0) <= NORM:
@@ -73,13 +75,13 @@ class Guard(Bounds):
         limits = np.tile([-np.inf, np.inf], (model.nv, 1))
         limits[~model.is_base_coordinate] = model.position_limits
         for i in np.flatnonzero(~model.is_mimic):
-            if model.joint_type[i] in (JointType.REVOLUTE, JointType.PRISMATIC):
+            if NQ[model.joint_type[i]] == 1:
                 lower[model.q_index[i]], upper[model.q_index[i]] = limits[model.v_index[i]]
-        quaternion = model.q_index[model.joint_type == JointType.FLOATING] + 3
+        quaternion = [at for _, at in quaternions(model)]
         super().__init__(
             nq=model.nq,
             nv=model.nv,
-            floating=len(quaternion),
+            quaternions=len(quaternion),
             lower=lower,
             upper=upper,
             quaternion=quaternion,

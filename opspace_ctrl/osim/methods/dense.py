@@ -10,14 +10,14 @@ from ...dynamics.rows import cholesky
 from ..build import TaskSpace
 from ..fields import Space
 from ..jacobian import dense_jacobian
-from ..method import Method
+from ..method import EVERYTHING, Method
 
 
 class Dense(Method):
     """Room for the factor's share of the Jacobian."""
 
     name = "dense"
-    carries = ("mimic", "relative", "center_of_mass")
+    carries = EVERYTHING
 
     nv = count("coordinates of the velocity")
     m = count("rows of all tasks")

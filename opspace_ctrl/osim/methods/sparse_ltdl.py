@@ -7,7 +7,7 @@ from ...compiled.lanes import W
 from ...dynamics import crba, ltl
 from ..blocks import products, times_support
 from ..fields import Space
-from ..method import LTDL, Method
+from ..method import EVERYTHING, LTDL, Method
 
 
 class SparseLtdl(Method):
@@ -15,7 +15,7 @@ class SparseLtdl(Method):
 
     name = "sparse_ltdl"
     leaves = LTDL
-    carries = ("mimic", "relative", "center_of_mass")
+    carries = EVERYTHING
 
 
 @kernel

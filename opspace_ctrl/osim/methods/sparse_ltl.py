@@ -7,7 +7,7 @@ from ...compiled.lanes import W
 from ...dynamics import crba, ltl
 from ..blocks import products, times_support
 from ..fields import Space
-from ..method import LTL, Method
+from ..method import EVERYTHING, LTL, Method
 
 
 class SparseLtl(Method):
@@ -15,7 +15,7 @@ class SparseLtl(Method):
 
     name = "sparse_ltl"
     leaves = LTL
-    carries = ("mimic", "relative", "center_of_mass")
+    carries = EVERYTHING
 
 
 @kernel

@@ -1,5 +1,7 @@
 """The conditions of `contact` solved exactly: every point is open, sticks or slides, and a linear system says how hard.
 
+f is the impulse on a point, u = A f + b its velocity after the step: one normal component (n), two tangential ones (t).
+mu is the coefficient of friction, d a unit vector along the tangents, against the motion.
     open     f = 0                                  fine if u_n >= 0
     sticks   u = 0                                  fine if f_n >= 0 and |f_t| <= mu f_n
     slides   u_n = 0, f_t = mu f_n d                fine if f_n >= 0 and u_t = -a d with a >= 0
@@ -24,8 +26,9 @@ ASTRAY = 1e-5  # [rad]: by how much friction may miss the direction of sliding
 
 @kernel
 def solve_modes(engine, A, b, f):
-    """Find the impulses f of the active points for A and b; False if the modes did not settle.
+    """Find the impulses f of the active points for A and b; False if the modes did not settle, or A is singular.
 
+    In turns: solve for f as if the modes were right, look at f and u, and change the modes of points that are not fine.
     Starts from mode and slide_direction, and writes them, contact_velocity and mode_rounds.
     """
     for n in range(ROUNDS):

@@ -12,7 +12,8 @@ from ...dynamics import mass_matrix
 from ...dynamics.build import RobotTree
 from ...dynamics.fields import Tree
 from ...dynamics.forward import forward_method
-from ...model import JointType, Model
+from ...model import Model
+from ...model.joints import NV
 from ...osim.build import TaskSpace
 from ...osim.fields import Space
 from ...osim.tasks import ROWS, Block
@@ -106,7 +107,7 @@ def _coordinates(model: Model, settings: SimulatorSettings) -> dict[str, Any]:
     if settings.joint_limits:
         limits[~model.is_base_coordinate] = model.position_limits
     own = np.flatnonzero(~model.is_mimic)
-    is_manifold = np.isin(model.joint_type[own], (JointType.PLANAR, JointType.FLOATING))
+    is_manifold = np.array(NV)[model.joint_type[own]] > 1
     singles, manifolds = own[~is_manifold], own[is_manifold]
     return {
         "singles": len(singles),
