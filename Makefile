@@ -2,6 +2,7 @@
 #   make demo    the library at work on the shipped arm
 #   make test    linters, type checks and the whole test suite
 #   make lint    ruff and mypy alone
+#   make matrix  a smoke suite on every Python of this machine, with the oldest and the newest dependencies
 #   make bench   the methods timed beside Pinocchio and MuJoCo
 #   make build   a wheel in dist/
 #   make clean   removes all that the other targets made
@@ -9,6 +10,7 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+MATRIX ?=
 ROS_PYTHON ?= python3
 
 VENV := .venv
@@ -28,16 +30,19 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export PYTHONNOUSERSITE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-launch lint bench build clean
+.PHONY: demo test test-launch lint matrix bench build clean
 
 demo: $(CORE)
 	@mkdir -p build
 	$(DEMO_PATH) $(BIN)/opspace demo --plot build/demo.png
 
-# Computing shares the cores; what runs ROS nodes comes after it, one test at a time.
+# Computing shares the cores, compiled and then, on a small robot, as plain Python; what runs ROS nodes comes after it,
+# one test at a time.
+UNCOMPILED := test/dynamics test/osim test/control -k arm7
 test: lint
 ifeq ($(strip $(PYTEST_ARGS)),)
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=test/live
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --numprocesses auto $(UNCOMPILED)
 	$(BIN)/python -m pytest test/live
 else
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -52,6 +57,10 @@ lint: $(TEST)
 	$(BIN)/ruff format --check --quiet . || { echo "run ruff format" >&2; exit 1; }
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# MATRIX chooses lines: make matrix MATRIX="3.12 oldest". What is installed already may come from a sourced ROS 2.
+matrix:
+	PYTHONPATH='$(PYTHONPATH)' $(PYTHON) test/matrix/matrix.py $(MATRIX)
 
 bench: $(TEST)
 	$(BIN)/opspace bench

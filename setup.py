@@ -88,7 +88,15 @@ setup(
         *wheel_launchers(),
     ],
     zip_safe=False,
-    install_requires=["numba", "numpy", "pyyaml", "rich", "scipy", "urdf-parser-py"],
+    install_requires=[
+        # from the oldest to the newest that `make matrix` has passed with
+        "numba>=0.55.1,<0.69",
+        "numpy>=1.21.5,<2.6",
+        "scipy>=1.8,<1.19",
+        "pyyaml",
+        "rich",
+        "urdf-parser-py",
+    ],
     extras_require={
         "ros-kilted": ros_wheels(rclpy="9.1.2", messages="5.5.1"),
         "ros-jazzy": ros_wheels(rclpy="7.1.6", messages="5.3.6"),

@@ -17,11 +17,11 @@ from numba import njit
 
 from opspace_ctrl import dynamics
 from opspace_ctrl.algebra.closure import ClosedChain, Closure
-from opspace_ctrl.algebra.recursions import dual_residuals, forward_entries, kalman
+from opspace_ctrl.algebra.recursions.dual_residuals import hinge_residual
+from opspace_ctrl.algebra.recursions.kalman import filter_forces
 from opspace_ctrl.bench.growth import shaped_case
-from opspace_ctrl.dynamics import aba, dual
-from opspace_ctrl.dynamics import layout as at
-from opspace_ctrl.dynamics.layout import count, floats, ints
+from opspace_ctrl.dynamics import aba
+from opspace_ctrl.dynamics.dual import through_hinge
 from opspace_ctrl.dynamics.rows import add_rows, load_rows
 from opspace_ctrl.model import Model
 
@@ -80,25 +80,25 @@ def growth(most: int) -> None:
 
 
 @njit(nogil=True)
-def inward(w):
+def inward(tree):
     """P and z, tips to base."""
-    aba.articulated_inertias(w)
-    kalman.filter_forces(w, floats(w, at.TAU))
+    aba.articulated_inertias(tree)
+    filter_forces(tree)
 
 
 @njit(nogil=True)
-def outward(w):
+def outward(tree, dual):
     """S and z_s, base to tip, of a chain: no brothers to wait for."""
-    n, tau, IW, force = count(w, at.NODES), floats(w, at.TAU), floats(w, at.IW), floats(w, at.FORCE)
-    parent, S, z = ints(w, at.PARENT), floats(w, at.DUAL), floats(w, at.DUAL_FORCE)
-    for i in range(6, n):
+    parent, I, force = tree.parent, tree.I, tree.force
+    S, z, D_inv = dual.S, dual.z_s, dual.D_s_inv
+    for i in range(6, tree.n):
         p = parent[i]
-        aba.inertia_to_lanes(IW, p, S, i)
+        aba.inertia_to_lanes(I, p, S, i)
         add_rows(S, i, load_rows(S, p))
-        floats(w, at.DUAL_DINV)[i] = dual.through_hinge(w, S, i, floats(w, at.DUAL_U), i)
+        D_inv[i] = through_hinge(tree, S, i, dual.U_s, i)
         for k in range(6):
             z[i, k] = force[k, p] + z[p, k]
-        dual_residuals.hinge_residual(w, i, tau)
+        hinge_residual(tree, dual, i)
 
 
 def parallel(joints: int) -> tuple[float, float, float, float]:
@@ -107,28 +107,29 @@ def parallel(joints: int) -> tuple[float, float, float, float]:
     rng = np.random.default_rng(0)
     q, v, tau = model.neutral(), *rng.uniform(-1.0, 1.0, (2, model.nv))
     dynamics.forward_dynamics(model, q, v, tau, method="decoupled")
-    work = dynamics.workspace(model)
-    forward_entries.decoupled.call(q, v, tau, np.empty(model.nv), work.address)
-    w, go, done, stop = work.address, threading.Semaphore(0), threading.Semaphore(0), []
+    tree = dynamics.tree_of(model)
+    dual = tree.forward_methods["decoupled"].dual
+    go, done, stop = threading.Semaphore(0), threading.Semaphore(0), []
 
     def worker():
         while True:
             go.acquire()
             if stop:
                 return
-            outward(w)
+            outward(tree, dual)
             done.release()
 
     def both():
         go.release()
-        inward(w)
+        inward(tree)
         done.acquire()
 
-    inward(w), outward(w)
+    inward(tree), outward(tree, dual)
     thread = threading.Thread(target=worker)
     thread.start()
-    alone = least(lambda: inward(w), 200), least(lambda: outward(w), 200)
-    found = (*alone, least(lambda: (inward(w), outward(w)), 200), least(both, 200))
+    alone = least(lambda: inward(tree), 200), least(lambda: outward(tree, dual), 200)
+    serial = least(lambda: (inward(tree), outward(tree, dual)), 200)
+    found = (*alone, serial, least(both, 200))
     stop.append(True)
     go.release()
     thread.join()

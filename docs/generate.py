@@ -1,17 +1,34 @@
-"""Write the parameter tables of docs/ros_interface.md from those that the nodes declare: `python docs/generate.py`."""
+"""Write what docs/ prints of the code: `python docs/generate.py`.
+
+The parameter tables of ros_interface.md are those that the nodes declare; fields.md is what the workspaces declare.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from opspace_ctrl.algebra.closure.fields import Chain
+from opspace_ctrl.compiled.workspace import Workspace
+from opspace_ctrl.control.fields import Law, Program
+from opspace_ctrl.control.safety.guard import Bounds
 from opspace_ctrl.control.tables import controller_table
+from opspace_ctrl.dynamics.fields import Dual, Tree
+from opspace_ctrl.dynamics.forward import forward_method, forward_methods
+from opspace_ctrl.dynamics.forward_method import ForwardMethod
+from opspace_ctrl.model import load_robot
 from opspace_ctrl.nodes.gazebo_table import BRIDGE_TABLE
+from opspace_ctrl.osim.fields import Space
+from opspace_ctrl.osim.method import Method
+from opspace_ctrl.osim.registry import BUILT_IN, get_method
 from opspace_ctrl.parameters import Parameter
+from opspace_ctrl.sim.engine.fields import Engine
 from opspace_ctrl.sim.settings import SIMULATOR_TABLE
 
 PAGE = Path(__file__).with_name("ros_interface.md")
+FIELDS = Path(__file__).with_name("fields.md")
 TABLES = {
     "controller": controller_table(("<t>",), ("<c>",)),
     "simulator": SIMULATOR_TABLE,
@@ -44,6 +61,37 @@ def generated(text: str) -> str:
     return text
 
 
+FIELDS_HEAD = """# Fields: the memory that kernels work on
+
+Written by `python docs/generate.py` from the classes themselves; a test compares. What a workspace, a role and a stage
+are: [CONTRIBUTING.md](../CONTRIBUTING.md#kernels). A shape is made of the counts of its own class; without one the
+field is a single number. `int` marks whole numbers, all others are doubles. A subclass has the fields of its base too.
+"""
+
+
+def workspaces() -> list[type[Workspace]]:
+    """Those that declare fields, lower layers first."""
+    model = load_robot("free_flyer")  # no method refuses a free flyer
+    forward = {forward_method(model, name): None for name in forward_methods()}
+    methods = [get_method(name) for name in BUILT_IN]
+    every = [Tree, Dual, ForwardMethod, *forward, Space, Method, *methods]
+    every += [Law, Program, Bounds, Engine, Chain]
+    return [each for each in every if each.fields.keys() - each.__base__.fields.keys()]
+
+
+def fields_page() -> str:
+    """All of fields.md: each module's own text once, then the tables of its workspaces."""
+    parts, seen = [FIELDS_HEAD], set()
+    for each in workspaces():
+        module = sys.modules[each.__module__]
+        if module.__name__ not in seen:
+            seen.add(module.__name__)
+            path = module.__name__.replace(".", "/") + ".py"
+            parts.append(f"## [{path}](../{path})\n\n```text\n{module.__doc__.strip()}\n```\n")
+        parts.append(each.described() + "\n")
+    return "\n".join(parts)
+
+
 def _value(value) -> str:
     if isinstance(value, list):
         return f"`[{', '.join(_plain(element) for element in value)}]`"
@@ -71,3 +119,4 @@ def _valid(p: Parameter) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(generated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    FIELDS.write_text(fields_page(), encoding="utf-8")

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from opspace_ctrl.errors import OpspaceError
+from .errors import OpspaceError
 
 if TYPE_CHECKING:
     from opspace_ctrl.dynamics import (

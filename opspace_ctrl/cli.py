@@ -14,8 +14,9 @@ from types import ModuleType
 from typing import NoReturn
 
 from opspace_ctrl import commands
-from opspace_ctrl.commands._interrupt import INTERRUPTED
-from opspace_ctrl.errors import OpspaceError
+
+from .commands._interrupt import INTERRUPTED
+from .errors import OpspaceError
 
 __all__ = ["main"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from opspace_ctrl.errors import ParameterFileError, listed, quoted
+from .errors import ParameterFileError, listed, quoted
 
 __all__ = ["load_yaml", "node_parameters", "parameters_of", "section_for", "yaml_problem"]
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from math import isfinite
 from typing import Any
 
-from opspace_ctrl.errors import ParameterError, listed, quoted
+from .errors import ParameterError, listed, quoted
 
 __all__ = ["KINDS", "Parameter", "checked", "checked_value"]
 

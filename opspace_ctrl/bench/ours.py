@@ -11,6 +11,7 @@ from ..osim import OperationalSpace
 from ..osim.registry import able_methods
 from ..osim.tasks import blocks_of
 from .agreement import explicit_parts
+from .body import TICKS, body
 from .peers import Field
 from .robots import Case
 from .states import State
@@ -18,7 +19,7 @@ from .timing import Contestant
 
 __all__ = ["explicit_set", "our_contestants", "spaces"]
 
-EXPLICIT = "sparse_ltdl"  # the method of the explicit set: Jbar and N are made from its factor of H
+FASTEST = "sparse_ltdl"  # on the robots that are timed; Jbar and N are made from its factor of H
 
 
 def spaces(case: Case) -> dict[str, OperationalSpace]:
@@ -33,9 +34,10 @@ def our_contestants(built: dict[str, OperationalSpace], states: Sequence[State])
     configurations, motions = [(s.q,) for s in states], [(s.q, s.v, s.tau0) for s in states]
     return {
         "tick": {name: Contestant(space.control, states, _alone) for name, space in built.items()},
+        "body": {FASTEST: Contestant(body(built[FASTEST]), states, _alone, TICKS)},
         "explicit": {
-            EXPLICIT: Contestant(
-                explicit_set(built[EXPLICIT]), states, lambda parts, k: explicit_parts(*parts)
+            FASTEST: Contestant(
+                explicit_set(built[FASTEST]), states, lambda parts, k: explicit_parts(*parts)
             )
         },
         "inertia_inv": {

@@ -24,7 +24,7 @@ from .timing import clock_cost, pinned, time_in_turns
 
 __all__ = ["FORMAT", "Plan", "run"]
 
-FORMAT = 1
+FORMAT = 2
 STEPS = 3  # of each robot: the comparison, the tail, the singular tick
 
 
@@ -156,6 +156,7 @@ def _measure(
     own = {quantity: {name: times[quantity][name] for name in ours[quantity]} for quantity in times}
     verdicts = [
         *targets.ratio_verdicts(case.name, own, times),
+        *targets.body_verdicts(case.name, own),
         *targets.spread_verdicts(case.name, own),
         *targets.tick_verdicts(case.name, memory, late, singular),
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..osim import OperationalSpace
-from ..osim import layout as at
 from .states import State, singular_states
 from .timing import quiet, time_warm_block
 
@@ -21,11 +20,9 @@ def singularity_costs(
     smallest eigenvalue is computed. The same object is timed in turns, so that memory and code are
     the same. The mean, not the minimum, for the estimate runs at some states only.
     """
-    threshold = space._work[at.THRESHOLD]
-    usual = threshold.copy()
-    never, always = usual.copy(), usual.copy()
-    never[at.TRIP] = -np.inf
-    always[at.TRIP], always[at.DAMPING] = np.inf, np.inf
+    fields = space._space
+    usual = fields.trip, fields.damping
+    never, always = (-np.inf, fields.damping), (np.inf, np.inf)
     singular = singular_states(space, len(states), np.random.default_rng(0))
     runs = {
         "watched": (usual, states),
@@ -38,10 +35,10 @@ def singularity_costs(
             # by itself: who came after it would pay for that
             for turn in (("watched", "unwatched"), ("singular",)):
                 for name in turn * rounds:
-                    threshold[:], inputs = runs[name]
+                    (fields.trip, fields.damping), inputs = runs[name]
                     times[name].append(time_warm_block(space.control, inputs))
     finally:
-        threshold[:] = usual
+        fields.trip, fields.damping = usual
     mean = {name: float(np.min(taken, axis=0).mean()) / 1e3 for name, taken in times.items()}
     where = (
         f"joints at zero, rank {space.update(singular[0].q).rank} of {space.m}"

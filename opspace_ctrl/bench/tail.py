@@ -8,10 +8,9 @@ from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
-from numba.core.runtime import _nrt_python, rtsys
-from numba.types import float64, int64
 
-from ..jit import entry
+from ..compiled.allocations import counted_allocations
+from ..compiled.jit import entry, integer, prepare, real
 from ..osim import OperationalSpace
 from .states import State
 from .timing import quiet, time_warm_block
@@ -52,20 +51,17 @@ class _Held(NamedTuple):
 def _held(call: Callable[[], object], ticks: int) -> _Held:
     turns = repeat(None, ticks)
     call()
-    _nrt_python.memsys_enable_stats()
-    compiled = rtsys.get_allocation_stats().alloc
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        tracemalloc.reset_peak()
-        for _ in turns:
-            call()
-        after, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    compiled = rtsys.get_allocation_stats().alloc - compiled
-    _nrt_python.memsys_disable_stats()
-    return _Held(after - before, most - before, compiled / ticks)
+    with counted_allocations() as compiled:
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            tracemalloc.reset_peak()
+            for _ in turns:
+                call()
+            after, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    return _Held(after - before, most - before, compiled() / ticks)
 
 
 def tail(space: OperationalSpace, states: Sequence[State], calls: int) -> dict[str, float]:
@@ -84,7 +80,7 @@ def tail(space: OperationalSpace, states: Sequence[State], calls: int) -> dict[s
     with quiet():
         while len(ticks) < calls:
             ticks += time_warm_block(space.control, inputs)
-            loops += time_warm_block(spin.call, loop)
+            loops += time_warm_block(spin, loop)
     tick, machine = np.array(ticks) / 1e3, np.array(loops) / 1e3
     return {
         **_percentiles(tick, ""),
@@ -105,7 +101,7 @@ def not_preempted(tick: np.ndarray, loop: np.ndarray) -> float:
     return float(np.quantile(tick, (1.0 - late(loop)) * (1.0 - RARE)))
 
 
-@entry(float64(float64, int64))
+@entry(real, integer)
 def spin(x, turns):
     """Takes time in registers; x comes from outside, so that the compiler cannot know the answer."""
     for _ in range(turns):
@@ -115,11 +111,9 @@ def spin(x, turns):
 
 def _turns_like(call: Callable, inputs: Sequence[State], turns: int = 10_000) -> int:
     """How many turns `spin` has to make to take as long as a call."""
-    spin.prepare()
+    prepare([spin])
     wanted = float(np.median(time_warm_block(call, inputs)))
-    empty, full = (
-        float(np.median(time_warm_block(spin.call, [(1.0, n)] * BLOCK))) for n in (0, turns)
-    )
+    empty, full = (float(np.median(time_warm_block(spin, [(1.0, n)] * BLOCK))) for n in (0, turns))
     return max(1, round(turns * (wanted - empty) / max(full - empty, 1.0)))
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "Ratio",
     "Verdict",
     "auto_verdicts",
+    "body_verdicts",
     "growth_verdicts",
     "ratio_verdicts",
     "spread_verdicts",
@@ -82,17 +83,16 @@ class Ratio:
     targets: Mapping[str, float]
 
 
+# All called from Python. On an arm a call into compiled code takes as long as the inverse dynamics themselves.
 RATIOS = (
-    Ratio(
-        "tick", "sparse_ltdl", "Pinocchio smart", {"panda": 8.0, **dict.fromkeys(HUMANOIDS, 9.0)}
-    ),
-    Ratio("tick", "sparse_ltdl", "Pinocchio best", dict.fromkeys(TIMED, 7.0)),
-    Ratio("tick", "sparse_ltdl", "MuJoCo", dict.fromkeys(TIMED, 6.0)),
-    Ratio("explicit", "", "Pinocchio", dict.fromkeys(TIMED, 6.0)),
-    Ratio("inertia_inv", "", "Pinocchio", dict.fromkeys(TIMED, 3.5)),
-    Ratio("forward", "", "Pinocchio", dict.fromkeys(HUMANOIDS, 3.0)),
+    Ratio("tick", "sparse_ltdl", "Pinocchio smart", dict.fromkeys(TIMED, 10.0)),
+    Ratio("tick", "sparse_ltdl", "Pinocchio best", dict.fromkeys(TIMED, 5.5)),
+    Ratio("tick", "sparse_ltdl", "MuJoCo", dict.fromkeys(TIMED, 5.0)),
+    Ratio("explicit", "", "Pinocchio", dict.fromkeys(TIMED, 4.5)),
+    Ratio("inertia_inv", "", "Pinocchio", {"panda": 2.0, **dict.fromkeys(HUMANOIDS, 3.0)}),
+    Ratio("forward", "", "Pinocchio", dict.fromkeys(HUMANOIDS, 2.5)),
     Ratio("forward", "aba", "Pinocchio", dict.fromkeys(HUMANOIDS, 1.3)),
-    Ratio("inverse", "", "Pinocchio", dict.fromkeys(TIMED, 2.5)),
+    Ratio("inverse", "", "Pinocchio", {"panda": 1.2, **dict.fromkeys(HUMANOIDS, 2.0)}),
 )
 
 
@@ -108,6 +108,21 @@ def ratio_verdicts(robot: str, ours: Times, peers: Times) -> list[Verdict]:
         target = ratio.targets.get(robot) if min(mine.calls, their.calls) >= LEAST_CALLS else None
         found.append(Verdict(robot, claim, their.least / mine.least, "x", ">=", target))
     return found
+
+
+def body_verdicts(robot: str, ours: Times) -> list[Verdict]:
+    """How much of the tick is its body; the rest is the call from Python."""
+    return [
+        Verdict(
+            robot,
+            f"tick: share of its body, {name}",
+            timing.least / ours["tick"][name].least,
+            "%",
+            ">=",
+            None,
+        )
+        for name, timing in ours["body"].items()
+    ]
 
 
 def spread_verdicts(robot: str, ours: Times) -> list[Verdict]:

@@ -32,11 +32,13 @@ class Contestant:
         call: Takes one of the inputs, unpacked.
         inputs: One tuple of arguments a state, in the contestant's own coordinates, made beforehand.
         ours: (result, number of the state) -> arrays in our coordinates, to compare with; not timed.
+        repeats: How often a call does the work; its time is divided by that.
     """
 
     call: Callable
     inputs: Sequence[tuple]
     ours: Callable[[object, int], tuple[np.ndarray, ...]]
+    repeats: int = 1
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,10 @@ def time_in_turns(contestants: Mapping[str, Contestant], calls: int) -> dict[str
         while any(len(taken) < calls for taken in times.values()):
             for name, contestant in contestants.items():
                 times[name] += time_warm_block(contestant.call, contestant.inputs)
-    return {name: Timing.of(np.array(taken)) for name, taken in times.items()}
+    return {
+        name: Timing.of(np.array(taken) / contestants[name].repeats)
+        for name, taken in times.items()
+    }
 
 
 def time_warm_block(call: Callable, inputs: Sequence[tuple]) -> list[int]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from opspace_ctrl.gazebo.generation import GENERATIONS
-from opspace_ctrl.model.source import ROBOTS
-from opspace_ctrl.osim.registry import methods
-from opspace_ctrl.sim.settings import ENGINES
+from ..gazebo.generation import GENERATIONS
+from ..model.source import ROBOTS
+from ..osim.registry import methods
+from ..sim.settings import ENGINES
 
 __all__ = ["LAUNCHES", "Argument", "arguments", "default_robot"]
 

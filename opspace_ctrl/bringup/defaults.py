@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opspace_ctrl.data import shipped_path
-from opspace_ctrl.model.source import ROBOTS
+from ..data import shipped_path
+from ..model.source import ROBOTS
 
 __all__ = ["RVIZ_FILE", "default_params_file"]
 

@@ -5,21 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from opspace_ctrl.bringup.hardware import spawner
-from opspace_ctrl.bringup.processes import Process
-from opspace_ctrl.bringup.request import SIMULATOR, Request
-from opspace_ctrl.bringup.robot import state_publisher
-from opspace_ctrl.errors import BringupError
-from opspace_ctrl.gazebo import GENERATIONS, world_settings, write_files
-from opspace_ctrl.gazebo.files import (
-    BRIDGE_FILE,
-    CONTROLLERS_FILE,
-    TOPICS_FILE,
-    URDF_FILE,
-    WORLD_FILE,
-)
-from opspace_ctrl.model.xml_safety import parse_xml
-from opspace_ctrl.nodes.gazebo_table import CONTROL
+from ..errors import BringupError
+from ..gazebo import GENERATIONS, world_settings, write_files
+from ..gazebo.files import BRIDGE_FILE, CONTROLLERS_FILE, TOPICS_FILE, URDF_FILE, WORLD_FILE
+from ..model.xml_safety import parse_xml
+from ..nodes.gazebo_table import CONTROL
+from .hardware import spawner
+from .processes import Process
+from .request import SIMULATOR, Request
+from .robot import state_publisher
 
 __all__ = ["gazebo_processes", "server_words"]
 

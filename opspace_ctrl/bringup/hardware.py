@@ -6,10 +6,10 @@ from pathlib import Path
 
 import yaml
 
-from opspace_ctrl.bringup.processes import TASK, Process
-from opspace_ctrl.bringup.request import Request
-from opspace_ctrl.bringup.robot import state_publisher
-from opspace_ctrl.gazebo.ros2_control import CONTROLLERS, controllers
+from ..gazebo.ros2_control import CONTROLLERS, controllers
+from .processes import TASK, Process
+from .request import Request
+from .robot import state_publisher
 
 __all__ = ["hardware_processes", "spawner"]
 

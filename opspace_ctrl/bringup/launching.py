@@ -36,10 +36,10 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import GetState
 from rclpy.task import Future
 
-from opspace_ctrl.bringup.arguments import Argument, arguments
-from opspace_ctrl.bringup.plan import plan
-from opspace_ctrl.bringup.processes import OPTIONAL, TASK, Process
-from opspace_ctrl.errors import BringupError
+from ..errors import BringupError
+from .arguments import Argument, arguments
+from .plan import plan
+from .processes import OPTIONAL, TASK, Process
 
 __all__ = ["launch_description"]
 

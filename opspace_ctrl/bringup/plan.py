@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from opspace_ctrl.bringup.defaults import RVIZ_FILE
-from opspace_ctrl.bringup.gazebo import gazebo_processes
-from opspace_ctrl.bringup.hardware import hardware_processes
-from opspace_ctrl.bringup.processes import OPTIONAL, Process
-from opspace_ctrl.bringup.request import CONTROLLER, SIMULATOR, Request
-from opspace_ctrl.bringup.robot import state_publisher
-from opspace_ctrl.data import shipped_path
+from ..data import shipped_path
+from .defaults import RVIZ_FILE
+from .gazebo import gazebo_processes
+from .hardware import hardware_processes
+from .processes import OPTIONAL, Process
+from .request import CONTROLLER, SIMULATOR, Request
+from .robot import state_publisher
 
 __all__ = ["plan"]
 

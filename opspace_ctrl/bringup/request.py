@@ -8,13 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from opspace_ctrl.bringup.arguments import LAUNCHES, arguments, default_robot
-from opspace_ctrl.bringup.defaults import default_params_file
-from opspace_ctrl.errors import BringupError, ConfigurationError, listed, quoted
-from opspace_ctrl.model import Model, load_robot, load_urdf
-from opspace_ctrl.model.source import ROBOTS, read_source, robot_text
-from opspace_ctrl.parameter_file import node_parameters, section_for
-from opspace_ctrl.sim.settings import locked_joints
+from ..errors import BringupError, ConfigurationError, listed, quoted
+from ..model import Model, load_robot, load_urdf
+from ..model.source import ROBOTS, read_source, robot_text
+from ..parameter_file import node_parameters, section_for
+from ..sim.settings import locked_joints
+from .arguments import LAUNCHES, arguments, default_robot
+from .defaults import default_params_file
 
 __all__ = ["CONTROLLER", "SIMULATOR", "Request"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opspace_ctrl.bringup.processes import Process
+from .processes import Process
 
 __all__ = ["state_publisher"]
 

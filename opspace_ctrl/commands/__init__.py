@@ -10,8 +10,8 @@ Every module is imported to print `opspace --help`, so what takes long to import
 
 from __future__ import annotations
 
-from opspace_ctrl.errors import OpspaceError
-from opspace_ctrl.writable import why_not_writable
+from ..errors import OpspaceError
+from ..writable import why_not_writable
 
 
 class CommandError(OpspaceError):

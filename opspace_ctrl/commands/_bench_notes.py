@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from opspace_ctrl.bench.targets import LEAST_CALLS, LEAST_TICKS
+from ..bench.body import NATIVE
+from ..bench.targets import LEAST_CALLS, LEAST_TICKS
 
 
 def head(report: dict[str, Any]) -> list[str]:
@@ -39,7 +40,7 @@ def notes(report: dict[str, Any]) -> list[str]:
     """What the tables do not say."""
     robots = report["robots"]
     lines = [f"{name} is {robot['path']}" for name, robot in robots.items() if robot.get("path")]
-    lines += _choices(robots) + _unjudged(report)
+    lines += _choices(robots) + _native(robots) + _unjudged(report)
     lines += [f"{name} left out: {reason}" for name, reason in report["left_out"].items()]
     lines += [
         f"{name} without {peer}: {reason}"
@@ -64,6 +65,17 @@ def _choices(robots: dict[str, Any]) -> list[str]:
             chosen.setdefault(robot["auto"], []).append(name)
     taken = "; ".join(f"{method} on {', '.join(names)}" for method, names in chosen.items())
     return [f"auto takes {taken}"] if taken else []
+
+
+def _native(robots: dict[str, Any]) -> list[str]:
+    """What native programs take for the body, as far as it is known."""
+    known = [
+        f"{name}: {', '.join(f'{program} {us:g} us' for program, us in NATIVE[name].items())}"
+        for name, robot in robots.items()
+        if name in NATIVE and not robot.get("path")
+    ]
+    where = "beside the body, on another machine (a core of 2.3 GHz with AVX-512)"
+    return [f"{where}: {'; '.join(known)}"] if known else []
 
 
 def _unjudged(report: dict[str, Any]) -> list[str]:

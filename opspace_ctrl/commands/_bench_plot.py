@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from opspace_ctrl.commands import CommandError
-from opspace_ctrl.commands._bench_notes import counts
-from opspace_ctrl.commands._bench_tables import contestants
+from . import CommandError
+from ._bench_notes import counts
+from ._bench_tables import contestants
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,11 +9,12 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from opspace_ctrl.commands._bench_notes import head, notes, summary
+from ._bench_notes import head, notes, summary
 
 # The words before the colons are those of the second table's rows.
 QUANTITIES = {
     "tick": "tick: control tick",
+    "body": "body: the tick without Python",
     "explicit": "explicit: Lambda, Jbar, N, torque",
     "inertia_inv": "inertia_inv: Lambda^-1 alone",
     "forward": "forward: forward dynamics",

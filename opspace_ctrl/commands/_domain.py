@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from opspace_ctrl.commands import CommandError
+from . import CommandError
 
 __all__ = ["free_domain"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opspace_ctrl.commands import CommandError, ensure_writable
+from . import CommandError, ensure_writable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
-from opspace_ctrl.commands._findings import Findings
-from opspace_ctrl.control import layout
-from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.safety.guard import Guard
-from opspace_ctrl.control.settings import ControllerSettings
-from opspace_ctrl.errors import ParameterFileError
-from opspace_ctrl.model import Model
-from opspace_ctrl.parameter_file import node_parameters
-from opspace_ctrl.parameters import checked
-from opspace_ctrl.sim.initial import start_configuration
-from opspace_ctrl.sim.settings import SIMULATOR_TABLE, simulator_settings
+from ..control.controller import Controller
+from ..control.fields import CENTRE, CONE, TORSION, UNILATERAL
+from ..control.safety.guard import Guard
+from ..control.settings import ControllerSettings
+from ..errors import ParameterFileError
+from ..model import Model
+from ..parameter_file import node_parameters
+from ..parameters import checked
+from ..sim.initial import start_configuration
+from ..sim.settings import SIMULATOR_TABLE, simulator_settings
+from ._findings import Findings
 
 __all__ = ["look", "start_of"]
 
@@ -107,7 +107,7 @@ def _judge_torques(
 
 
 def _judge_levels(controller: Controller, findings: Findings) -> None:
-    report, numbers = controller.report, controller.report.numbers
+    report = controller.report
     for i, level in enumerate(report.levels):
         if report.damped[i]:
             findings.warn(
@@ -120,7 +120,7 @@ def _judge_levels(controller: Controller, findings: Findings) -> None:
         condition = values[-1] / values[0] if values[0] > 0.0 else np.inf
         text = f"J H^-1 J^T of all tasks: condition number {condition:.2g}"
         (findings.warn if condition > STIFF else findings.good)("conditioning", text)
-    if numbers[layout.JOINTS_LIMITED]:
+    if report.law.joints_limited:
         near = [name for name, activation in zip(report.joints, report.limited) if activation]
         findings.warn("limits", f"inside limits.margin at the start: {', '.join(near)}")
 
@@ -129,13 +129,13 @@ def _judge_contacts(controller: Controller, findings: Findings) -> None:
     report = controller.report
     for i, name in enumerate(report.contacts):
         force = float(np.linalg.norm(report.contact_wrench[i, :3]))
-        worst = float(min(report.margins[i, [layout.CONE, layout.CENTRE, layout.TORSION]]))
+        worst = float(min(report.margins[i, [CONE, CENTRE, TORSION]]))
         text = f"{name}: {force:.4g} N, margin {worst:.2f} (1 = unloaded, 0 = on the limit)"
-        if report.margins[i, layout.UNILATERAL] < 0.0 or worst < 0.0:
+        if report.margins[i, UNILATERAL] < 0.0 or worst < 0.0:
             findings.fail("contacts", f"{text}: it would slip, tip or lift")
         else:
             findings.good("contacts", text)
-    missing = float(report.numbers[layout.BASE_RESIDUAL])
+    missing = report.law.base_residual
     # without contacts nothing carries the base, and nothing should
     if report.contacts and missing > 1.0:
         findings.fail("contacts", f"they cannot carry the base: {missing:.3g} N or Nm are missing")

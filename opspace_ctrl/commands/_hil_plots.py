@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from opspace_ctrl.commands._figure import new_figure, save
-from opspace_ctrl.sim.record.report import on_schedule
+from ..sim.record.report import on_schedule
+from ._figure import new_figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

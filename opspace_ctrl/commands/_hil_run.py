@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from opspace_ctrl.commands import CommandError
-from opspace_ctrl.commands._interrupt import Interruption
-from opspace_ctrl.commands._processes import Process, Processes, local_graph
+from . import CommandError
+from ._interrupt import Interruption
+from ._processes import Process, Processes, local_graph
 
 __all__ = ["Outcome", "controller_words", "ensure_ros", "run_hardware"]
 

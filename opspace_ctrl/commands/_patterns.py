@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from opspace_ctrl.model import Model
-from opspace_ctrl.model.connectivity import merged_pattern, support
-from opspace_ctrl.model.joints import NV
+from ..model import Model
+from ..model.connectivity import merged_pattern, support
+from ..model.joints import NV
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from opspace_ctrl.commands._figure import new_figure, save
-from opspace_ctrl.commands._patterns import Patterns, coordinate_body
-from opspace_ctrl.model import Model
-from opspace_ctrl.model.connectivity import depths
-from opspace_ctrl.model.joints import NV
+from ..model import Model
+from ..model.connectivity import depths
+from ..model.joints import NV
+from ._figure import new_figure, save
+from ._patterns import Patterns, coordinate_body
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from opspace_ctrl.commands import CommandError
-from opspace_ctrl.commands._domain import free_domain
+from . import CommandError
+from ._domain import free_domain
 
 __all__ = ["Process", "Processes", "local_graph"]
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opspace_ctrl.commands import CommandError
+from . import CommandError
 
 if TYPE_CHECKING:
     from opspace_ctrl.model import Model

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opspace_ctrl.commands import CommandError, ensure_writable
-from opspace_ctrl.commands._interrupt import INTERRUPTED
+from . import CommandError, ensure_writable
+from ._interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
     from opspace_ctrl.bench.report import Plan

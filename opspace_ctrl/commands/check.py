@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opspace_ctrl.commands import CommandError, _robot
+from . import CommandError, _robot
 
 if TYPE_CHECKING:
     from opspace_ctrl.commands._findings import Findings

@@ -9,8 +9,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from opspace_ctrl.commands._interrupt import INTERRUPTED, Interruption
-from opspace_ctrl.data import shipped_path
+from ..data import shipped_path
+from ._interrupt import INTERRUPTED, Interruption
 
 if TYPE_CHECKING:
     from rich.console import Console

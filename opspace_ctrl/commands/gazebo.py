@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opspace_ctrl.commands import CommandError, _robot
-from opspace_ctrl.errors import listed
+from ..errors import listed
+from . import CommandError, _robot
 
 if TYPE_CHECKING:
     from opspace_ctrl.model import Model

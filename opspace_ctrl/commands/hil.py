@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opspace_ctrl.commands import CommandError, _robot
-from opspace_ctrl.commands._interrupt import INTERRUPTED, Interruption
+from . import CommandError, _robot
+from ._interrupt import INTERRUPTED, Interruption
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from opspace_ctrl.commands import _robot
+from . import _robot
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from opspace_ctrl.commands import CommandError, _robot
+from . import CommandError, _robot
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from time import perf_counter
 
-from opspace_ctrl.commands import _robot
+from . import _robot
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,9 +23,9 @@ def run(args: argparse.Namespace) -> int:
     import numpy as np
 
     from opspace_ctrl.commands._console import console
+    from opspace_ctrl.compiled.cache import base_folder
     from opspace_ctrl.control.controller import Controller
     from opspace_ctrl.control.settings import controller_settings
-    from opspace_ctrl.kernel_cache import cache_directory, is_writable
     from opspace_ctrl.sim.simulator import make_simulator
 
     out, start = console(), perf_counter()
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     out.print(f"{model.name}: simulator ...")
     simulator = make_simulator(model)
     simulator.step(simulator.hold())
-    kept = cache_directory() if is_writable() else None
+    kept = base_folder()
     out.print(
         f"done in {perf_counter() - start:.1f} s; "
         + (f"kept in {kept}" if kept else "nothing could be kept")

@@ -14,8 +14,7 @@ from ..errors import ConfigurationError, SettingsError, TargetError, listed, quo
 from ..model import Model
 from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace
-from .core import Core
-from .layout import NOT_FINITE
+from .core import Core, read_only
 from .live import check_payload, write_live
 from .report import Report
 from .safety.safe import SafeCommands
@@ -58,11 +57,12 @@ class Controller:
         self._posture = PostureTarget(model, settings.posture)
         self.tasks = tuple(task.spec.name for task in settings.tasks)
         self._number = {name: i for i, name in enumerate(self.tasks)}
-        self.report = Report(self._core, settings.structure, tuple(model.joint_names))
-        self._tick = self._not_active
+        self.report = Report(self._core.law, settings.structure, tuple(model.joint_names))
+        self._is_active = False
         self._next_method: str | None = None
         self.method_residual, self.switches = 0.0, 0
-        self._streams = Streams(self._core)
+        self._error = read_only(self._core.law.error)
+        self._streams = Streams(self._core.law)
         self._safe = SafeCommands(self._core, model, self.joints, settings.safety.safe_damping)
         self._check(settings)
         write_live(self._core, model, settings, self._posture)
@@ -93,7 +93,7 @@ class Controller:
         self._posture.start(q, time)
         self._core.load_posture(self._posture.program)
         self._streams.clear()
-        self._tick = self._core.tick
+        self._is_active = True
 
     def tick(self, q, v, time: float) -> np.ndarray:
         """Torques (len(joints),) in the order of `joints`: finite, within limits; a view that the next tick changes.
@@ -101,22 +101,20 @@ class Controller:
         Raises:
             ConfigurationError: Wrong size or non-finite; the controller stays as it was.
         """
+        if not self._is_active:
+            raise ConfigurationError(
+                "the controller has no targets yet: call activate(q, v, time) before the first tick"
+            )
         if time >= self._streams.expires:
             self._streams.expire(time)
         if self._next_method is not None:
-            self._switch(q, v, time)
-        return self._tick(q, v, time)
+            self._switch(self._next_method, q, v, time)
+        return self._core.tick(q, v, time)
 
     @property
     def is_finite(self) -> bool:
         """Was the last tick's torque finite? If not, the torque before it was kept."""
-        return not self._core.report[NOT_FINITE]
-
-    @staticmethod
-    def _not_active(q, v, time: float) -> np.ndarray:
-        raise ConfigurationError(
-            "the controller has no targets yet: call activate(q, v, time) before the first tick"
-        )
+        return not self._core.law.not_finite
 
     def hold(self, q, v, time: float) -> None:
         """Take the present pose of every task, and the present posture, as targets."""
@@ -129,8 +127,8 @@ class Controller:
     def _hold_tasks(self, q: np.ndarray, v: np.ndarray, time: float) -> None:
         self._core.measure(q, v)
         for i, target in enumerate(self._targets):
-            position, quaternion = _pose_of(self._core.pose[i])
-            velocity = self._core.velocity[i].copy()
+            position, quaternion = _pose_of(self._core.law.pose[i])
+            velocity = self._core.law.velocity[i].copy()
             target.hold(
                 Motion(position, quaternion, velocity[:3], velocity[3:], np.zeros(3), np.zeros(3)),
                 time,
@@ -171,8 +169,8 @@ class Controller:
         has_new_posture = settings.posture.positions != self.settings.posture.positions
         self.settings, self._safe.damping = settings, settings.safety.safe_damping
         self._posture.settings = settings.posture
-        if has_new_posture and self._tick != self._not_active:
-            self._posture.move_to_settings(self._core.time)
+        if has_new_posture and self._is_active:
+            self._posture.move_to_settings(self._core.law.last_time)
             self._core.load_posture(self._posture.program)
         for target, task in zip(self._targets, settings.tasks):
             target.settings, target.timeout = task, settings.safety.target_timeout
@@ -191,20 +189,22 @@ class Controller:
     @method.setter
     def method(self, name: str) -> None:
         if name == "auto":
-            each = (*self.settings.structure.contacts, *self.settings.structure.tasks)
-            name = OperationalSpace(self.model, [one.task() for one in each], "auto").method
+            contacts = [contact.task() for contact in self.settings.structure.contacts]
+            tasks = [*contacts, *(task.task() for task in self.settings.structure.tasks)]
+            name = OperationalSpace(self.model, tasks, "auto").method
         self._core.prepare(name)
         self._next_method = name
 
-    def _switch(self, q, v, time: float) -> None:
+    def _switch(self, name: str, q, v, time: float) -> None:
         """Change the method; both compute the levels at this state, which are then compared."""
-        name, self._next_method = self._next_method, None
-        self._tick(q, v, time)
-        old = self._core.levels.copy()
+        self._next_method = None
+        self._core.tick(q, v, time)
+        old = np.array(self._core.law.level_torque)
         self._core.method = name
-        self._tick(q, v, time)
+        self._core.tick(q, v, time)
         size = float(np.abs(old).max())
-        self.method_residual = float(np.abs(self._core.levels - old).max()) / size if size else 0.0
+        difference = float(np.abs(self._core.law.level_torque - old).max())
+        self.method_residual = difference / size if size else 0.0
         self.switches += 1
 
     # ---- targets ----
@@ -256,7 +256,7 @@ class Controller:
     def force(self, F, time: float) -> None:
         """Raw mode: F, the rows of the tasks in order, for `stream_timeout`. Raises TargetError."""
         self._need_raw("force")
-        F = vector("force", F, len(self._core.force), most=LARGEST_FORCE)
+        F = vector("force", F, self._core.law.task_rows, most=LARGEST_FORCE)
         self._streams.put("force", 0, F, self._end(time))
 
     def tau0(self, tau0, time: float) -> None:
@@ -292,15 +292,15 @@ class Controller:
 
     def pose(self, task: str) -> tuple[np.ndarray, np.ndarray]:
         """Position (3,) and quaternion (4,) xyzw of a task at the last tick, copies."""
-        return _pose_of(self._core.pose[self._number[self._target(task).name]])
+        return _pose_of(self._core.law.pose[self._number[self._target(task).name]])
 
     def target(self, task: str) -> tuple[np.ndarray, np.ndarray]:
         """Where the task should have been at the last tick, likewise."""
-        return _pose_of(self._core.target[self._number[self._target(task).name]])
+        return _pose_of(self._core.law.target[self._number[self._target(task).name]])
 
     def error(self, task: str) -> np.ndarray:
         """Wanted minus present pose (6,) of the last tick, linear first, world axes; a view."""
-        return self._core.error[self._number[self._target(task).name]]
+        return self._error[self._number[self._target(task).name]]
 
     @property
     def osim(self) -> np.ndarray:

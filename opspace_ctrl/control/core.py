@@ -1,152 +1,44 @@
-"""`Core`: the compiled control tick of a robot, and NumPy views of everything in it that can change while it runs."""
+"""`Core`: the compiled control tick of a robot, and the memory of everything in it that can change while it runs."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..dynamics import layout as dyn
-from ..dynamics.state import OK, TOO_LARGE
+from ..dynamics import entries as dynamics_entries
+from ..dynamics.state import OK, REFUSED, TOO_LARGE
 from ..errors import ConfigurationError
 from ..model import Model
 from ..model.configuration import check_vector
 from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace, Task
-from ..osim import layout as osim
 from ..osim.registry import able_methods
-from . import layout as at
-from .law import tick
+from . import entries
+from .build import ControlLaw
+from .fields import Law
 from .law.reference import FIRST_JOINT
 from .law.typical import measure_typical
-from .needs import compile_needed
-from .pack import command_order, pack_control
 from .structure import Structure
 from .targets import segments
 
-__all__ = ["Core"]
-
-_TASK_VIEWS = {
-    "task_on": at.TASK_ON,
-    "stiffness": at.STIFFNESS,
-    "damping": at.DAMPING_GAIN,
-    "error_limit": at.ERROR_LIMIT,
-    "motion": at.MOTION,
-    "wrench": at.WRENCH,
-    "measured": at.MEASURED,
-    "measured_on": at.MEASURED_ON,
-    "force_gain": at.FORCE_GAIN,
-    "integral_gain": at.INTEGRAL_GAIN,
-    "integral_limit": at.INTEGRAL_LIMIT,
-    "force_damping": at.FORCE_DAMPING,
-}
-_CONTACT_VIEWS = {
-    "contact_on": at.CONTACT_ON,
-    "contact_damping": at.CONTACT_DAMPING,
-    "friction": at.MU,
-    "half_lengths": at.HALF_LENGTHS,
-    "sole_centre": at.SOLE_CENTRE,
-    "minimum_force": at.MINIMUM_FORCE,
-}
-_JOINT_VIEWS = {
-    "effort_limits": at.EFFORT,
-    "velocity_limits": at.SPEED,
-    "rate_limits": at.RATE,
-    "position_margin": at.POSITION_MARGIN,
-    "velocity_margin": at.SPEED_MARGIN,
-    "limit_stiffness": at.REPULSION,
-    "limit_damping": at.REPULSION_DAMPING,
-    "viscous": at.VISCOUS,
-    "coulomb": at.COULOMB,
-    "coulomb_speed": at.COULOMB_SPEED,
-    "posture_stiffness": at.POSTURE_STIFFNESS,
-    "posture_damping": at.POSTURE_DAMPING,
-    "posture_error": at.POSTURE_ERROR,
-}
-_RESULTS = {
-    "tau": (at.TAU, "k"),
-    "held": (at.HELD, "k"),
-    "pose": (at.POSE, "t"),
-    "target": (at.TARGET, "t"),
-    "velocity": (at.VELOCITY, "t"),
-    "target_velocity": (at.TARGET_VELOCITY, "t"),
-    "target_acceleration": (at.TARGET_ACCELERATION, "t"),
-    "error": (at.ERROR, "t"),
-    "applied": (at.APPLIED, "t"),
-    "contact_wrench": (at.CONTACT_WRENCH, "c"),
-    "margins": (at.MARGIN, "c"),
-    "contact_weight": (at.CONTACT_WEIGHT, "c"),
-    "task_weight": (at.TASK_WEIGHT, "t"),
-    "levels": (at.LEVEL_TORQUE, "lk"),
-    "scale": (at.SCALE, ""),
-    "rank": (at.LEVEL_RANK, ""),
-    "damped": (at.LEVEL_DAMPED, ""),
-    "limited": (at.ACTIVATION, "k"),
-    "saturated": (at.SATURATED, "k"),
-    "report": (at.REPORT_SLOT, ""),
-}
+__all__ = ["Core", "read_only"]
 
 
 class Core:
     """From q, v and the time to joint torques, in one compiled call that allocates nothing.
 
-    Sizes: t tasks and c contacts in the order of the structure, k joint coordinates in the order of v without the
-    floating base ("model order"), L levels of tasks (`structure.levels()`). Six-vectors are linear first, in world axes
-    (for a task relative to a frame: in that frame's axes). Views are written in place (`core.stiffness[0] = 400`), and
-    the next tick uses what it finds; it expects finite numbers in the ranges given, which the owner of the core checks.
-
-    Live inputs (attribute, shape, start value, meaning):
-        task_on           (t,)    1    1 = wanted, 0 = not; a change fades over `options.FADE`
-        stiffness         (t, 6)  100  Kp along the task's axes: [1/s^2] by the inertia law, [N/m, Nm/rad] by impedance
-        damping           (t, 6)  20   Kd likewise: [1/s], or [Ns/m, Nms/rad]
-        error_limit       (t, 2)  inf  position [m] and orientation error [rad] are shortened to these
-        motion            (t, 6)  1    1 = motion, 0 = force, along the task's axes (in between: a mixture)
-        wrench            (t, 6)  0    what the robot shall exert on its environment, where `motion` is 0
-        measured          (t, 6)  0    what it does exert
-        measured_on       (t,)    0    1 = the force loop is closed on `measured`
-        force_gain        (t, 6)  0    K_f along the task's axes
-        integral_gain     (t, 6)  0    K_i [1/s]
-        integral_limit    (t, 6)  0    largest integral part [N, Nm]
-        force_damping     (t, 6)  0    [1/s] of the motion along the force axes
-        contact_on        (c,)    1    1 = this contact carries, 0 = not; fades like `task_on`
-        contact_damping   (c,)    0    [1/s] of what is left of a contact's velocity
-        friction          (c,)    0.5  mu
-        half_lengths      (c, 2)  inf  of the sole along x and y [m], from the frame's origin; a point: not used
-        sole_centre       (c, 2)  0    centre of the sole in the frame [m]
-        minimum_force     (c,)    0    normal force below which the contact is reported as lifting [N]
-        posture_stiffness (k,)    0    [1/s^2]; 0: the null space is only damped
-        posture_damping   (k,)    2    [1/s]
-        posture_error     (k,)    inf  errors of the posture are clipped to these [rad or m]
-        effort_limits, velocity_limits (k,), position_limits (k, 2): of the model; inf where none
-        rate_limits       (k,)    1000 [Nm/s]
-        position_margin   (k,)    0    where the repulsion begins, before the limit [rad or m]; 0: none
-        velocity_margin   (k,)    0    likewise [rad/s or m/s]; 0: none
-        limit_stiffness, limit_damping (k,) 400, 40: of the repulsion [1/s^2], [1/s]
-        viscous, coulomb  (k,)    of the model: joint friction for options.FRICTION [Nms/rad], [Nm]
-        coulomb_speed     (k,)    0.01 speed at which tanh reaches 0.76 of the Coulomb friction
-        force             (m,)    0    raw mode: F, rows of the tasks in the user's order
-        tau0              (k,)    0    raw mode: in the order of the command
-        options           (layout.OPTIONS,): see the names in `layout`, e.g. core.options[layout.MODE] = layout.RAW
-
-    Results (read-only, of the last tick):
-        tau               (k,)    in the order of the command
-        pose, target      (t, 12) rotation (9, row major) and position (3) as they are and as they should be
-        velocity, target_velocity, target_acceleration, error (t, 6); `error` = wanted - present, before it is shortened
-        applied           (t, 6)  force-axes wrench as applied (feed-forward and loop)
-        contact_wrench    (c, 6)  of the ground on the robot at the contact frame, world axes
-        margins           (c, 4)  layout.UNILATERAL [N], CONE, CENTRE, TORSION (1: unloaded, 0: on the limit)
-        contact_weight    (c,), task_weight (t,): 1 = fully in, 0 = out, in between while it fades
-        levels            (L + 3, k) torque of each level before scaling, model order: 0 bias and contacts, 1 joint
-                          limits, 2 .. L + 1 the levels of tasks, L + 2 posture (raw mode: tau0)
-        scale, rank, damped (L + 3,): what was left of the level's torque; independent rows; 1 if its inertia is damped
-        limited           (k,)    activation of the joint limits
-        saturated         (k,)    1 where the torque is at its limit
-        report            (layout.REPORT,): numbers named in `layout`
-        held              (k,)    what `gravity` returned last
-        osim              (m, m)  Lambda^-1 of the tasks' rows in the user's order, a copy
+    All numbers of the tick are fields of `law`, described in `fields.Law`. Its settings are written in place
+    (`core.law.stiffness[0] = 400.0`, `core.law.mode = RAW_MODE`), and the next tick uses what it finds; it expects
+    finite numbers in the ranges given, which the owner of the core checks. Its results are those of the last tick, and
+    the next one overwrites them.
 
     Args:
         model: The robot.
         structure: What is controlled.
         method: One of `osim.methods()`, or "auto".
+
+    Attributes:
+        law: Settings and results.
+        tau: (k,) torques of the last tick in the order of the command, read-only.
 
     Raises:
         ConfigurationError, UnknownFrameError, MethodError: As `Structure.check` and `OperationalSpace` say.
@@ -156,42 +48,14 @@ class Core:
         structure.check(model)
         self.model, self.structure = model, structure
         order = [i for level in structure.levels() for i in level]
-        tasks = [
-            each.task() for each in (*structure.contacts, *(structure.tasks[i] for i in order))
-        ]
-        compile_needed(model, tasks or [_some_task(model)], method)
-        self._space = OperationalSpace(model, tasks or [_some_task(model)], method)
-        self._work = work = self._space._work
-        pack_control(work, model, structure, self._space._supports)
-        self._tick = tick.tick.bound(work)
-        self._programs: list[np.ndarray] = [np.empty(0)] * (len(structure.tasks) + 1)
-        t, c, k = (
-            len(structure.tasks),
-            len(structure.contacts),
-            len(command_order(model, structure.joints)),
-        )
-        for name, slot in _TASK_VIEWS.items():
-            setattr(self, name, work[slot][:t])
-        for name, slot in _CONTACT_VIEWS.items():
-            setattr(self, name, work[slot][:c])
-        for name, row in _JOINT_VIEWS.items():
-            setattr(self, name, work[at.LIMIT][row][:k])
-        self.position_limits = work[at.LIMIT][at.LOWER : at.UPPER + 1, :k].T
-        self.options, self.tau0, self.force = (
-            work[at.OPTION],
-            work[at.RAW_TAU0][:k],
-            work[at.RAW_FORCE],
-        )
-        for name, (slot, size) in _RESULTS.items():
-            shape = {
-                "t": np.s_[:t],
-                "c": np.s_[:c],
-                "k": np.s_[:k],
-                "lk": np.s_[:, :k],
-                "": np.s_[:],
-            }[size]
-            setattr(self, name, _read_only(work[slot][shape]))
-        self._hold_everything(np.zeros(k), 0.0)
+        contacts = [contact.task() for contact in structure.contacts]
+        tasks = [*contacts, *(structure.tasks[i].task() for i in order)]
+        self._space = _ControlledSpace(model, tasks or [_some_task(model)], method)
+        self.law = ControlLaw(self._space._space, model, structure)
+        self._address = self.law.address
+        self.tau = read_only(self.law.tau)
+        self._held = read_only(self.law.tau_held)
+        self._hold_everything(np.zeros(self.law.k), 0.0)
         measure_typical(self)
 
     # ---- the method ----
@@ -221,21 +85,15 @@ class Core:
     # ---- what is asked for ----
 
     def load_program(self, task: int, program: np.ndarray) -> None:
-        """Give task number `task` a program (n, segments.COLUMNS); the next tick samples it. One pointer is swapped."""
-        self._load(task, program, segments.COLUMNS)
+        """Give task number `task` a program (n, segments.COLUMNS); the next tick samples it."""
+        self.law.load(task, program)
 
     def load_posture(self, program: np.ndarray) -> None:
         """Give the posture a program (n, 2 + 6 k): start, end, then six coefficients a joint (model order).
 
         Before the first and after the last segment it holds; the powers are of t - start, as in `targets.segments`.
         """
-        self._load(len(self.structure.tasks), program, FIRST_JOINT + 6 * len(self.tau))
-
-    def _load(self, place: int, program: np.ndarray, columns: int) -> None:
-        table = np.zeros((len(program) + 1, columns))
-        table[0, :2], table[1:] = (len(program), 1), program
-        self._work[at.PROGRAM][place] = table.ctypes.data
-        self._programs[place] = table  # only now is the old one let go
+        self.law.load(self.law.t, program)
 
     def set_payload(self, frame: str | None, mass: float = 0.0, centre=(0.0, 0.0, 0.0)) -> None:
         """Let a point mass [kg] sit at `centre` (3,) [m] of a frame, in its axes; None: no payload.
@@ -244,8 +102,8 @@ class Core:
             UnknownFrameError: The model has no such frame.
             ConfigurationError: The frame does not move, or a number is unusable.
         """
-        model, nodes, inertia = self.model, self._space._supports.nodes, self._work[dyn.INERTIA]
-        loaded = -1
+        tree, model = self._space._space.tree, self.model
+        loaded, point = -1, np.zeros(3)
         if frame is not None:
             f = model.frame_index(frame)
             loaded, centre = int(model.frame_body[f]), check_vector(centre, 3, "payload centre")
@@ -255,9 +113,9 @@ class Core:
                     "that moves"
                 )
             point = model.frame_translation[f] + model.frame_rotation[f] @ centre
-        for body in range(len(model.parent)):
-            added = (mass, point) if body == loaded else (0.0, np.zeros(3))
-            inertia[:, nodes.last[body]] = _with_mass(model, body, nodes.axes[body], *added)
+        for body, (last, axes) in enumerate(zip(tree.nodes.last, tree.nodes.axes)):
+            added = mass if body == loaded else 0.0
+            tree.inertia[:, last] = _with_mass(model, body, axes, added, point)
 
     # ---- the loop ----
 
@@ -268,23 +126,19 @@ class Core:
             ConfigurationError: Wrong size or non-finite.
         """
         self.measure(q, v)
-        q = self.model.check_configuration(q)
-        joint = self._work[at.JOINT][: len(self.tau)]
-        self._hold_everything(
-            np.where(joint[:, at.J_Q] >= 0, q[joint[:, at.J_Q]], 0.0), float(time)
-        )
-        for slot in (at.INTEGRAL, at.ERROR_SIDE, at.STATE):
-            self._work[slot][...] = 0.0
+        q, entry = self.model.check_configuration(q), np.asarray(self.law.joint_q)
+        self._hold_everything(np.where(entry >= 0, q[entry], 0.0), float(time))
+        self.law.restart()
 
     def _hold_everything(self, positions: np.ndarray, time: float) -> None:
         """Programs that keep the measured poses and the given joint positions."""
         none = np.zeros((3, 6))
         for i, task in enumerate(self.structure.tasks):
-            here = none.copy()
-            here[:, 0] = self.pose[i, 9:]
-            rotation = self.pose[i, :9].reshape(3, 3)
+            here, pose = none.copy(), self.law.pose[i]
+            here[:, 0] = pose[9:]
+            rotation = pose[:9].reshape(3, 3)
             turned = task.frame is not None and rotation.any()
-            quaternion = to_quaternion(rotation) if turned else (0.0, 0.0, 0.0, 1.0)
+            quaternion = to_quaternion(rotation) if turned else np.array([0.0, 0.0, 0.0, 1.0])
             self.load_program(i, segments.row(time, time, here, quaternion, none)[None])
         row = np.zeros(FIRST_JOINT + 6 * len(positions))
         row[:2], row[FIRST_JOINT::6] = time, positions
@@ -296,54 +150,66 @@ class Core:
         Raises:
             ConfigurationError: Wrong size or non-finite; `tau` and all that the next tick depends on stay.
         """
-        if self._tick(q, v, time, False) != OK:
-            self._again(q, v, time, False)
+        try:
+            status = entries.tick(q, v, time, False, self._address)
+        except TypeError:  # a list, a strided view ...: not what the entry is compiled for
+            status = REFUSED
+        if status != OK:
+            self._tick_checked(q, v, time, False)
         return self.tau
 
     def gravity(self, q, v) -> np.ndarray:
-        """Torques (k,) of level 0 alone (bias and contacts), clipped, in the order of the command.
+        """Torques (k,) of level 0 alone (bias and contacts), clipped, in the order of the command; read-only.
 
         It overwrites the results of the last tick but nothing that the next one depends on.
         """
-        if self._tick(q, v, 0.0, True) != OK:
-            self._again(q, v, 0.0, True)
-        return self.held
+        try:
+            status = entries.tick(q, v, 0.0, True, self._address)
+        except TypeError:
+            status = REFUSED
+        if status != OK:
+            self._tick_checked(q, v, 0.0, True)
+        return self._held
 
-    def measure(self, q, v) -> None:
-        """Only `pose` and `velocity` of the tasks."""
-        if tick.look.call(q, v, self._work.address) != OK:
-            checked = self.model.check_configuration(q), self.model.check_velocity(v)
-            if tick.look.call(*checked, self._work.address) != OK:
-                raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-
-    def _again(self, q, v, time, holding: bool) -> None:
-        """Once more with what was refused converted and checked in words."""
+    def _tick_checked(self, q, v, time, holding: bool) -> None:
+        """A tick on what is converted and checked in words."""
         checked = self.model.check_configuration(q), self.model.check_velocity(v)
-        if self._tick(*checked, float(time), holding) != OK:
+        if entries.tick(*checked, float(time), holding, self._address) != OK:
             raise ConfigurationError(
                 f"{self.model.name}: {TOO_LARGE}, or the time {time} is not finite"
             )
 
-    @property
-    def time(self) -> float:
-        """Of the last tick [s]; 0 before the first."""
-        return float(self._work[at.STATE][at.LAST_TIME])
+    def measure(self, q, v) -> None:
+        """Only `law.pose` and `law.velocity` of the tasks."""
+        checked = self.model.check_configuration(q), self.model.check_velocity(v)
+        if entries.measure_tasks(*checked, self._address) != OK:
+            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
 
     @property
     def osim(self) -> np.ndarray:
         """Lambda^-1 (m, m) of the tasks' rows in the user's order, at the last tick; a copy."""
-        blocks = self._work[osim.BLOCK]
+        law, space = self.law, self._space._space
         rows = [
-            blocks[task[at.T_BLOCK], osim.B_ROW] + r
-            for task in self._work[at.TASK][: len(self.structure.tasks)]
-            for r in range(task[at.T_ROWS])
+            space.block_row[b] + r
+            for b, size in zip(law.task_block, law.task_size)
+            for r in range(size)
         ]
-        upper = np.triu(self._work[osim.LI][: self._space.m, : self._space.m])
+        upper = np.triu(space.Lambda_inv[: space.m, : space.m])
         return (upper + np.triu(upper, 1).T)[np.ix_(rows, rows)]
 
 
-def _read_only(view: np.ndarray) -> np.ndarray:
-    view = view.view()
+class _ControlledSpace(OperationalSpace):
+    """The operational space of a law, which is compiled together with it."""
+
+    def needed_stages(self, method: str) -> list:
+        """Those of the space, the law's, and what a safe command calls."""
+        calls = (entries.tick, entries.measure_tasks, dynamics_entries.inverse_dynamics)
+        return [*super().needed_stages(method), *Law.stages.values(), *calls]
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A view of a field that cannot be written."""
+    view = np.asarray(array).view()
     view.setflags(write=False)
     return view
 
@@ -356,7 +222,7 @@ def _some_task(model: Model) -> Task:
 def _with_mass(
     model: Model, body: int, axes: np.ndarray, mass: float, point: np.ndarray
 ) -> np.ndarray:
-    """The ten numbers (`dynamics.layout.INERTIA`) of a body and a point mass at a point of it."""
+    """The ten numbers (`inertia` of `dynamics.fields.Tree`) of a body and a point mass at a point of it."""
     total = model.mass[body] + mass
     com = (model.mass[body] * model.com[body] + mass * point) / total if mass else model.com[body]
     inertia = model.inertia[body].copy()

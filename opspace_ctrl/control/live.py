@@ -6,15 +6,15 @@ import numpy as np
 
 from ..errors import SettingsError, listed, quoted
 from ..model import Model
-from . import layout
 from .core import Core
+from .fields import BALANCED, GRAVITY_MODE, RAW_MODE, TASKS_MODE, ZERO, Law
 from .settings import ControllerSettings
 from .targets.posture_target import PostureTarget
 
 __all__ = ["check_payload", "write_live"]
 
-MODES = {"tasks": layout.TASKS_MODE, "raw": layout.RAW_MODE, "gravity": layout.GRAVITY_MODE}
-INTERNAL = {"zero": layout.ZERO, "balanced": layout.BALANCED}
+MODES = {"tasks": TASKS_MODE, "raw": RAW_MODE, "gravity": GRAVITY_MODE}
+INTERNAL = {"zero": ZERO, "balanced": BALANCED}
 LARGEST_MARGIN = 0.1  # of a joint's range
 
 
@@ -22,66 +22,65 @@ def write_live(
     core: Core, model: Model, settings: ControllerSettings, posture: PostureTarget
 ) -> None:
     """Write every setting that is a live number; what was checked before cannot fail."""
-    _write_tasks(core, settings)
-    _write_contacts(core, settings)
-    _write_limits(core, model, settings)
-    core.posture_stiffness[:], core.posture_damping[:] = posture.gains()
-    core.posture_error[:] = settings.posture.error_clip
-    _write_options(core, settings)
+    law = core.law
+    _write_tasks(law, settings)
+    _write_contacts(law, settings)
+    _write_limits(law, model, settings)
+    law.posture_stiffness, law.posture_damping = posture.gains()
+    law.posture_error = settings.posture.error_clip
+    _write_options(law, settings)
     _write_payload(core, settings)
 
 
-def _write_tasks(core: Core, settings: ControllerSettings) -> None:
+def _write_tasks(law: Law, settings: ControllerSettings) -> None:
     for i, task in enumerate(settings.tasks):
-        core.task_on[i] = task.enabled
-        core.stiffness[i], core.damping[i], core.motion[i] = (
-            task.stiffness,
-            task.damping,
-            task.motion,
-        )
-        core.error_limit[i] = task.error_clip
-        core.force_gain[i], core.integral_gain[i] = task.force_gain, task.force_integral
-        core.integral_limit[i], core.force_damping[i] = task.force_limit, task.force_damping
+        law.task_on[i] = task.enabled
+        law.stiffness[i] = task.stiffness
+        law.damping[i] = task.damping
+        law.motion[i] = task.motion
+        law.error_limit[i] = task.error_clip
+        law.force_gain[i] = task.force_gain
+        law.integral_gain[i] = task.force_integral
+        law.integral_limit[i] = task.force_limit
+        law.force_damping[i] = task.force_damping
 
 
-def _write_contacts(core: Core, settings: ControllerSettings) -> None:
+def _write_contacts(law: Law, settings: ControllerSettings) -> None:
     for i, contact in enumerate(settings.contacts):
-        core.contact_on[i], core.friction[i] = contact.enabled, contact.friction
-        core.contact_damping[i] = contact.damping
-        core.half_lengths[i], core.sole_centre[i] = contact.half_lengths, contact.centre
-        core.minimum_force[i] = contact.minimum_force
+        law.contact_on[i] = contact.enabled
+        law.contact_damping[i] = contact.damping
+        law.mu[i] = contact.friction
+        law.half_lengths[i] = contact.half_lengths
+        law.sole_centre[i] = contact.centre
+        law.minimum_force[i] = contact.minimum_force
 
 
-def _write_limits(core: Core, model: Model, settings: ControllerSettings) -> None:
+def _write_limits(law: Law, model: Model, settings: ControllerSettings) -> None:
     limits = settings.limits
-    core.effort_limits[:] = limits.effort_scale * model.effort_limits
-    core.rate_limits[:] = limits.torque_rate
     lower, upper = model.position_limits.T
-    core.position_margin[:] = np.minimum(limits.margin, LARGEST_MARGIN * (upper - lower))
     finite = np.isfinite(model.velocity_limits)
-    core.velocity_margin[:] = np.where(
-        finite, limits.speed_margin * np.where(finite, model.velocity_limits, 0.0), 0.0
-    )
-    core.limit_stiffness[:], core.limit_damping[:] = limits.stiffness, limits.damping
-    core.coulomb_speed[:] = settings.compensation.friction_speed
+    law.effort_limits = limits.effort_scale * model.effort_limits
+    law.rate_limits = limits.torque_rate
+    law.position_margin = np.minimum(limits.margin, LARGEST_MARGIN * (upper - lower))
+    law.velocity_margin = limits.speed_margin * np.where(finite, model.velocity_limits, 0.0)
+    law.limit_stiffness = limits.stiffness
+    law.limit_damping = limits.damping
+    law.coulomb_speed = settings.compensation.friction_speed
 
 
-def _write_options(core: Core, settings: ControllerSettings) -> None:
-    added, option = settings.compensation, core.options
+def _write_options(law: Law, settings: ControllerSettings) -> None:
+    added = settings.compensation
     in_law = not added.bias and settings.mode == "tasks"  # F = Lambda (a - beta) instead of h
-    option[layout.MODE], option[layout.INTERNAL] = (
-        MODES[settings.mode],
-        INTERNAL[settings.internal_forces],
-    )
-    option[layout.RAMP], option[layout.FADE] = settings.ramp, settings.fade
-    option[layout.DAMPING], option[layout.CUT] = (
-        settings.limits.singular_damping,
-        settings.limits.singular_cut,
-    )
-    option[layout.BETA] = in_law
-    option[layout.GRAVITY] = added.gravity and (added.bias or in_law)
-    option[layout.CORIOLIS] = added.coriolis and (added.bias or in_law)
-    option[layout.FRICTION] = added.friction
+    law.mode = MODES[settings.mode]
+    law.internal_forces = INTERNAL[settings.internal_forces]
+    law.ramp_time = settings.ramp
+    law.fade_time = settings.fade
+    law.singular_damping = settings.limits.singular_damping
+    law.singular_cut = settings.limits.singular_cut
+    law.bias_in_law = in_law
+    law.gravity_share = added.gravity and (added.bias or in_law)
+    law.coriolis_share = added.coriolis and (added.bias or in_law)
+    law.friction_share = added.friction
 
 
 def _write_payload(core: Core, settings: ControllerSettings) -> None:
@@ -108,7 +107,7 @@ def check_payload(model: Model, settings: ControllerSettings) -> None:
         raise SettingsError(
             f"payload.mass: {mass:g} kg, but payload.frame is empty and no task has a frame"
         )
-    if mass > 0.0 and model.frame_body[model.frame_index(frame)] < 0:
+    if mass > 0.0 and frame and model.frame_body[model.frame_index(frame)] < 0:
         moving = [name for name, body in zip(model.frame_names, model.frame_body) if body >= 0]
         raise SettingsError(
             f"payload.frame: {quoted(frame)} does not move; valid are {listed(moving)}"

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from . import layout
-from .core import Core
+from .core import read_only
+from .fields import CENTRE, CONE, TORSION, UNILATERAL, Law
 from .structure import Structure
 
 __all__ = ["Report"]
 
-_NUMBERS = (
-    "ramped",
-    "faded",
-    "clipped",
-    "bias_saturated",
-    "rate_limited",
-    "worst_margin",
-    "joints_limited",
-    "is_damped",
-    "not_finite",
-    "error_clipped",
-    "base_residual",
-)
+_MARGINS = {"unilateral": UNILATERAL, "cone": CONE, "centre": CENTRE, "torsion": TORSION}
 
 
 class Report:
@@ -28,35 +16,55 @@ class Report:
 
     Attributes:
         levels: Names of the levels: bias, limits, one a level of tasks (their names joined by +), posture.
+        contacts, joints: Names of the contacts, and of the joints in model order.
         scale, rank, damped: (levels,) how much of its torque was left, independent rows, 1 if its inertia was damped.
-        contact_wrench, margins: (contacts, 6) [N, Nm] of the ground on the robot; (contacts, 4) see `layout`.
+        contact_wrench, margins: (contacts, 6) [N, Nm] of the ground on the robot; (contacts, 4) `law.contact_margin`.
         saturated, limited: (joints,) model order: 1 at the effort limit; activation of the joint limits.
-        numbers: (layout.REPORT,) see `layout`.
+        law: Where the single numbers are ("the report" of `fields.Law`): `law.worst_margin`.
         clipped_targets: Tasks whose last target was changed because it was too far or too fast.
     """
 
-    def __init__(self, core: Core, structure: Structure, joints: tuple[str, ...]):
+    def __init__(self, law: Law, structure: Structure, joints: tuple[str, ...]):
         tasks = ["+".join(structure.tasks[i].name for i in level) for level in structure.levels()]
+        self.law = law
         self.levels = ("bias", "limits", *tasks, "posture")
         self.contacts, self.joints = tuple(contact.name for contact in structure.contacts), joints
-        self.scale, self.rank, self.damped = core.scale, core.rank, core.damped
-        self.contact_wrench, self.margins = core.contact_wrench, core.margins
-        self.saturated, self.limited, self.numbers = core.saturated, core.limited, core.report
+        self.scale = read_only(law.level_scale)
+        self.rank = read_only(law.level_rank)
+        self.damped = read_only(law.level_damped)
+        self.contact_wrench = read_only(law.contact_wrench)
+        self.margins = read_only(law.contact_margin)
+        self.saturated = read_only(law.saturated)
+        self.limited = read_only(law.activation)
         self.clipped_targets: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, float]:
         """All numbers by flat names, for diagnostics and logs."""
-        out = {name: float(self.numbers[getattr(layout, name.upper())]) for name in _NUMBERS}
+        law = self.law
+        out = {
+            "ramped": law.ramped,
+            "faded": law.faded,
+            "clipped": law.clipped,
+            "bias_saturated": law.bias_saturated,
+            "rate_limited": law.rate_limited,
+            "worst_margin": law.worst_margin,
+            "joints_limited": law.joints_limited,
+            "is_damped": law.is_damped,
+            "not_finite": law.not_finite,
+            "error_clipped": law.error_clipped,
+            "base_residual": law.base_residual,
+        }
         for i, level in enumerate(self.levels):
-            out[f"{level}.scale"], out[f"{level}.rank"] = float(self.scale[i]), float(self.rank[i])
-            out[f"{level}.damped"] = float(self.damped[i])
+            out[f"{level}.scale"] = self.scale[i]
+            out[f"{level}.rank"] = self.rank[i]
+            out[f"{level}.damped"] = self.damped[i]
         for i, contact in enumerate(self.contacts):
-            out[f"{contact}.normal_force"] = float(self.contact_wrench[i, 2])
-            for margin in ("unilateral", "cone", "centre", "torsion"):
-                out[f"{contact}.{margin}"] = float(self.margins[i, getattr(layout, margin.upper())])
+            out[f"{contact}.normal_force"] = self.contact_wrench[i, 2]
+            for margin, column in _MARGINS.items():
+                out[f"{contact}.{margin}"] = self.margins[i, column]
         for i, joint in enumerate(self.joints):
             if self.saturated[i]:
-                out[f"{joint}.saturated"] = float(self.saturated[i])
+                out[f"{joint}.saturated"] = self.saturated[i]
             if self.limited[i]:
-                out[f"{joint}.limited"] = float(self.limited[i])
-        return out
+                out[f"{joint}.limited"] = self.limited[i]
+        return {name: float(value) for name, value in out.items()}

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import SettingsError, listed, quoted
+from ..osim.tasks import ROWS
 from ..parameters import checked
-from .structure import ContactSpec, Structure, TaskSpec
+from .structure import WHOLE_ROBOT, ContactSpec, Structure, TaskSpec
 from .tables import AXES, controller_table
 
 __all__ = [
@@ -30,7 +31,14 @@ __all__ = [
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 RESERVED = ("compensation", "limits", "payload", "posture", "singularity")
 DEFAULT_STIFFNESS = {"inertia": (400.0, 400.0), "impedance": (400.0, 20.0)}
-OF_ROWS = {"pose": AXES, "position": AXES[:3], "orientation": AXES[3:], "com": AXES[:3]}
+# The axes that each choice of `rows` has: those whose columns of its selection are not zero.
+OF_ROWS = {
+    rows: tuple(axis for axis, column in zip(AXES, selection.T) if column.any())
+    for rows, selection in {
+        **ROWS,
+        **{word: task().selection() for word, task in WHOLE_ROBOT.items()},
+    }.items()
+}
 
 
 @dataclass(frozen=True)
@@ -284,12 +292,13 @@ def _check_unique(what: str, names: Sequence[str]) -> None:
 
 def _task(t: str, p: Mapping[str, Any]) -> TaskSettings:
     rows, law, valid = p[f"{t}.rows"], p[f"{t}.law"], OF_ROWS[p[f"{t}.rows"]]
-    if rows == "com" and p[f"{t}.frame"]:
+    is_whole_robot = rows in WHOLE_ROBOT
+    if is_whole_robot and p[f"{t}.frame"]:
         raise SettingsError(
-            f"{t}.frame: {quoted(p[f'{t}.frame'])} is given, but rows = com is the whole robot's"
+            f"{t}.frame: {quoted(p[f'{t}.frame'])} is given, but rows = {rows} is the whole robot's"
         )
-    if rows == "com" and p[f"{t}.relative_to"]:
-        raise SettingsError(f"{t}.relative_to: the centre of mass is seen from the world only")
+    if is_whole_robot and p[f"{t}.relative_to"]:
+        raise SettingsError(f"{t}.relative_to: rows = {rows} is seen from the world only")
     stiffness = _gains(f"{t}.stiffness", p[f"{t}.stiffness"], rows) or _spread(
         DEFAULT_STIFFNESS[law]
     )
@@ -303,8 +312,8 @@ def _task(t: str, p: Mapping[str, Any]) -> TaskSettings:
             )
     spec = TaskSpec(
         t,
-        None if rows == "com" else p[f"{t}.frame"] or t,
-        "position" if rows == "com" else rows,
+        None if is_whole_robot else p[f"{t}.frame"] or t,
+        rows,
         p[f"{t}.relative_to"] or None,
         p[f"{t}.axes"] or None,
         p[f"{t}.level"],

@@ -10,10 +10,11 @@ from ..errors import ConfigurationError, listed, quoted
 from ..model import Model
 from ..osim.tasks import CenterOfMass, Task
 
-__all__ = ["AXES", "LAWS", "ContactSpec", "Structure", "TaskSpec"]
+__all__ = ["AXES", "LAWS", "WHOLE_ROBOT", "ContactSpec", "Structure", "TaskSpec"]
 
 LAWS = ("inertia", "impedance")
 AXES = ("frame", "world")
+WHOLE_ROBOT = {"com": CenterOfMass}  # words for tasks on no frame
 CONTACT_ROWS = {3: "position", 6: "pose"}
 
 
@@ -23,8 +24,9 @@ class TaskSpec:
 
     Attributes:
         name: What the user calls it; unique.
-        frame: Name of the frame, or None for the centre of mass.
-        rows: "pose" (6), "position" (3), "orientation" (3), or a constant (k, 6) matrix (linear first), k <= 6.
+        frame: Name of the frame, or None for the whole robot.
+        rows: "pose" (6), "position" (3), "orientation" (3), or a constant (k, 6) matrix (linear first), k <= 6. Without
+            a frame: a word of WHOLE_ROBOT, or rows of the centre of mass.
         relative_to: None for the world, or the frame in whose moving axes the motion is seen. Targets, errors and
             wrenches of the task are then in those axes, too.
         axes: None, or the frame whose axes gains and selection are given in; None means the world's, or those of
@@ -44,11 +46,11 @@ class TaskSpec:
 
     def task(self) -> Task | CenterOfMass:
         """The same as a task of `osim`."""
-        return (
-            CenterOfMass(self.rows)
-            if self.frame is None
-            else Task(self.frame, self.rows, self.relative_to)
-        )
+        if self.frame is not None:
+            return Task(self.frame, self.rows, self.relative_to)
+        if isinstance(self.rows, str) and self.rows in WHOLE_ROBOT:
+            return WHOLE_ROBOT[self.rows]()
+        return CenterOfMass(self.rows)
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from ..osim.registry import methods
 from ..parameters import Parameter
-from .structure import LAWS
+from .structure import LAWS, WHOLE_ROBOT
 
 __all__ = ["AXES", "CONTACT_ROWS", "GATES", "TASK_ROWS", "controller_table"]
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")
-TASK_ROWS = ("pose", "position", "orientation", "com")
+TASK_ROWS = ("pose", "position", "orientation", *WHOLE_ROBOT)
 CONTACT_ROWS = ("pose", "position")
 SAFE_COMMANDS = ("zero", "gravity", "damping")
 LAST_COMMANDS = ("zero", "gravity")

@@ -1,8 +1,8 @@
 """Rigid-body dynamics on any tree: one algorithm a file, compiled, nothing allocated inside."""
 
-from .api import *  # noqa: F403
-from .api import __all__ as _api
 from .forward import *  # noqa: F403
 from .forward import __all__ as _forward
+from .functions import *  # noqa: F403
+from .functions import __all__ as _functions
 
-__all__ = _api + _forward  # noqa: PLE0605
+__all__ = _functions + _forward  # noqa: PLE0605

@@ -8,20 +8,19 @@ Node by node, so that a joint of several nodes needs no small inverse: its D is 
 
 from __future__ import annotations
 
-from ..jit import kernel
-from ..lanes import load, splat, store
-from . import layout as at
-from .layout import count, floats, ints, stage
+from ..compiled.jit import kernel, stage
+from ..compiled.lanes import W
+from .fields import Tree
 
 
 @kernel
-def inertia_to_lanes(IW, b, out, place):
-    """The inertia of node b as the 6 x 6 rows [I, mc x; -mc x, m] of the place-th block of `out`."""
-    r = 6 * place
-    m, x, y, z = IW[0, b], IW[1, b], IW[2, b], IW[3, b]
-    out[r, 0], out[r, 1], out[r, 2] = IW[4, b], IW[5, b], IW[6, b]
-    out[r + 1, 0], out[r + 1, 1], out[r + 1, 2] = IW[5, b], IW[7, b], IW[8, b]
-    out[r + 2, 0], out[r + 2, 1], out[r + 2, 2] = IW[6, b], IW[8, b], IW[9, b]
+def inertia_to_lanes(I, b, out, place):
+    """The inertia of node b, its column of I, as the 6 x 6 rows [I, mc x; -mc x, m] of the place-th block of `out`."""
+    r, m = 6 * place, I[0, b]
+    x, y, z = I[1, b], I[2, b], I[3, b]
+    out[r, 0], out[r, 1], out[r, 2] = I[4, b], I[5, b], I[6, b]
+    out[r + 1, 0], out[r + 1, 1], out[r + 1, 2] = I[5, b], I[7, b], I[8, b]
+    out[r + 2, 0], out[r + 2, 1], out[r + 2, 2] = I[6, b], I[8, b], I[9, b]
     out[r, 3], out[r, 4], out[r, 5] = 0.0, -z, y
     out[r + 1, 3], out[r + 1, 4], out[r + 1, 5] = z, 0.0, -x
     out[r + 2, 3], out[r + 2, 4], out[r + 2, 5] = -y, x, 0.0
@@ -33,32 +32,33 @@ def inertia_to_lanes(IW, b, out, place):
     out[r + 5, 3], out[r + 5, 4], out[r + 5, 5] = 0.0, 0.0, m
 
 
-@stage(at.ARTICULATED)
-def articulated_inertias(w):
-    """IA, U and 1/D of every node, tips to base."""
-    n, parent, coordinate = count(w, at.NODES), ints(w, at.PARENT), ints(w, at.COORDINATE)
-    S, SL, IA, IW = floats(w, at.S), floats(w, at.SL), floats(w, at.IA), floats(w, at.IW)
-    U, dinv, armature = floats(w, at.U), floats(w, at.DA), floats(w, at.ARMATURE)
+@stage(Tree)
+def articulated_inertias(tree):
+    """IA, U and 1/D of every node, tips to base. Needs S, I and armature. Writes S_lanes, IA, U, DA_inv."""
+    n, parent, coordinate = tree.n, tree.parent, tree.coordinate
+    S, S_lanes = tree.S, tree.S_lanes
+    I, IA = tree.I, tree.IA
+    U, D_inv, armature = tree.U, tree.DA_inv, tree.armature
     for b in range(n):
-        inertia_to_lanes(IW, b, IA, b)
+        inertia_to_lanes(I, b, IA, b)
         for k in range(6):
-            SL[b, k] = S[k, b]
+            S_lanes[b, k] = S[k, b]
     for b in range(n - 1, -1, -1):
         r = 6 * b
-        i0, i1, i2 = load(IA, r, 0), load(IA, r + 1, 0), load(IA, r + 2, 0)
-        i3, i4, i5 = load(IA, r + 3, 0), load(IA, r + 4, 0), load(IA, r + 5, 0)
+        i0, i1, i2 = IA[r, 0:W], IA[r + 1, 0:W], IA[r + 2, 0:W]
+        i3, i4, i5 = IA[r + 3, 0:W], IA[r + 4, 0:W], IA[r + 5, 0:W]
         u = S[0, b] * i0 + S[1, b] * i1 + S[2, b] * i2 + S[3, b] * i3 + S[4, b] * i4 + S[5, b] * i5
-        store(U, b, 0, u)
+        U[b, 0:W] = u
         inverse = 1.0 / (along(S, b, U) + armature[coordinate[b]])
-        dinv[b] = inverse
+        D_inv[b] = inverse
         if parent[b] < n:
             p, u = 6 * parent[b], u * inverse
-            store(IA, p, 0, load(IA, p, 0) + (i0 - U[b, 0] * u))
-            store(IA, p + 1, 0, load(IA, p + 1, 0) + (i1 - U[b, 1] * u))
-            store(IA, p + 2, 0, load(IA, p + 2, 0) + (i2 - U[b, 2] * u))
-            store(IA, p + 3, 0, load(IA, p + 3, 0) + (i3 - U[b, 3] * u))
-            store(IA, p + 4, 0, load(IA, p + 4, 0) + (i4 - U[b, 4] * u))
-            store(IA, p + 5, 0, load(IA, p + 5, 0) + (i5 - U[b, 5] * u))
+            IA[p, 0:W] = IA[p, 0:W] + (i0 - U[b, 0] * u)
+            IA[p + 1, 0:W] = IA[p + 1, 0:W] + (i1 - U[b, 1] * u)
+            IA[p + 2, 0:W] = IA[p + 2, 0:W] + (i2 - U[b, 2] * u)
+            IA[p + 3, 0:W] = IA[p + 3, 0:W] + (i3 - U[b, 3] * u)
+            IA[p + 4, 0:W] = IA[p + 4, 0:W] + (i4 - U[b, 4] * u)
+            IA[p + 5, 0:W] = IA[p + 5, 0:W] + (i5 - U[b, 5] * u)
 
 
 @kernel
@@ -75,70 +75,70 @@ def along(S, b, rows):
 
 
 @kernel
-def innovations(w, tau):
-    """eps = (1 - H Psi G)(tau - S^T p): what of each joint force is left for its own joint, tips to base."""
-    n, parent, coordinate = count(w, at.NODES), ints(w, at.PARENT), ints(w, at.COORDINATE)
-    S, U, dinv, PA, eps = (
-        floats(w, at.S),
-        floats(w, at.U),
-        floats(w, at.DA),
-        floats(w, at.PA),
-        floats(w, at.EPS),
-    )
+def innovations(tree, tau):
+    """eps = (1 - H Psi G)(tau - S^T p): what of each joint force is left for its own joint, tips to base.
+
+    Needs S, U, DA_inv, and the bodies' bias forces in pA, which become the articulated ones. Writes eps.
+    """
+    n, parent, coordinate = tree.n, tree.parent, tree.coordinate
+    S, U, D_inv = tree.S, tree.U, tree.DA_inv
+    pA, eps = tree.pA, tree.eps
     for b in range(n - 1, -1, -1):
-        eps[b] = tau[coordinate[b]] - along(S, b, PA)
+        eps[b] = tau[coordinate[b]] - along(S, b, pA)
         p = parent[b]
-        store(PA, p, 0, load(PA, p, 0) + (load(PA, b, 0) + (eps[b] * dinv[b]) * load(U, b, 0)))
+        pA[p, 0:W] = pA[p, 0:W] + (pA[b, 0:W] + (eps[b] * D_inv[b]) * U[b, 0:W])
 
 
 @kernel
-def accelerations(w, qdd):
-    """Joint and body accelerations from the innovations, base to tips."""
-    n, parent, coordinate = count(w, at.NODES), ints(w, at.PARENT), ints(w, at.COORDINATE)
-    U, dinv, FA, SL, eps = (
-        floats(w, at.U),
-        floats(w, at.DA),
-        floats(w, at.FA),
-        floats(w, at.SL),
-        floats(w, at.EPS),
-    )
+def accelerations(tree, qdd):
+    """Joint and body accelerations from the innovations, base to tips.
+
+    alpha is what the joints' accelerations add to the motion with qdd = 0; the world's, in row n, is zero.
+    Needs S_lanes, U, DA_inv and eps. Writes qdd and alpha.
+    """
+    n, parent, coordinate = tree.n, tree.parent, tree.coordinate
+    S_lanes, U, D_inv = tree.S_lanes, tree.U, tree.DA_inv
+    eps, alpha = tree.eps, tree.alpha
     for b in range(n):
         p = parent[b]
         found = eps[b] - (
-            U[b, 0] * FA[p, 0]
-            + U[b, 1] * FA[p, 1]
-            + U[b, 2] * FA[p, 2]
-            + U[b, 3] * FA[p, 3]
-            + U[b, 4] * FA[p, 4]
-            + U[b, 5] * FA[p, 5]
+            U[b, 0] * alpha[p, 0]
+            + U[b, 1] * alpha[p, 1]
+            + U[b, 2] * alpha[p, 2]
+            + U[b, 3] * alpha[p, 3]
+            + U[b, 4] * alpha[p, 4]
+            + U[b, 5] * alpha[p, 5]
         )
-        found *= dinv[b]
+        found *= D_inv[b]
         qdd[coordinate[b]] = found
-        store(FA, b, 0, load(FA, p, 0) + found * load(SL, b, 0))
+        alpha[b, 0:W] = alpha[p, 0:W] + found * S_lanes[b, 0:W]
 
 
 @kernel
-def no_bias(w):
-    """Start the innovations from bodies at rest and free of force."""
-    PA = floats(w, at.PA)
-    for b in range(count(w, at.NODES) + 1):
-        store(PA, b, 0, splat(0.0))
+def no_bias(tree):
+    """Start the innovations from bodies at rest and free of force. Writes pA."""
+    pA = tree.pA
+    for b in range(tree.n + 1):
+        pA[b, 0:W] = 0.0
 
 
 @kernel
-def body_bias(w):
-    """Start the innovations from the forces of the motion with qdd = 0: gravity, velocity and external wrenches."""
-    force, PA = floats(w, at.FORCE), floats(w, at.PA)
-    no_bias(w)
-    for b in range(count(w, at.NODES)):
+def body_bias(tree):
+    """Start the innovations from body forces such as those of the motion with qdd = 0. Needs force. Writes pA."""
+    force, pA = tree.force, tree.pA
+    no_bias(tree)
+    for b in range(tree.n):
         for k in range(6):
-            PA[b, k] = force[k, b]
+            pA[b, k] = force[k, b]
 
 
 @kernel
-def aba(w, tau, qdd):
-    """Accelerations for the joint forces tau and the body forces of the motion with qdd = 0."""
-    body_bias(w)
-    articulated_inertias(w)
-    innovations(w, tau)
-    accelerations(w, qdd)
+def aba(tree, tau, qdd):
+    """Accelerations for the joint forces tau and the body forces of the motion with qdd = 0.
+
+    Needs S, I and force. Writes qdd, and what the stages on the way write.
+    """
+    body_bias(tree)
+    articulated_inertias(tree)
+    innovations(tree, tau)
+    accelerations(tree, qdd)

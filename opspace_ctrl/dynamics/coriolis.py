@@ -7,31 +7,31 @@ B v = v x* I v. With I_c and B_c summed over the subtree of j:
 
 from __future__ import annotations
 
-from ..jit import kernel
-from . import layout as at
-from .layout import FIRST, MEMBER, clear, count, floats, ints
+from ..compiled.jit import kernel
+from .fields import FIRST, MEMBER
+from .rows import clear
 from .spatial import add, cross, dot, get3, momentum, scale, sub
 
 
 @kernel
-def times_inertia(IC, b, omega, v):
+def times_inertia(Ic, b, omega, v):
     """I_c of node b times a motion."""
-    i = (IC[4, b], IC[5, b], IC[6, b], IC[7, b], IC[8, b], IC[9, b])
-    return momentum(IC[0, b], get3(IC, 1, b), i, omega, v)
+    i = (Ic[4, b], Ic[5, b], Ic[6, b], Ic[7, b], Ic[8, b], Ic[9, b])
+    return momentum(Ic[0, b], get3(Ic, 1, b), i, omega, v)
 
 
 @kernel
-def body_b(w, b):
-    """Write B of body b, column by column: B x = 1/2 (v x* I x - I (v x x) + x x* (I v))."""
-    IW, vel, B = floats(w, at.IW), floats(w, at.VELOCITY), floats(w, at.BC)
+def body_b(tree, b):
+    """B of body b, column by column: B x = 1/2 (v x* I x - I (v x x) + x x* (I v)). Needs I, velocity. Writes B."""
+    I, vel, B = tree.I, tree.velocity, tree.B
     omega, v = get3(vel, 0, b), get3(vel, 3, b)
-    k, l = times_inertia(IW, b, omega, v)
+    k, l = times_inertia(I, b, omega, v)
     for c in range(6):
         e = (1.0 if c % 3 == 0 else 0.0, 1.0 if c % 3 == 1 else 0.0, 1.0 if c % 3 == 2 else 0.0)
         none = (0.0, 0.0, 0.0)
         x, y = (e, none) if c < 3 else (none, e)
-        n, f = times_inertia(IW, b, x, y)
-        moved_n, moved_f = times_inertia(IW, b, cross(omega, x), add(cross(omega, y), cross(v, x)))
+        n, f = times_inertia(I, b, x, y)
+        moved_n, moved_f = times_inertia(I, b, cross(omega, x), add(cross(omega, y), cross(v, x)))
         angular = sub(add(cross(omega, n), cross(v, f)), moved_n)
         angular = add(angular, add(cross(x, k), cross(y, l)))
         linear = add(sub(cross(omega, f), moved_f), cross(x, l))
@@ -41,13 +41,14 @@ def body_b(w, b):
 
 
 @kernel
-def subspace_rate(w, b):
+def subspace_rate(tree, b):
     """dS/dt of node b: S is fixed in the body that its joint moves, whose velocity the joint's last node has."""
-    kind, S, vel = ints(w, at.KIND), floats(w, at.S), floats(w, at.VELOCITY)
+    kind, S, vel = tree.kind, tree.S, tree.velocity
     last = b
     while kind[last] == FIRST or kind[last] == MEMBER:
         last += 1
-    omega, v, s, t = get3(vel, 0, last), get3(vel, 3, last), get3(S, 0, b), get3(S, 3, b)
+    omega, v = get3(vel, 0, last), get3(vel, 3, last)
+    s, t = get3(S, 0, b), get3(S, 3, b)
     return cross(omega, s), add(cross(omega, t), cross(v, s))
 
 
@@ -73,28 +74,24 @@ def times_b(B, b, x, y, transposed):
 
 
 @kernel
-def coriolis_matrix(w):
-    """C into DENSE; needs kinematics, velocities and composite inertias."""
-    n, nv, parent, coordinate = (
-        count(w, at.NODES),
-        count(w, at.NV),
-        ints(w, at.PARENT),
-        ints(w, at.COORDINATE),
-    )
-    S, IC, B, C = floats(w, at.S), floats(w, at.IC), floats(w, at.BC), floats(w, at.DENSE)
-    multiplier = floats(w, at.MULTIPLIER)
+def coriolis_matrix(tree):
+    """C. Needs S, I, velocity and Ic. Writes B, summed over subtrees, and dense."""
+    n, nv, parent = tree.n, tree.nv, tree.parent
+    coordinate, multiplier = tree.coordinate, tree.multiplier
+    S, Ic, B = tree.S, tree.Ic, tree.B
+    C = tree.dense
     clear(C, nv, nv)
     for b in range(n):
-        body_b(w, b)
+        body_b(tree, b)
     for j in range(n - 1, -1, -1):
         if parent[j] < n:
             for k in range(36):
                 B[k, parent[j]] += B[k, j]
     for j in range(n):
         s, t = get3(S, 0, j), get3(S, 3, j)
-        rate_s, rate_t = subspace_rate(w, j)
-        f2_n, f2_f = times_inertia(IC, j, s, t)
-        f1_n, f1_f = times_inertia(IC, j, rate_s, rate_t)
+        rate_s, rate_t = subspace_rate(tree, j)
+        f2_n, f2_f = times_inertia(Ic, j, s, t)
+        f1_n, f1_f = times_inertia(Ic, j, rate_s, rate_t)
         b_n, b_f = times_b(B, j, s, t, False)
         f1_n, f1_f = add(f1_n, b_n), add(f1_f, b_f)
         f3_n, f3_f = times_b(B, j, s, t, True)
@@ -105,7 +102,7 @@ def coriolis_matrix(w):
                 dot(get3(S, 0, i), f1_n) + dot(get3(S, 3, i), f1_f)
             )
             if i != j:
-                rate_s, rate_t = subspace_rate(w, i)
+                rate_s, rate_t = subspace_rate(tree, i)
                 C[coordinate[j], coordinate[i]] += scaled * (
                     dot(rate_s, f2_n)
                     + dot(rate_t, f2_f)

@@ -13,82 +13,57 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
-from ..lanes import load, splat, store
+from ..compiled.jit import kernel
+from ..compiled.lanes import W
 from ..model import JointType, Model
 from . import aba
-from . import layout as at
-from .layout import Workspace, count, floats, ints
 from .rows import add_rows, load_rows, row_sum, store_rows, subtract_square
 
 
 @kernel
-def through_hinge(w, dual, i, U, row):
-    """S+ in the i-th block of `dual` becomes S; u goes into row `row` of U. Returns 1 / D_s."""
-    S, d = floats(w, at.S), floats(w, at.ARMATURE)[ints(w, at.COORDINATE)[i]]
-    x = load_rows(dual, i)
+def through_hinge(tree, S_dual, i, U, row):
+    """Block i of S_dual: S+ becomes S = S+ - u u^T / D_s; u goes into row `row` of U. Returns 1 / D_s."""
+    S, d = tree.S, tree.armature[tree.coordinate[i]]
+    x = load_rows(S_dual, i)
     u = row_sum(x, S, i)
-    store(U, row, 0, u)
+    U[row, 0:W] = u
     for c in range(6):
         d += S[c, i] * U[row, c]
-    store_rows(dual, i, subtract_square(x, u, U, row, 1.0 / d))
+    store_rows(S_dual, i, subtract_square(x, u, U, row, 1.0 / d))
     return 1.0 / d
 
 
 @kernel
-def updated_inertia(w, j):
+def updated_inertia(tree, j):
     """P+ of node j, as six rows."""
-    U = floats(w, at.U)
-    return subtract_square(load_rows(floats(w, at.IA), j), load(U, j, 0), U, j, floats(w, at.DA)[j])
+    U = tree.U
+    return subtract_square(load_rows(tree.IA, j), U[j, 0:W], U, j, tree.DA_inv[j])
 
 
 @kernel
-def dual_inertias(w):
-    """S of every node, base to tips; the younger brothers are summed up before, on the way from the tips."""
-    n, parent, before, IW = (
-        count(w, at.NODES),
-        ints(w, at.PARENT),
-        ints(w, at.BEFORE),
-        floats(w, at.IW),
-    )
-    dual, gathered, U, dinv = (
-        floats(w, at.DUAL),
-        floats(w, at.SUM),
-        floats(w, at.DUAL_U),
-        floats(w, at.DUAL_DINV),
-    )
+def dual_inertias(tree, dual):
+    """S of every node, base to tips. Brothers are added up from both sides, the younger ones before, on the way in.
+
+    Needs I, S, IA, U, DA_inv. Writes S, U_s and D_s_inv of `dual`.
+    """
+    n, parent, before = tree.n, tree.parent, tree.before
+    S, gathered = dual.S, dual.S_gathered
+    U, D_s_inv = dual.U_s, dual.D_s_inv
     for r in range(6 * (n + 1)):
-        store(gathered, r, 0, splat(0.0))
+        gathered[r, 0:W] = 0.0
     for i in range(n - 1, -1, -1):
-        store_rows(dual, i, load_rows(gathered, parent[i]))
-        add_rows(gathered, parent[i], updated_inertia(w, i))
+        store_rows(S, i, load_rows(gathered, parent[i]))
+        add_rows(gathered, parent[i], updated_inertia(tree, i))
     for i in range(n):
         if before[i] == n:
             for r in range(6 * i, 6 * i + 6):
-                store(dual, r, 0, splat(0.0))
+                S[r, 0:W] = 0.0
         else:
-            add_rows(dual, i, load_rows(gathered, parent[i]))
-            add_rows(gathered, parent[i], updated_inertia(w, i))
-            dinv[i] = through_hinge(w, dual, i, U, i)
-        aba.inertia_to_lanes(IW, i, gathered, i)
-        add_rows(gathered, i, load_rows(dual, i))
-
-
-def lay_out(work: Workspace) -> None:
-    """Make room for the dual recursions."""
-    nodes = len(work[at.PARENT])
-    for slot, blocks in (
-        (at.DUAL, 6),
-        (at.SUM, 6),
-        (at.DUAL_FORCE, 1),
-        (at.SUM_FORCE, 1),
-        (at.DUAL_U, 1),
-    ):
-        work.zeros(slot, blocks * (nodes + 1), 8)
-    work.zeros(at.DUAL_DINV, nodes)
-    work.zeros(at.DUAL_EPS, nodes)
-    work.zeros(at.LINK, 6, 8)
-    work.allocate()
+            add_rows(S, i, load_rows(gathered, parent[i]))
+            add_rows(gathered, parent[i], updated_inertia(tree, i))
+            D_s_inv[i] = through_hinge(tree, S, i, U, i)
+        aba.inertia_to_lanes(tree.I, i, gathered, i)
+        add_rows(gathered, i, load_rows(S, i))
 
 
 def held_bases(model: Model) -> list[str]:

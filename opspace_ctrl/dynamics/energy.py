@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-from ..jit import kernel
-from . import layout as at
-from .layout import count, floats, ints
+from ..compiled.jit import kernel
 from .spatial import dot, get3, momentum
 
 
 @kernel
-def kinetic_energy(w):
-    """1/2 sum v^T I v + 1/2 sum armature v^2."""
-    IW, vel, V, armature = (
-        floats(w, at.IW),
-        floats(w, at.VELOCITY),
-        floats(w, at.V),
-        floats(w, at.ARMATURE),
-    )
+def kinetic_energy(tree):
+    """1/2 sum v^T I v + 1/2 sum armature v^2 [J]. Needs I, velocity, v."""
+    I, vel = tree.I, tree.velocity
+    V, armature = tree.v, tree.armature
     twice = 0.0
-    for b in range(count(w, at.NODES)):
+    for b in range(tree.n):
         omega, v = get3(vel, 0, b), get3(vel, 3, b)
-        i = (IW[4, b], IW[5, b], IW[6, b], IW[7, b], IW[8, b], IW[9, b])
-        k, l = momentum(IW[0, b], get3(IW, 1, b), i, omega, v)
+        i = (I[4, b], I[5, b], I[6, b], I[7, b], I[8, b], I[9, b])
+        k, l = momentum(I[0, b], get3(I, 1, b), i, omega, v)
         twice += dot(omega, k) + dot(v, l)
-    for i in range(count(w, at.NV)):
+    for i in range(tree.nv):
         twice += armature[i] * V[i] * V[i]
     return 0.5 * twice
 
 
 @kernel
-def potential_energy(w):
-    """-sum m g . c, zero at the world's origin."""
-    IW, origin, tree, gravity = (
-        floats(w, at.IW),
-        floats(w, at.ORIGIN),
-        ints(w, at.TREE),
-        floats(w, at.GRAVITY),
-    )
+def potential_energy(tree):
+    """-sum m g . c [J], zero at the world's origin. Needs I and origin."""
+    I, origin, gravity = tree.I, tree.origin, tree.gravity
     energy, g = 0.0, (gravity[0], gravity[1], gravity[2])
-    for b in range(count(w, at.NODES)):
-        t = tree[b]
-        energy -= dot(g, get3(IW, 1, b)) + IW[0, b] * dot(
+    for b in range(tree.n):
+        t = tree.tree_number[b]
+        energy -= dot(g, get3(I, 1, b)) + I[0, b] * dot(
             g, (origin[t, 0], origin[t, 1], origin[t, 2])
         )
     return energy

@@ -2,126 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cache
 from pkgutil import resolve_name
 
 import numpy as np
+from numpy import empty
 
+from ..compiled.jit import MISFIT
 from ..errors import MethodError
 from ..model import Model
-from . import dual, entries
-from . import layout as at
-from .api import Wrenches, bound, dynamics_of, joint_losses, workspace
-from .layout import Workspace
+from . import entries
+from .forward_method import Aba, ForwardMethod
+from .functions import (
+    Wrenches,
+    call,
+    external_wrenches,
+    joint_losses,
+    result_of,
+    tree_of,
+)
+from .state import OK
 
-__all__ = ["forward_dynamics", "forward_methods", "link_accelerations"]
+__all__ = ["forward_dynamics", "forward_method", "forward_methods", "link_accelerations"]
 
-
-_OURS = entries.__name__
-# Loaded when one of its names is asked for.
-_PAPERS = "opspace_ctrl.algebra.recursions.forward_entries"
-
-
-@dataclass(frozen=True)
-class _Method:
-    """A compiled forward dynamics.
-
-    Attributes:
-        source: Where its entry is, "module:attribute".
-        links: Called after it, leaves the links' accelerations (less gravity) in ACCELERATION; None if it gives none.
-        carries_mimic: Whether it can carry mimic joints.
-        floating_only: Only for robots whose trees all float freely.
-    """
-
-    source: str
-    links: Callable[[Workspace], None] | None = None
-    carries_mimic: bool = False
-    floating_only: bool = False
-
-    @cached_property
-    def entry(self):
-        """Takes q, v, tau, the accelerations to write, and the workspace."""
-        return resolve_name(self.source)
-
-    def missing(self, model: Model) -> list[str]:
-        """What of the model this method cannot carry, in words."""
-        lacking = [] if self.carries_mimic or not model.is_mimic.any() else ["mimic joints"]
-        return lacking + (dual.held_bases(model) if self.floating_only else [])
-
-
-def _from_bias(work: Workspace) -> None:
-    resolve_name(f"{_PAPERS}:links_from_bias").call(work.address)
-
-
-def _less_gravity(work: Workspace) -> None:
-    resolve_name(f"{_PAPERS}:links_as_found").call(1.0, work.address)
-
-
-def _as_found(work: Workspace) -> None:
-    resolve_name(f"{_PAPERS}:links_as_found").call(0.0, work.address)
-
-
-def _already(work: Workspace) -> None:
-    """The algorithm has left them there itself."""
-
-
-# `aba` starts from the D'Alembert forces M phi* a + b of every body: it is algorithm 3 of [Rodriguez1992].
-# Algorithm FD of [Rodriguez1991] is algorithm 1.
+# Loaded when asked for: those of the papers live in `algebra`. Algorithm FD of [Rodriguez1991] is algorithm 1.
 _METHODS = {
-    "aba": _Method(f"{_OURS}:forward_aba", _from_bias),
-    "crba_ltdl": _Method(f"{_OURS}:forward_crba", carries_mimic=True),
-    "algorithm1": _Method(f"{_PAPERS}:algorithm1"),
-    "algorithm2": _Method(f"{_PAPERS}:algorithm2", _already),
-    "algorithm3": _Method(f"{_OURS}:forward_aba", _from_bias),
-    "algorithm4": _Method(f"{_PAPERS}:algorithm4", _as_found),
-    "two_sweep": _Method(f"{_PAPERS}:two_sweep", _as_found),
-    "kalman": _Method(f"{_PAPERS}:kalman", _less_gravity),
-    "decoupled": _Method(f"{_PAPERS}:decoupled", _less_gravity, floating_only=True),
+    "aba": ".dynamics.forward_method:Aba",
+    "crba_ltdl": ".dynamics.forward_method:CrbaLtdl",
+    "algorithm1": ".algebra.recursions.algorithm1:Algorithm1",
+    "algorithm2": ".algebra.recursions.algorithm2:Algorithm2",
+    "algorithm3": ".dynamics.forward_method:Aba",
+    "algorithm4": ".algebra.recursions.algorithm4:Algorithm4",
+    "two_sweep": ".algebra.recursions.two_sweep:UndelayedTwoSweep",
+    "kalman": ".algebra.recursions.kalman:Kalman",
+    "decoupled": ".algebra.recursions.decoupled:Decoupled",
 }
+_ROOT = __name__.partition(".")[0]
+
+
+@cache
+def _loaded(name: str) -> type[ForwardMethod]:
+    return resolve_name(_ROOT + _METHODS[name])
 
 
 def forward_methods(model: Model | None = None) -> tuple[str, ...]:
     """Names for `forward_dynamics(method=...)`; given a model, those that can carry it."""
-    return tuple(
-        name for name, method in _METHODS.items() if model is None or not method.missing(model)
+    return tuple(name for name in _METHODS if model is None or not _loaded(name).missing(model))
+
+
+def forward_method(model: Model, name: str) -> type[ForwardMethod]:
+    """The method of that name, "auto" being the fastest that can carry the model.
+
+    Raises:
+        MethodError: There is none of that name, or it cannot carry the model.
+    """
+    if name == "auto":
+        name = "crba_ltdl" if Aba.missing(model) else "aba"
+    if not isinstance(name, str) or name not in _METHODS:
+        reason = "is not a forward-dynamics method"
+    elif lacking := _loaded(name).missing(model):
+        reason = f"cannot carry {' or '.join(lacking)}"
+    else:
+        return _loaded(name)
+    raise MethodError(
+        f"{name!r} {reason}; {model.name} can use {', '.join(forward_methods(model))}"
     )
 
 
-def _method(model: Model, name: str) -> _Method:
-    """The method of that name; MethodError if there is none or it cannot carry the model."""
-    method = _METHODS.get(name) if isinstance(name, str) else None
-    if method is None or (not method.carries_mimic and model.is_mimic.any()):
-        why = "is not a forward-dynamics method" if method is None else "cannot carry mimic joints"
-        raise MethodError(
-            f"{name!r} {why}; {model.name} can use {', '.join(forward_methods(model))}"
-        )
-    lacking = method.missing(model)
-    if lacking:
-        raise MethodError(
-            f"{name!r} cannot carry {' or '.join(lacking)}; {model.name} can use "
-            f"{', '.join(forward_methods(model))}"
-        )
+def _new_method(model: Model, name: str) -> ForwardMethod:
+    """A method for a model, with its memory; this thread will find it in its tree."""
+    tree = tree_of(model)
+    tree.forward_methods[name] = method = forward_method(model, name).for_tree(tree)
     return method
-
-
-def _by_all_means(
-    model: Model, method: _Method, q, v, tau, external: Wrenches | None
-) -> np.ndarray:
-    """Forward dynamics in this thread's own workspace."""
-    work = workspace(model)
-    if method.floating_only and at.DUAL not in work:
-        dual.lay_out(work)
-    return dynamics_of(model, work, method.entry, q, v, tau, "tau", external)
-
-
-def _bound(model: Model, method: _Method) -> Callable:
-    """The compiled method for a loop."""
-    function = bound(model, method.entry)
-    if method.floating_only and at.DUAL not in model._compiled[Workspace]:
-        dual.lay_out(model._compiled[Workspace])
-    return function
 
 
 def forward_dynamics(
@@ -130,32 +83,37 @@ def forward_dynamics(
     v,
     tau,
     external: Wrenches | None = None,
-    method: str = "aba",
+    method: str = "auto",
     damping: bool = False,
     friction: bool = False,
 ) -> np.ndarray:
     """Acceleration dv/dt (nv,) for the joint forces tau and wrenches on the robot.
 
     Args:
-        method: One of `forward_methods(model)`.
+        method: One of `forward_methods(model)`, or "auto": the fastest that can carry the model.
         damping: Also take the joints' viscous damping off tau.
         friction: Also take the joints' Coulomb friction, friction * sign(v), off tau.
 
     Raises:
         MethodError: The method is unknown, or cannot carry the robot's mimic joints or its fixed base.
     """
+    tree = tree_of(model)
     try:
-        function = model._compiled[method]
+        own = tree.forward_methods[method]
     except (KeyError, TypeError):  # not used here before, or no name at all
-        function = model._compiled[method] = _bound(model, _method(model, method))
-    if not (external or damping or friction):  # all that happens in a simulator's loop
-        found = function(q, v, tau)
-        if found is not None:
-            return found
+        own = _new_method(model, method)
+    if not (external or damping or friction):  # these lines are all that happens in a loop
+        qdd = empty(model.nv)
+        try:
+            if entries.forward_dynamics(q, v, tau, qdd, own.address, tree.address) == OK:
+                return qdd
+        except MISFIT:
+            pass
     if damping or friction:
         v = model.check_velocity(v)
         tau = model.check_velocity(tau, "tau") - joint_losses(model, v, damping, friction)
-    return _by_all_means(model, _METHODS[method], q, v, tau, external)
+    with external_wrenches(model, q, external):
+        return result_of(model, entries.forward_dynamics, (q, v, tau), "v tau", own.address)
 
 
 def link_accelerations(
@@ -176,19 +134,24 @@ def link_accelerations(
         MethodError: The method gives no link accelerations, or cannot carry the model.
         UnknownFrameError: The model has no such frame.
     """
-    chosen = _method(model, method)
-    if chosen.links is None:
-        able = [name for name in forward_methods(model) if _METHODS[name].links]
+    chosen = forward_method(model, method)
+    if not _finds_links(chosen):
+        able = [name for name in forward_methods(model) if _finds_links(_loaded(name))]
         raise MethodError(
             f"{method!r} finds no link accelerations; {model.name} can use {', '.join(able) or 'none'}"
         )
     indices = [
         model.frame_index(frame) for frame in (model.body_names if frames is None else frames)
     ]
-    work, motion, out = workspace(model), np.empty(12), np.empty((len(indices), 6))
-    _by_all_means(model, chosen, q, v, tau, external)
-    chosen.links(work)
+    forward_dynamics(model, q, v, tau, external, method)
+    tree = tree_of(model)
+    chosen.find_link_accelerations(tree)
+    motion, out = empty(12), empty((len(indices), 6))
     for row, index in zip(out, indices):
-        entries.frame_motion.call(index, motion, work.address)
+        call(entries.frame_motion, index, motion, tree.address)
         row[:] = motion[6:]
     return out
+
+
+def _finds_links(method: type[ForwardMethod]) -> bool:
+    return method.find_link_accelerations is not ForwardMethod.find_link_accelerations

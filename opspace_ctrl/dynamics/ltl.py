@@ -8,42 +8,40 @@ from __future__ import annotations
 
 import math
 
-from ..jit import kernel
-from ..lanes import WIDTH, load, store
-from . import layout as at
-from .layout import count, floats, ints, stage
+from ..compiled.jit import kernel, stage
+from ..compiled.lanes import W
+from .fields import Tree
 
 
-@stage(at.LTDL)
-def ltdl(w):
-    """L_d below the diagonal of H, 1/D into DINV; the vector W becomes L_d^-T W on the way.
+@stage(Tree)
+def ltdl(tree):
+    """H = L_d^T D L_d. Needs H and a right-hand side x. Writes L_d below H's diagonal, 1/D into D_inv; x := L_d^-T x.
 
-    A coordinate and its parent are eliminated together where they are neighbours, which along a limb they are: their
-    common ancestors are then read and written once. Limbs take turns: while a pivot of one is waited for, the next
-    goes on.
+    As the paper has it, for k from the last coordinate to the first and its ancestors i, the parent first:
+        a = H_ki / H_kk,    H_ij -= a H_kj for i itself and its ancestors j,    x_i -= a x_k,    H_ki = a
+    Row k holds H_kj at the depth of j, so that the update of row i is one of contiguous numbers; registers also write
+    right of the diagonals, where nobody reads. A coordinate k and its parent p are eliminated together where p = k - 1:
+    their common ancestors are then read and written once. `step` lets limbs take turns, so that the divisions of one
+    overlap with the updates of another.
     """
-    H, dinv, x = floats(w, at.H), floats(w, at.DINV), floats(w, at.W)
-    path, depth, lam, step = (
-        ints(w, at.PATH_E),
-        ints(w, at.DEPTH_E),
-        ints(w, at.LAMBDA_E),
-        ints(w, at.STEP),
-    )
-    for s in range(count(w, at.STEPS)):
+    H, D_inv, x = tree.H, tree.D_inv, tree.x
+    path, depth = tree.path_e, tree.depth_e
+    lambda_e, step = tree.lambda_e, tree.step
+    for s in range(tree.steps):
         k = step[s]
         d, p = depth[k], k - 1
         pivot = H[k, d]
         scale = 1.0 / pivot
-        dinv[k] = scale
-        # the second pivot is det / pivot, which need not wait for the division by the first
-        if d > 0 and lam[k] == p:
+        D_inv[k] = scale
+        # p's pivot is det / pivot of the 2 x 2 block of both, which need not wait for the division by the first
+        if d > 0 and lambda_e[k] == p:
             scale_1, factor = (
                 pivot / (pivot * H[p, d - 1] - H[k, d - 1] * H[k, d - 1]),
                 scale * H[k, d - 1],
             )
-            dinv[p] = scale_1
-            for e in range(0, d, WIDTH):
-                store(H, p, e, load(H, p, e) - factor * load(H, k, e))
+            D_inv[p] = scale_1
+            for e in range(0, d, W):
+                H[p, e : e + W] = H[p, e : e + W] - factor * H[k, e : e + W]
             x[p] -= factor * x[k]
             _update_ancestors_of_two(H, x, path, k, d - 1, scale, scale_1)
             _scale_row(H, p, d - 1, scale_1)
@@ -54,42 +52,40 @@ def ltdl(w):
 
 @kernel
 def _scale_row(H, k, end, scale):
-    for e in range(0, end, WIDTH):
-        store(H, k, e, load(H, k, e) * scale)
+    for e in range(0, end, W):
+        H[k, e : e + W] = H[k, e : e + W] * scale
 
 
 @kernel
 def _update_ancestors_of_two(H, x, path, k, end, scale, scale_1):
     """`_update_ancestors` for k and its parent k - 1 at once."""
     p, last = k - 1, end - 1
-    for e in range(last - last % WIDTH, 0, -WIDTH):
-        row, row_1 = scale * load(H, k, e), scale_1 * load(H, p, e)
+    for e in range(last - last % W, 0, -W):
+        row, row_1 = scale * H[k, e : e + W], scale_1 * H[p, e : e + W]
         for c in range(last, e - 1, -1):
             i = path[k, c]
-            store(H, i, e, load(H, i, e) - H[k, c] * row - H[p, c] * row_1)
-    row, row_1, x_k, x_p = (
-        scale * load(H, k, 0),
-        scale_1 * load(H, p, 0),
-        scale * x[k],
-        scale_1 * x[p],
-    )
+            H[i, e : e + W] = H[i, e : e + W] - H[k, c] * row - H[p, c] * row_1
+    row = scale * H[k, 0:W]
+    row_1 = scale_1 * H[p, 0:W]
+    x_k = scale * x[k]
+    x_p = scale_1 * x[p]
     for c in range(last, -1, -1):
         i = path[k, c]
-        store(H, i, 0, load(H, i, 0) - H[k, c] * row - H[p, c] * row_1)
+        H[i, 0:W] = H[i, 0:W] - H[k, c] * row - H[p, c] * row_1
         x[i] = x[i] - H[k, c] * x_k - H[p, c] * x_p
 
 
 @kernel
-def ltl(w):
-    """L on and below the diagonal of H, 1/L_kk into DINV; the vector W becomes L^-T W on the way."""
-    H, dinv, x = floats(w, at.H), floats(w, at.DINV), floats(w, at.W)
-    path, depth = ints(w, at.PATH_E), ints(w, at.DEPTH_E)
-    for k in range(count(w, at.NV) - 1, -1, -1):
+def ltl(tree):
+    """H = L^T L. Needs H and a right-hand side x. Writes L on and below H's diagonal, 1/L_kk to D_inv; x := L^-T x."""
+    H, D_inv, x = tree.H, tree.D_inv, tree.x
+    path, depth = tree.path_e, tree.depth_e
+    for k in range(tree.nv - 1, -1, -1):
         root = math.sqrt(H[k, depth[k]])
         inverse = 1.0 / root
-        dinv[k] = inverse
-        for e in range(0, depth[k], WIDTH):
-            store(H, k, e, load(H, k, e) * inverse)
+        D_inv[k] = inverse
+        for e in range(0, depth[k], W):
+            H[k, e : e + W] = H[k, e : e + W] * inverse
         H[k, depth[k]] = root
         x[k] *= inverse
         _update_ancestors(H, x, path, k, depth[k], 1.0)
@@ -103,23 +99,23 @@ def _update_ancestors(H, x, path, k, end, scale):
     first, since the next pivot waits for it.
     """
     last = end - 1
-    for e in range(last - last % WIDTH, 0, -WIDTH):
-        row = scale * load(H, k, e)
+    for e in range(last - last % W, 0, -W):
+        row = scale * H[k, e : e + W]
         for c in range(last, e - 1, -1):
             i = path[k, c]
-            store(H, i, e, load(H, i, e) - H[k, c] * row)
-    row, x_k = scale * load(H, k, 0), scale * x[k]
+            H[i, e : e + W] = H[i, e : e + W] - H[k, c] * row
+    row, x_k = scale * H[k, 0:W], scale * x[k]
     for c in range(last, -1, -1):
         i = path[k, c]
-        store(H, i, 0, load(H, i, 0) - H[k, c] * row)
+        H[i, 0:W] = H[i, 0:W] - H[k, c] * row
         x[i] -= H[k, c] * x_k
 
 
 @kernel
-def solve_unit(w, x):
-    """x becomes L_d^-1 x."""
-    H, path, depth = floats(w, at.H), ints(w, at.PATH_E), ints(w, at.DEPTH_E)
-    for k in range(count(w, at.NV)):
+def solve_unit(tree, x):
+    """x := L_d^-1 x for a vector by coordinate. Needs H factored by `ltdl`."""
+    H, path, depth = tree.H, tree.path_e, tree.depth_e
+    for k in range(tree.nv):
         found = x[k]
         for c in range(depth[k]):
             found -= H[k, c] * x[path[k, c]]

@@ -2,79 +2,78 @@
 
 from __future__ import annotations
 
-from ..jit import kernel
-from ..lanes import WIDTH, load, store
-from . import layout as at
-from .layout import count, floats, ints, stage
+from ..compiled.jit import kernel, stage
+from ..compiled.lanes import W
+from .fields import Tree
 from .spatial import add, cross, dot, get3, load3, load_inertia, momentum, scale, set3, store3, sub
 
 
 @kernel
-def joint_rates(w):
-    """Node rates from v: a mimic follower moves `multiplier` times as fast as its leader."""
-    _to_nodes(w, floats(w, at.V), floats(w, at.RATE))
+def joint_rates(tree):
+    """Node rates: a mimic follower moves `multiplier` times as fast as its leader. Needs v. Writes rate."""
+    _to_nodes(tree, tree.v, tree.rate)
 
 
 @kernel
-def rate_derivatives(w):
-    """Node rates' derivatives from A."""
-    _to_nodes(w, floats(w, at.A), floats(w, at.RATE_DERIVATIVE))
+def rate_derivatives(tree):
+    """The rates' derivatives. Needs a. Writes rate_derivative."""
+    _to_nodes(tree, tree.a, tree.rate_derivative)
 
 
 @kernel
-def _to_nodes(w, x, out):
+def _to_nodes(tree, x, out):
     """Numbers by node from numbers by coordinate; without mimic joints they are the same, in the same memory."""
-    if count(w, at.MIMIC) > 0:
-        coordinate, multiplier = ints(w, at.COORDINATE), floats(w, at.MULTIPLIER)
-        for b in range(count(w, at.NODES)):
+    if tree.merges > 0:
+        coordinate, multiplier = tree.coordinate, tree.multiplier
+        for b in range(tree.n):
             out[b] = multiplier[b] * x[coordinate[b]]
 
 
 @kernel
-def velocities(w):
-    """V(k) = V(parent) + S rate, base to tip."""
-    S, rate, vel = floats(w, at.S), floats(w, at.RATE), floats(w, at.VELOCITY)
-    for b in range(0, count(w, at.NODES), WIDTH):
-        x = load(rate, 0, b)
+def velocities(tree):
+    """V(k) = V(parent) + S rate, base to tip. Needs S and rate. Writes velocity."""
+    S, rate, vel = tree.S, tree.rate, tree.velocity
+    for b in range(0, tree.n, W):
+        x = rate[b : b + W]
         store3(vel, 0, b, scale(x, load3(S, 0, b)))
         store3(vel, 3, b, scale(x, load3(S, 3, b)))
-    _sum_outwards(w, vel)
+    _sum_outwards(tree, vel)
 
 
 @kernel
-def accelerations(w, given):
-    """Accelerations less gravity for dv/dt = 0, or if `given` for the node rates' derivatives, base to tip."""
-    acc, g = floats(w, at.ACCELERATION), floats(w, at.GRAVITY)
-    _joint_accelerations(w, given)
-    set3(acc, 3, count(w, at.NODES), (-g[0], -g[1], -g[2]))
-    _sum_outwards(w, acc)
+def accelerations(tree, given):
+    """Accelerations less gravity for dv/dt = 0, or if `given` for the rates' derivatives, base to tip.
 
-
-@kernel
-def _joint_accelerations(w, given):
-    """V x V_joint, and S times the rate's derivative if `given`: the acceleration across a joint, eight at a time.
-
-    S is fixed in the moved body. For a joint of several nodes the product is due once, at the last, and for the joint's
-    whole velocity.
+    Needs S, rate, velocity (and rate_derivative). Writes acceleration, the world's too: gravity upward.
     """
-    S, rate, vel, acc = (
-        floats(w, at.S),
-        floats(w, at.RATE),
-        floats(w, at.VELOCITY),
-        floats(w, at.ACCELERATION),
-    )
-    derivative = floats(w, at.RATE_DERIVATIVE)
-    for b in range(0, count(w, at.NODES), WIDTH):
-        x, omega, v = load(rate, 0, b), load3(vel, 0, b), load3(vel, 3, b)
+    acc, g = tree.acceleration, tree.gravity
+    _joint_accelerations(tree, given)
+    set3(acc, 3, tree.n, (-g[0], -g[1], -g[2]))
+    _sum_outwards(tree, acc)
+
+
+@kernel
+def _joint_accelerations(tree, given):
+    """V x V_joint, and S times the rate's derivative if `given`: the acceleration across a joint. Writes acceleration.
+
+    V is the velocity of the body that the joint moves, in which S is fixed, and V_joint = S rate: d/dt (S rate) has
+    these two terms. The first loop takes every node for a joint of its own, eight at a time. The second overwrites the
+    nodes of joints with several: of those only the last is a body, so the product is due once, there, with V_joint
+    the difference of the velocities after and before the whole joint.
+    """
+    S, rate, derivative = tree.S, tree.rate, tree.rate_derivative
+    vel, acc = tree.velocity, tree.acceleration
+    for b in range(0, tree.n, W):
+        x, omega, v = rate[b : b + W], load3(vel, 0, b), load3(vel, 3, b)
         joint_w, joint_v = scale(x, load3(S, 0, b)), scale(x, load3(S, 3, b))
         alpha, a = cross(omega, joint_w), add(cross(omega, joint_v), cross(v, joint_w))
         if given:
-            x = load(derivative, 0, b)
+            x = derivative[b : b + W]
             alpha, a = add(alpha, scale(x, load3(S, 0, b))), add(a, scale(x, load3(S, 3, b)))
         store3(acc, 0, b, alpha)
         store3(acc, 3, b, a)
-    group, before = ints(w, at.GROUP), ints(w, at.BEFORE)
-    for g in range(count(w, at.GROUPS)):
+    group, before = tree.group, tree.before
+    for g in range(tree.groups):
         last = group[g, 1] + group[g, 3] - 1
         for b in range(group[g, 1], last + 1):
             own = derivative[b] if given else 0.0
@@ -87,12 +86,12 @@ def _joint_accelerations(w, given):
 
 
 @kernel
-def _sum_outwards(w, a):
+def _sum_outwards(tree, a):
     """Add to the six numbers of every node those of its ancestors, the world's among them.
 
     Along a limb, where the parent is the node before, they stay in registers.
     """
-    n, parent = count(w, at.NODES), ints(w, at.PARENT)
+    n, parent = tree.n, tree.parent
     x, y = get3(a, 0, n), get3(a, 3, n)
     for b in range(n):
         p = parent[b]
@@ -104,16 +103,12 @@ def _sum_outwards(w, a):
 
 
 @kernel
-def body_forces(w):
-    """f = I a + v x* I v of every body by itself, eight at a time."""
-    vel, acc, IW, force = (
-        floats(w, at.VELOCITY),
-        floats(w, at.ACCELERATION),
-        floats(w, at.IW),
-        floats(w, at.FORCE),
-    )
-    for b in range(0, count(w, at.NODES) + 1, WIDTH):
-        m, mc, i = load_inertia(IW, b)
+def body_forces(tree):
+    """f = I a + v x* I v of every body by itself, eight at a time. Needs I, velocity, acceleration. Writes force."""
+    vel, acc = tree.velocity, tree.acceleration
+    I, force = tree.I, tree.force
+    for b in range(0, tree.n + 1, W):
+        m, mc, i = load_inertia(I, b)
         omega, v = load3(vel, 0, b), load3(vel, 3, b)
         k, l = momentum(m, mc, i, omega, v)
         n, f = momentum(m, mc, i, load3(acc, 0, b), load3(acc, 3, b))
@@ -121,28 +116,31 @@ def body_forces(w):
         store3(force, 3, b, add(f, cross(omega, l)))
 
 
-@stage(at.MOTION)
-def motion(w):
-    """Velocities, accelerations and body forces for the V at hand and dv/dt = 0."""
-    joint_rates(w)
-    velocities(w)
-    accelerations(w, False)
-    body_forces(w)
+@stage(Tree)
+def motion(tree):
+    """Velocities, accelerations and body forces for dv/dt = 0. Needs kinematics and v.
+
+    Writes rate, velocity, acceleration (less gravity) and force.
+    """
+    joint_rates(tree)
+    velocities(tree)
+    accelerations(tree, False)
+    body_forces(tree)
 
 
 @kernel
-def subtract_external(w):
-    """Take the external wrenches off the bodies they act on, if there are any."""
-    force, external = floats(w, at.FORCE), floats(w, at.EXTERNAL)
-    for b in range(count(w, at.NODES) if count(w, at.HAS_EXTERNAL) == 1 else 0):
+def subtract_external(tree):
+    """Take the external wrenches off the bodies they act on, if there are any. Needs external. Changes force."""
+    force, external = tree.force, tree.external
+    for b in range(tree.n if tree.has_external == 1 else 0):
         for k in range(6):
             force[k, b] -= external[k, b]
 
 
 @kernel
-def _sum_inwards(w, a):
+def _sum_inwards(tree, a):
     """Add to the six numbers of every node, and of the world, those of its descendants; in registers along a limb."""
-    n, parent = count(w, at.NODES), ints(w, at.PARENT)
+    n, parent = tree.n, tree.parent
     x, y = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for b in range(n - 1, -1, -1):
         x, y, p = add(x, get3(a, 0, b)), add(y, get3(a, 3, b)), parent[b]
@@ -155,37 +153,37 @@ def _sum_inwards(w, a):
 
 
 @kernel
-def joint_forces(w, out):
-    """Sum the forces tip to base and project them on the joints, out = S^T f by coordinate."""
-    S, force, own = floats(w, at.S), floats(w, at.FORCE), floats(w, at.JOINT_FORCE)
-    _sum_inwards(w, force)
-    for b in range(0, count(w, at.NODES), WIDTH):
-        store(
-            own,
-            0,
-            b,
-            dot(load3(S, 0, b), load3(force, 0, b)) + dot(load3(S, 3, b), load3(force, 3, b)),
+def joint_forces(tree, out):
+    """Sum the forces tip to base and project them on the joints: out = S^T f by coordinate.
+
+    Needs S and the bodies' forces in `force`, which become the subtrees'. Writes joint_force and out.
+    """
+    S, force, own = tree.S, tree.force, tree.joint_force
+    _sum_inwards(tree, force)
+    for b in range(0, tree.n, W):
+        own[b : b + W] = dot(load3(S, 0, b), load3(force, 0, b)) + dot(
+            load3(S, 3, b), load3(force, 3, b)
         )
-    if count(w, at.MIMIC) == 0:
-        for i in range(count(w, at.NV)):
+    if tree.merges == 0:
+        for i in range(tree.nv):
             out[i] = own[i]
     else:
-        _from_nodes(w, own, out)
+        _from_nodes(tree, own, out)
 
 
 @kernel
-def _from_nodes(w, x, out):
+def _from_nodes(tree, x, out):
     """Forces by coordinate: a leader also feels its followers."""
-    coordinate, multiplier = ints(w, at.COORDINATE), floats(w, at.MULTIPLIER)
-    for i in range(count(w, at.NV)):
+    coordinate, multiplier = tree.coordinate, tree.multiplier
+    for i in range(tree.nv):
         out[i] = 0.0
-    for b in range(count(w, at.NODES)):
+    for b in range(tree.n):
         out[coordinate[b]] += multiplier[b] * x[b]
 
 
 @kernel
-def add_armature(w, out):
-    """out += armature * A."""
-    A, armature = floats(w, at.A), floats(w, at.ARMATURE)
-    for i in range(count(w, at.NV)):
-        out[i] += armature[i] * A[i]
+def add_armature(tree, a, out):
+    """out += armature * a, for an acceleration a by coordinate."""
+    armature = tree.armature
+    for i in range(tree.nv):
+        out[i] += armature[i] * a[i]

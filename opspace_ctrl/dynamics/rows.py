@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from ..jit import kernel
-from ..lanes import load, store
+import math
+
+from ..compiled.jit import kernel
+from ..compiled.lanes import W, splat
 
 
 @kernel
 def load_rows(K, k):
     """The six columns of the k-th row matrix."""
     return (
-        load(K, 6 * k, 0),
-        load(K, 6 * k + 1, 0),
-        load(K, 6 * k + 2, 0),
-        load(K, 6 * k + 3, 0),
-        load(K, 6 * k + 4, 0),
-        load(K, 6 * k + 5, 0),
+        K[6 * k, 0:W],
+        K[6 * k + 1, 0:W],
+        K[6 * k + 2, 0:W],
+        K[6 * k + 3, 0:W],
+        K[6 * k + 4, 0:W],
+        K[6 * k + 5, 0:W],
     )
 
 
 @kernel
 def store_rows(K, k, x):
     """Write the six columns of the k-th row matrix."""
-    store(K, 6 * k, 0, x[0])
-    store(K, 6 * k + 1, 0, x[1])
-    store(K, 6 * k + 2, 0, x[2])
-    store(K, 6 * k + 3, 0, x[3])
-    store(K, 6 * k + 4, 0, x[4])
-    store(K, 6 * k + 5, 0, x[5])
+    K[6 * k, 0:W] = x[0]
+    K[6 * k + 1, 0:W] = x[1]
+    K[6 * k + 2, 0:W] = x[2]
+    K[6 * k + 3, 0:W] = x[3]
+    K[6 * k + 4, 0:W] = x[4]
+    K[6 * k + 5, 0:W] = x[5]
 
 
 @kernel
@@ -41,6 +43,51 @@ def row_sum(x, s, i):
         + x[4] * s[4, i]
         + x[5] * s[5, i]
     )
+
+
+@kernel
+def combination(A, r, x):
+    """Six registers weighed by the first six numbers of row r of A."""
+    return (
+        A[r, 0] * x[0]
+        + A[r, 1] * x[1]
+        + A[r, 2] * x[2]
+        + A[r, 3] * x[3]
+        + A[r, 4] * x[4]
+        + A[r, 5] * x[5]
+    )
+
+
+@kernel
+def add_scaled(x, A, r, y):
+    """X + a y^T: six rows plus a register y times the first six numbers a of row r of A."""
+    return (
+        x[0] + A[r, 0] * y,
+        x[1] + A[r, 1] * y,
+        x[2] + A[r, 2] * y,
+        x[3] + A[r, 3] * y,
+        x[4] + A[r, 4] * y,
+        x[5] + A[r, 5] * y,
+    )
+
+
+@kernel
+def subtract_outer(x, S, i, y):
+    """X - S_i y^T: six rows less a register y times the motion subspace of node i."""
+    return (
+        x[0] - S[0, i] * y,
+        x[1] - S[1, i] * y,
+        x[2] - S[2, i] * y,
+        x[3] - S[3, i] * y,
+        x[4] - S[4, i] * y,
+        x[5] - S[5, i] * y,
+    )
+
+
+@kernel
+def zero_rows():
+    """Six registers of zeros."""
+    return splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0)
 
 
 @kernel
@@ -71,13 +118,13 @@ def invert(A, k):
     """The k-th block of A, symmetric positive definite, becomes its inverse (Gauss-Jordan)."""
     for c in range(6):
         pivot = 1.0 / A[6 * k + c, c]
-        row = load(A, 6 * k + c, 0) * pivot
+        row = A[6 * k + c, 0:W] * pivot
         for r in range(6):
             if r != c:
                 factor = A[6 * k + r, c]
-                store(A, 6 * k + r, 0, load(A, 6 * k + r, 0) - factor * row)
+                A[6 * k + r, 0:W] = A[6 * k + r, 0:W] - factor * row
                 A[6 * k + r, c] = -factor * pivot
-        store(A, 6 * k + c, 0, row)
+        A[6 * k + c, 0:W] = row
         A[6 * k + c, c] = pivot
 
 
@@ -85,8 +132,29 @@ def invert(A, k):
 def solve(A, k):
     """Gauss-Jordan on the k-th block, symmetric positive definite, with a right-hand side in lane 6: solved there."""
     for c in range(6):
-        row = load(A, 6 * k + c, 0) * (1.0 / A[6 * k + c, c])
+        row = A[6 * k + c, 0:W] * (1.0 / A[6 * k + c, c])
         for r in range(6):
             if r != c:
-                store(A, 6 * k + r, 0, load(A, 6 * k + r, 0) - A[6 * k + r, c] * row)
-        store(A, 6 * k + c, 0, row)
+                A[6 * k + r, 0:W] = A[6 * k + r, 0:W] - A[6 * k + r, c] * row
+        A[6 * k + c, 0:W] = row
+
+
+@kernel
+def clear(a, rows, columns):
+    """Zeros into the first rows and columns of a matrix."""
+    for i in range(rows):
+        for j in range(columns):
+            a[i, j] = 0.0
+
+
+@kernel
+def cholesky(A, n):
+    """The lower triangle of A becomes L with A = L L^T."""
+    for j in range(n):
+        root = math.sqrt(A[j, j])
+        A[j, j] = root
+        for i in range(j + 1, n):
+            A[i, j] /= root
+        for i in range(j + 1, n):
+            for k in range(j + 1, i + 1):
+                A[i, k] -= A[i, j] * A[k, j]

@@ -6,8 +6,8 @@ symmetric I as (xx, xy, xz, yy, yz, zz).
 
 from __future__ import annotations
 
-from ..jit import kernel
-from ..lanes import load, store
+from ..compiled.jit import kernel
+from ..compiled.lanes import W
 
 
 @kernel
@@ -27,15 +27,15 @@ def set3(a, k, j, x):
 @kernel
 def load3(a, k, j):
     """`get3` of eight neighbouring columns."""
-    return load(a, k, j), load(a, k + 1, j), load(a, k + 2, j)
+    return a[k, j : j + W], a[k + 1, j : j + W], a[k + 2, j : j + W]
 
 
 @kernel
 def store3(a, k, j, x):
     """`set3` of eight neighbouring columns."""
-    store(a, k, j, x[0])
-    store(a, k + 1, j, x[1])
-    store(a, k + 2, j, x[2])
+    a[k, j : j + W] = x[0]
+    a[k + 1, j : j + W] = x[1]
+    a[k + 2, j : j + W] = x[2]
 
 
 @kernel
@@ -95,13 +95,20 @@ def symmetric_times(i, x):
 
 
 @kernel
-def momentum(m, mc, i, w, v):
-    """(I w + mc x v, m v - mc x w): spatial inertia times spatial motion."""
-    return add(symmetric_times(i, w), cross(mc, v)), sub(scale(m, v), cross(mc, w))
+def momentum(m, mc, i, omega, v):
+    """(I omega + mc x v, m v - mc x omega): spatial inertia times spatial motion."""
+    return add(symmetric_times(i, omega), cross(mc, v)), sub(scale(m, v), cross(mc, omega))
 
 
 @kernel
 def load_inertia(a, j):
     """The inertias (m, mc, I) of eight neighbouring columns."""
-    i = (load(a, 4, j), load(a, 5, j), load(a, 6, j), load(a, 7, j), load(a, 8, j), load(a, 9, j))
-    return load(a, 0, j), load3(a, 1, j), i
+    i = (
+        a[4, j : j + W],
+        a[5, j : j + W],
+        a[6, j : j + W],
+        a[7, j : j + W],
+        a[8, j : j + W],
+        a[9, j : j + W],
+    )
+    return a[j : j + W], load3(a, 1, j), i

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..jit import kernel
-from ..lanes import WIDTH, load, splat, total
-from ..vector import floats_of, is_absent, is_vector
-from . import layout as at
-from .kinematics import FLOATING
-from .layout import count, floats, ints
+from ..compiled.jit import kernel
+from ..compiled.lanes import W, numbers, splat, total
 
 OK, REFUSED = 0, 1
 LARGE = 1e238  # a number that overflows times this, one beyond 1e70, is refused: forces hold squares of two of them
@@ -17,32 +13,30 @@ TOO_LARGE = "an entry of q, v, a force or an acceleration is beyond 1e70"
 
 
 @kernel
-def is_usable(w, x, size):
-    """Is x a vector of so many entries, all of them finite and not absurdly large?"""
-    if is_absent(x) or not is_vector(x, size, count(w, at.NDARRAY), count(w, at.FLOAT64)):
+def is_usable(x, size):
+    """Does the NumPy vector x have so many entries, all of them finite and not absurdly large?"""
+    if len(x) != size:
         return False
-    spoiled, numbers, rest = splat(0.0), floats_of(x), 0.0
-    whole = size - size % WIDTH
-    for i in range(0, whole, WIDTH):
-        spoiled = spoiled + 0.0 * (LARGE * load(numbers, 0, i))  # 0, or NaN for what is not finite
+    spoiled, given, rest = splat(0.0), numbers(x), 0.0
+    whole = size - size % W
+    for i in range(0, whole, W):
+        spoiled = spoiled + 0.0 * (LARGE * given[i : i + W])  # 0, or NaN for what is not finite
     for i in range(whole, size):
-        rest += 0.0 * (LARGE * numbers[i])
+        rest += 0.0 * (LARGE * given[i])
     return total(spoiled) + rest == 0.0
 
 
 @kernel
-def is_configuration(w, x):
-    """Is x a usable q, with no zero quaternion?"""
-    if not is_usable(w, x, count(w, at.NQ)):
+def is_configuration(tree, x):
+    """Is the NumPy vector x a usable q, with no zero quaternion? Needs `group`."""
+    if not is_usable(x, tree.nq):
         return False
-    q, group = floats_of(x), ints(w, at.GROUP)
-    for g in range(count(w, at.GROUPS)):
-        k = group[g, 2] + 3
-        if (
-            group[g, 0] == FLOATING
-            and not q[k] ** 2 + q[k + 1] ** 2 + q[k + 2] ** 2 + q[k + 3] ** 2 > 1e-12
-        ):
-            return False
+    group = tree.group
+    for g in range(tree.groups):
+        k = group[g, 4]
+        if k >= 0:
+            if not x[k] ** 2 + x[k + 1] ** 2 + x[k + 2] ** 2 + x[k + 3] ** 2 > 1e-12:
+                return False
     return True
 
 
@@ -54,23 +48,13 @@ def copy(x, out, size):
 
 
 @kernel
-def take(x, out, size):
-    """out = x, or zero if no x is given."""
-    if is_absent(x):
-        for i in range(size):
-            out[i] = 0.0
-    else:
-        copy(floats_of(x), out, size)
-
-
-@kernel
-def take_configuration(w, x):
-    """Copy q into Q, quaternions normalised."""
-    Q, group = floats(w, at.Q), ints(w, at.GROUP)
-    copy(floats_of(x), Q, count(w, at.NQ))
-    for g in range(count(w, at.GROUPS)):
-        if group[g, 0] == FLOATING:
-            k = group[g, 2] + 3
-            scale = 1.0 / math.sqrt(Q[k] ** 2 + Q[k + 1] ** 2 + Q[k + 2] ** 2 + Q[k + 3] ** 2)
+def take_configuration(tree, x):
+    """Copy a configuration into q, quaternions normalised."""
+    q, group = tree.q, tree.group
+    copy(x, q, tree.nq)
+    for g in range(tree.groups):
+        k = group[g, 4]
+        if k >= 0:
+            scale = 1.0 / math.sqrt(q[k] ** 2 + q[k + 1] ** 2 + q[k + 2] ** 2 + q[k + 3] ** 2)
             for i in range(4):
-                Q[k + i] *= scale
+                q[k + i] *= scale

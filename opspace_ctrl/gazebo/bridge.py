@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import yaml
 
-from opspace_ctrl.gazebo.generation import Generation
-from opspace_ctrl.gazebo.robot import RobotSdf
-from opspace_ctrl.gazebo.settings import WorldSettings
-from opspace_ctrl.model import Model
-from opspace_ctrl.nodes.gazebo_table import ODOMETRY, STATES, force_topic
+from ..model import Model
+from ..nodes.gazebo_table import ODOMETRY, STATES, force_topic
+from .generation import Generation
+from .robot import RobotSdf
+from .settings import WorldSettings
 
 __all__ = ["bridge_node_parameters", "bridged_topics", "parameter_file", "topic_file"]
 

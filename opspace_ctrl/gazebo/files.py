@@ -8,13 +8,13 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import yaml
 
-from opspace_ctrl.errors import GazeboError, listed
-from opspace_ctrl.gazebo import bridge, ros2_control
-from opspace_ctrl.gazebo.robot import RobotSdf, robot_sdf
-from opspace_ctrl.gazebo.settings import WorldSettings
-from opspace_ctrl.gazebo.world import add_force_systems, add_odometry, world_sdf
-from opspace_ctrl.gazebo.xml import SDF_VERSION, add, document, xml_text
-from opspace_ctrl.model import Model
+from ..errors import GazeboError, listed
+from ..model import Model
+from . import bridge, ros2_control
+from .robot import RobotSdf, robot_sdf
+from .settings import WorldSettings
+from .world import add_force_systems, add_odometry, world_sdf
+from .xml import SDF_VERSION, add, document, xml_text
 
 __all__ = [
     "BRIDGE_FILE",

@@ -15,16 +15,16 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from opspace_ctrl.errors import GazeboError, quoted
-from opspace_ctrl.gazebo.inertia import MIN_MASS, physical
-from opspace_ctrl.gazebo.names import sdf_name, unique_names
-from opspace_ctrl.gazebo.shapes import Shapes
-from opspace_ctrl.gazebo.xml import add, add_pose, numbers
-from opspace_ctrl.model import JointType, Model
-from opspace_ctrl.model.joints import joint_placement
-from opspace_ctrl.model.tree import Frame, lump
-from opspace_ctrl.model.urdf import parse_urdf
-from opspace_ctrl.model.xml_safety import parse_xml
+from ..errors import GazeboError, quoted
+from ..model import JointType, Model
+from ..model.joints import joint_placement
+from ..model.tree import Frame, lump
+from ..model.urdf import parse_urdf
+from ..model.xml_safety import parse_xml
+from .inertia import MIN_MASS, physical
+from .names import sdf_name, unique_names
+from .shapes import Shapes
+from .xml import add, add_pose, numbers
 
 __all__ = ["RobotSdf", "robot_sdf"]
 

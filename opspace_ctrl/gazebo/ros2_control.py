@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from opspace_ctrl.gazebo.xml import add, numbers, xml_text
-from opspace_ctrl.model.xml_safety import parse_xml
+from ..model.xml_safety import parse_xml
+from .xml import add, numbers, xml_text
 
 __all__ = ["CONTROLLERS", "add_system", "controllers", "urdf_with_hardware"]
 

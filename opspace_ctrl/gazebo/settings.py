@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from opspace_ctrl.errors import GazeboError, listed, quoted
-from opspace_ctrl.gazebo.generation import GENERATIONS, Generation
-from opspace_ctrl.gazebo.names import sdf_name
-from opspace_ctrl.model import Model
+from ..errors import GazeboError, listed, quoted
+from ..model import Model
+from .generation import GENERATIONS, Generation
+from .names import sdf_name
 
 __all__ = ["WorldSettings"]
 

@@ -7,10 +7,10 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from opspace_ctrl.errors import GazeboError, quoted
-from opspace_ctrl.gazebo.meshes import find_mesh
-from opspace_ctrl.gazebo.xml import add, add_pose
-from opspace_ctrl.model.rotations import from_rpy
+from ..errors import GazeboError, quoted
+from ..model.rotations import from_rpy
+from .meshes import find_mesh
+from .xml import add, add_pose
 
 __all__ = ["Shapes"]
 

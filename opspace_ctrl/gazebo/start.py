@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from opspace_ctrl.errors import GazeboError, quoted
-from opspace_ctrl.gazebo.files import BRIDGE_FILE, CONTROLLERS_FILE, MARK, gazebo_files
-from opspace_ctrl.gazebo.settings import WorldSettings
-from opspace_ctrl.model import Model
-from opspace_ctrl.sim.initial import start_configuration
-from opspace_ctrl.sim.settings import simulator_settings
+from ..errors import GazeboError, quoted
+from ..model import Model
+from ..sim.initial import start_configuration
+from ..sim.settings import simulator_settings
+from .files import BRIDGE_FILE, CONTROLLERS_FILE, MARK, gazebo_files
+from .settings import WorldSettings
 
 __all__ = ["world_settings", "write_files"]
 

@@ -7,11 +7,11 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from opspace_ctrl.gazebo.generation import Generation
-from opspace_ctrl.gazebo.robot import RobotSdf
-from opspace_ctrl.gazebo.settings import WorldSettings
-from opspace_ctrl.gazebo.xml import add, add_pose
-from opspace_ctrl.model import Model
+from ..model import Model
+from .generation import Generation
+from .robot import RobotSdf
+from .settings import WorldSettings
+from .xml import add, add_pose
 
 __all__ = ["add_force_systems", "add_odometry", "world_sdf"]
 

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from opspace_ctrl.errors import InertiaError, quoted
-from opspace_ctrl.model.connectivity import depths
-from opspace_ctrl.model.coordinates import (
-    expanded_parent,
-    limits,
-    number_coordinates,
-    passive_forces,
-)
-from opspace_ctrl.model.model import Model
-from opspace_ctrl.model.specs import MimicSpec
-from opspace_ctrl.model.tree import Body, Frame
+from ..errors import InertiaError, quoted
+from .connectivity import depths
+from .coordinates import expanded_parent, limits, number_coordinates, passive_forces
+from .model import Model
+from .specs import MimicSpec
+from .tree import Body, Frame
 
 
 def assemble(

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from opspace_ctrl.errors import ConfigurationError, quoted
-from opspace_ctrl.model.joints import JointType
-from opspace_ctrl.model.rotations import (
+from ..errors import ConfigurationError, quoted
+from .joints import QUATERNION, JointType
+from .rotations import (
     from_quaternion,
     left_jacobian,
     left_jacobian_inverse,
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 # A quaternion shorter than this has no direction to speak of.
 _ZERO_QUATERNION = 1e-8
-# NumPy asks a member of an enumeration so much that a Ctrl-C can get lost in it
-_FLOATING = int(JointType.FLOATING)
 # Where there is no limit, random coordinates stay within these of zero: [rad] and [m].
 _RANDOM_ANGLE, _RANDOM_LENGTH = np.pi, 1.0
 
@@ -59,6 +57,15 @@ def check_vector(value, length: int, name: str) -> np.ndarray:
     return vector
 
 
+def quaternions(model: Model) -> list[tuple[int, int]]:
+    """The bodies whose joints turn by a unit quaternion, each with the entry of q at which that begins."""
+    return [
+        (i, q + QUATERNION[kind])
+        for i, (kind, q) in enumerate(zip(model.joint_type.tolist(), model.q_index.tolist()))
+        if kind in QUATERNION
+    ]
+
+
 def check_configuration(model: Model, q) -> np.ndarray:
     """A float64 copy (nq,) of q, quaternions normalised.
 
@@ -66,9 +73,9 @@ def check_configuration(model: Model, q) -> np.ndarray:
         ConfigurationError: wrong length, not finite, or a zero quaternion.
     """
     q = check_vector(q, model.nq, "q")
-    for i in np.flatnonzero(model.joint_type == _FLOATING):
-        at = slice(model.q_index[i] + 3, model.q_index[i] + 7)
-        q[at] = unit_quaternion(q[at], f"q of joint {quoted(model.body_joint_names[i])}")
+    for i, at in quaternions(model):
+        name = f"q of joint {quoted(model.body_joint_names[i])}"
+        q[at : at + 4] = unit_quaternion(q[at : at + 4], name)
     return q
 
 
@@ -88,7 +95,8 @@ def unit_quaternion(quaternion: np.ndarray, name: str) -> np.ndarray:
 def neutral(model: Model) -> np.ndarray:
     """q (nq,) of zeros, with identity quaternions."""
     q = np.zeros(model.nq)
-    q[model.q_index[model.joint_type == _FLOATING] + 6] = 1.0
+    for _, at in quaternions(model):
+        q[at + 3] = 1.0
     return q
 
 

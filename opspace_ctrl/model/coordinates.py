@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from opspace_ctrl.errors import InertiaError, LimitError, TreeError, quoted
-from opspace_ctrl.model import connectivity
-from opspace_ctrl.model.joints import NQ, NV, JointType
-from opspace_ctrl.model.mimic import moving_joint
-from opspace_ctrl.model.specs import JointSpec, MimicSpec
-from opspace_ctrl.model.tree import Body
+from ..errors import InertiaError, LimitError, TreeError, quoted
+from . import connectivity
+from .joints import NQ, NV, JointType
+from .mimic import moving_joint
+from .specs import JointSpec, MimicSpec
+from .tree import Body
 
 # Far beyond any robot; a bound on what a malformed file can make us allocate.
 MAX_COORDINATES = 3000

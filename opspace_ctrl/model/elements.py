@@ -11,7 +11,7 @@ import math
 import re
 from xml.etree.ElementTree import Element, SubElement
 
-from opspace_ctrl.errors import (
+from ..errors import (
     InertiaError,
     JointError,
     LimitError,
@@ -21,7 +21,7 @@ from opspace_ctrl.errors import (
     listed,
     quoted,
 )
-from opspace_ctrl.model.joints import URDF_TYPES
+from .joints import URDF_TYPES
 
 # {attribute: (how many numbers it holds, 0 for a name; whether it is required)}
 Attributes = dict[str, tuple[int, bool]]

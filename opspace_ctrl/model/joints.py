@@ -6,7 +6,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from opspace_ctrl.model.rotations import from_axis_angle, from_quaternion
+from .rotations import from_axis_angle, from_quaternion
 
 
 class JointType(IntEnum):
@@ -25,6 +25,9 @@ class JointType(IntEnum):
 # Coordinates in q and in v, by joint type.
 NQ = (1, 1, 3, 7, 0)
 NV = (1, 1, 3, 6, 0)
+
+# Where a unit quaternion x y z w begins among a joint's coordinates in q, for types that have one; they have no axis.
+QUATERNION = {JointType.FLOATING: 3}
 
 # The URDF's words for the types.
 URDF_TYPES = {

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from opspace_ctrl.errors import ConfigurationError, quoted
-from opspace_ctrl.model.assemble import assemble
-from opspace_ctrl.model.configuration import check_vector
-from opspace_ctrl.model.coordinates import armature_by_joint
-from opspace_ctrl.model.mimic import couple
-from opspace_ctrl.model.model import Model
-from opspace_ctrl.model.singular import check_regular
-from opspace_ctrl.model.source import ROBOTS, read_source, robot_text
-from opspace_ctrl.model.spelling import warn_of_unknown_parts
-from opspace_ctrl.model.tree import Body, Frame, floating_base, grow
-from opspace_ctrl.model.urdf import parse_urdf
-from opspace_ctrl.model.validate import find_root, judge_inertias, unique_across
+from ..errors import ConfigurationError, quoted
+from .assemble import assemble
+from .configuration import check_vector
+from .coordinates import armature_by_joint
+from .mimic import couple
+from .model import Model
+from .singular import check_regular
+from .source import ROBOTS, read_source, robot_text
+from .spelling import warn_of_unknown_parts
+from .tree import Body, Frame, floating_base, grow
+from .urdf import parse_urdf
+from .validate import find_root, judge_inertias, unique_across
 
 Source = str | bytes | os.PathLike
 BASES = ("fixed", "floating")

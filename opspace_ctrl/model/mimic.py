@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from opspace_ctrl.errors import ConfigurationError, MimicError, UnknownJointError, listed, quoted
-from opspace_ctrl.model.configuration import check_vector, unit_quaternion
-from opspace_ctrl.model.joints import NQ, NV, JointType
-from opspace_ctrl.model.specs import JointSpec, MimicSpec
+from ..errors import ConfigurationError, MimicError, UnknownJointError, listed, quoted
+from .configuration import check_vector, unit_quaternion
+from .joints import NQ, NV, QUATERNION
+from .specs import JointSpec, MimicSpec
 
 SAME = 1e-9  # [rad or m]: locked positions of a leader and a follower closer than this agree
 
@@ -130,6 +130,7 @@ def _position(joint: JointSpec, position) -> np.ndarray:
     what = f"locked: the position of joint {quoted(joint.name)}"
     coordinates = position if hasattr(position, "__len__") else [position]
     q = check_vector(coordinates, NQ[joint.joint_type], what)
-    if joint.joint_type == JointType.FLOATING:
-        q[3:] = unit_quaternion(q[3:], what)
+    if joint.joint_type in QUATERNION:
+        at = QUATERNION[joint.joint_type]
+        q[at : at + 4] = unit_quaternion(q[at : at + 4], what)
     return q

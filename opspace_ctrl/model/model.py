@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from opspace_ctrl.errors import UnknownFrameError, listed, quoted
-from opspace_ctrl.model import configuration, connectivity
+from ..errors import UnknownFrameError, listed, quoted
+from . import configuration, connectivity
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,17 +78,11 @@ class Model:
     frame_translation: np.ndarray
     source: str | tuple[str, ...]
     _frame_numbers: dict[str, int] = field(init=False)
-    # for `dynamics`: compiled functions with this robot's memory
-    _compiled: dict = field(init=False)
 
     def __post_init__(self) -> None:
         numbers = {name: number for number, name in enumerate(self.frame_names)}
         object.__setattr__(self, "_frame_numbers", numbers)
-        object.__setattr__(self, "_compiled", {})
         self._freeze()
-
-    def __getstate__(self) -> dict:
-        return {**self.__dict__, "_compiled": {}}
 
     def __setstate__(self, state: dict) -> None:
         self.__dict__.update(state)

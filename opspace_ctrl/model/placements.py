@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from opspace_ctrl.model.joints import NQ, joint_placement
-from opspace_ctrl.model.model import Model
+from .joints import NQ, joint_placement
+from .model import Model
 
 
 def body_placements(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

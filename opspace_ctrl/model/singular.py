@@ -13,12 +13,12 @@ import bisect
 
 import numpy as np
 
-from opspace_ctrl.errors import SingularInertiaError, quoted
-from opspace_ctrl.model.configuration import check_configuration
-from opspace_ctrl.model.joints import NV, motion_subspace
-from opspace_ctrl.model.model import Model
-from opspace_ctrl.model.placements import body_placements
-from opspace_ctrl.model.rotations import skew
+from ..errors import SingularInertiaError, quoted
+from .configuration import check_configuration
+from .joints import NV, motion_subspace
+from .model import Model
+from .placements import body_placements
+from .rotations import skew
 
 # A pivot below this fraction of the terms it is summed from is lost in rounding.
 PIVOT_TOLERANCE = 1e-12

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from opspace_ctrl.data import read_shipped
-from opspace_ctrl.errors import OpspaceError, SourceError, UnknownRobotError, quoted
-from opspace_ctrl.model.xml_safety import MAX_BYTES, decode, parse_xml
+from ..data import read_shipped
+from ..errors import OpspaceError, SourceError, UnknownRobotError, quoted
+from .xml_safety import MAX_BYTES, decode, parse_xml
 
 # The shipped robots and what load_robot assumes of them unless told otherwise.
 ROBOTS: dict[str, dict] = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from opspace_ctrl.model.joints import JointType
+from .joints import JointType
 
 
 @dataclass(frozen=True, eq=False)

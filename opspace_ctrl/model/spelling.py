@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from itertools import islice
 from xml.etree.ElementTree import Element
 
-from opspace_ctrl.errors import UrdfWarning, quoted
-from opspace_ctrl.model.elements import JOINT_PARTS, LINK_PARTS, Attributes, Children
-from opspace_ctrl.model.specs import RobotSpec
+from ..errors import UrdfWarning, quoted
+from .elements import JOINT_PARTS, LINK_PARTS, Attributes, Children
+from .specs import RobotSpec
 
 MAX_PARTS = 10  # that a warning names
 MAX_LETTERS = 40

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from opspace_ctrl.model.joints import JointType, joint_placement
-from opspace_ctrl.model.specs import JointSpec, LinkSpec, RobotSpec
+from .joints import JointType, joint_placement
+from .specs import JointSpec, LinkSpec, RobotSpec
 
 
 @dataclass(frozen=True, eq=False)

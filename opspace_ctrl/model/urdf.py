@@ -6,13 +6,13 @@ from xml.etree.ElementTree import tostring
 
 import numpy as np
 
-from opspace_ctrl.errors import InertiaError, JointError, LimitError, UrdfSyntaxError, quoted
-from opspace_ctrl.model.elements import reduce_urdf
-from opspace_ctrl.model.joints import URDF_TYPES, JointType
-from opspace_ctrl.model.rotations import from_rpy
-from opspace_ctrl.model.specs import JointSpec, LinkSpec, MimicSpec, RobotSpec
-from opspace_ctrl.model.spelling import unknown_parts
-from opspace_ctrl.model.xml_safety import parse_xml
+from ..errors import InertiaError, JointError, LimitError, UrdfSyntaxError, quoted
+from .elements import reduce_urdf
+from .joints import NV, QUATERNION, URDF_TYPES, JointType
+from .rotations import from_rpy
+from .specs import JointSpec, LinkSpec, MimicSpec, RobotSpec
+from .spelling import unknown_parts
+from .xml_safety import parse_xml
 
 
 def parse_urdf(text: str, prefix: str = "") -> RobotSpec:
@@ -30,15 +30,18 @@ def parse_urdf(text: str, prefix: str = "") -> RobotSpec:
     from urdf_parser_py.urdf import URDF
 
     root = parse_xml(text)
-    reduced = tostring(reduce_urdf(root), encoding="unicode")
+    reduced = reduce_urdf(root)
+    words = [joint.get("type", "") for joint in reduced.iter("joint")]
+    for joint in reduced.iter("joint"):
+        joint.set("type", "floating")  # the parser's own list of types need not be ours
     try:
-        robot = URDF.from_xml_string(reduced)
+        robot = URDF.from_xml_string(tostring(reduced, encoding="unicode"))
     except Exception as error:  # the parser raises ParseError, AssertionError, TypeError ... alike
         raise UrdfSyntaxError(f"urdf_parser_py: {quoted(str(error))}") from None
     return RobotSpec(
         name=prefix + robot.name,
         links=tuple(_link(link, prefix) for link in robot.links),
-        joints=tuple(_joint(joint, prefix) for joint in robot.joints),
+        joints=tuple(_joint(joint, word, prefix) for joint, word in zip(robot.joints, words)),
         unknown_parts=unknown_parts(root),
     )
 
@@ -68,11 +71,11 @@ def _link(link, prefix: str) -> LinkSpec:
     return LinkSpec(prefix + link.name, inertial.mass, com, inertia)
 
 
-def _joint(joint, prefix: str) -> JointSpec:
+def _joint(joint, word: str, prefix: str) -> JointSpec:
     name = prefix + joint.name
-    joint_type = URDF_TYPES[joint.type]
+    joint_type = URDF_TYPES[word]
     rotation, translation = _pose(joint.origin)
-    lower, upper, velocity, effort = _limits(joint, name)
+    lower, upper, velocity, effort = _limits(joint, word, name)
     mimic = joint.mimic
     damping = (joint.dynamics and joint.dynamics.damping) or 0.0
     friction = (joint.dynamics and joint.dynamics.friction) or 0.0
@@ -105,7 +108,7 @@ def _joint(joint, prefix: str) -> JointSpec:
 
 
 def _axis(joint, joint_type: JointType, name: str) -> np.ndarray:
-    if joint_type == JointType.FLOATING:
+    if joint_type in QUATERNION:
         return np.array([0.0, 0.0, 1.0])
     if joint.axis is None:
         return np.array([1.0, 0.0, 0.0])  # URDF's default
@@ -119,7 +122,7 @@ def _axis(joint, joint_type: JointType, name: str) -> np.ndarray:
     return axis / np.linalg.norm(axis)
 
 
-def _limits(joint, name: str) -> tuple[float, float, float, float]:
+def _limits(joint, word: str, name: str) -> tuple[float, float, float, float]:
     """lower, upper, velocity, effort; infinite where URDF gives them no meaning."""
     limit = joint.limit
     if limit is None:
@@ -133,7 +136,7 @@ def _limits(joint, name: str) -> tuple[float, float, float, float]:
             f"joint {quoted(name)}: velocity {limit.velocity} and effort {limit.effort} "
             "must not be negative"
         )
-    if joint.type in ("floating", "planar"):
+    if NV[URDF_TYPES[word]] > 1:
         return -np.inf, np.inf, np.inf, np.inf
-    lower, upper = (-np.inf, np.inf) if joint.type == "continuous" else (limit.lower, limit.upper)
+    lower, upper = (-np.inf, np.inf) if word == "continuous" else (limit.lower, limit.upper)
     return lower, upper, limit.velocity, limit.effort

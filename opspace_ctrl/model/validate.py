@@ -7,8 +7,8 @@ from collections import Counter
 
 import numpy as np
 
-from opspace_ctrl.errors import InertiaError, InertiaWarning, TreeError, listed, quoted
-from opspace_ctrl.model.specs import JointSpec, LinkSpec, RobotSpec
+from ..errors import InertiaError, InertiaWarning, TreeError, listed, quoted
+from .specs import JointSpec, LinkSpec, RobotSpec
 
 # How far principal moments may be on the wrong side, since URDF numbers are rounded: relative to the largest,
 # and in [kg m^2], far less than a milligram a millimetre across has.

@@ -11,7 +11,7 @@ import re
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from opspace_ctrl.errors import UnsafeXmlError, UrdfSyntaxError, listed, quoted
+from ..errors import UnsafeXmlError, UrdfSyntaxError, listed, quoted
 
 # The largest real URDF measured is 0.2 MB, 12 levels deep and 6000 elements.
 MAX_BYTES = 32 * 1024 * 1024

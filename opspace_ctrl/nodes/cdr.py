@@ -15,7 +15,7 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from opspace_ctrl.nodes.messages import SECOND, nanoseconds
+from .messages import SECOND, nanoseconds
 
 __all__ = [
     "Command",

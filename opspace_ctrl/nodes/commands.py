@@ -7,9 +7,9 @@ from math import isfinite
 import numpy as np
 from std_msgs.msg import Float64MultiArray
 
-from opspace_ctrl.nodes import qos
-from opspace_ctrl.nodes.cdr import Command
-from opspace_ctrl.nodes.runtime import publish_last
+from . import qos
+from .cdr import Command
+from .runtime import publish_last
 
 __all__ = ["Commands"]
 

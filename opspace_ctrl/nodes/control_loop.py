@@ -19,15 +19,15 @@ import numpy as np
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
-from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.safety.gates import BIT, Safety
-from opspace_ctrl.control.safety.guard import Guard
-from opspace_ctrl.nodes import privileges, qos
-from opspace_ctrl.nodes.cdr import JointStateReader, OdometryReader
-from opspace_ctrl.nodes.commands import Commands
-from opspace_ctrl.nodes.intake import Intake
-from opspace_ctrl.nodes.statistics import LoopStatistics
-from opspace_ctrl.nodes.waiting import make_waiter
+from ..control.controller import Controller
+from ..control.safety.gates import BIT, Safety
+from ..control.safety.guard import Guard
+from . import privileges, qos
+from .cdr import JointStateReader, OdometryReader
+from .commands import Commands
+from .intake import Intake
+from .statistics import LoopStatistics
+from .waiting import make_waiter
 
 __all__ = ["ControlLoop"]
 

@@ -15,13 +15,13 @@ from typing import Any
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import Trigger
 
-from opspace_ctrl.control.settings import ControllerSettings, controller_settings
-from opspace_ctrl.control.tables import controller_table
-from opspace_ctrl.errors import ConfigurationError, OpspaceError
-from opspace_ctrl.nodes.declared import NODE_OPTIONS, Declared
-from opspace_ctrl.nodes.robot import Description, load
-from opspace_ctrl.nodes.runtime import DONE, Stop, run_lifecycle
-from opspace_ctrl.nodes.session import Session
+from ..control.settings import ControllerSettings, controller_settings
+from ..control.tables import controller_table
+from ..errors import ConfigurationError, OpspaceError
+from .declared import NODE_OPTIONS, Declared
+from .robot import Description, load
+from .runtime import DONE, Stop, run_lifecycle
+from .session import Session
 
 __all__ = ["ControllerNode", "main"]
 

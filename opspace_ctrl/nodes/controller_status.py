@@ -10,15 +10,15 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.safety.gates import Safety, names_of
-from opspace_ctrl.nodes import privileges, qos
-from opspace_ctrl.nodes.commands import Commands
-from opspace_ctrl.nodes.control_loop import ControlLoop
-from opspace_ctrl.nodes.intake import Intake
-from opspace_ctrl.nodes.messages import diagnostic
-from opspace_ctrl.nodes.statistics import judge
-from opspace_ctrl.nodes.targets import Targets
+from ..control.controller import Controller
+from ..control.safety.gates import Safety, names_of
+from . import privileges, qos
+from .commands import Commands
+from .control_loop import ControlLoop
+from .intake import Intake
+from .messages import diagnostic
+from .statistics import judge
+from .targets import Targets
 
 __all__ = ["ControllerStatus"]
 

@@ -20,8 +20,8 @@ from rcl_interfaces.msg import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
-from opspace_ctrl.errors import OpspaceError
-from opspace_ctrl.parameters import Parameter, checked, checked_value
+from ..errors import OpspaceError
+from ..parameters import Parameter, checked, checked_value
 
 __all__ = ["NODE_OPTIONS", "Declared", "descriptor"]
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from opspace_ctrl import frame_pose
-from opspace_ctrl.errors import TargetError, listed, quoted
-from opspace_ctrl.model import Model
-from opspace_ctrl.model.rotations import from_quaternion, quaternion_conjugate, quaternion_product
+
+from ..errors import TargetError, listed, quoted
+from ..model import Model
+from ..model.rotations import from_quaternion, quaternion_conjugate, quaternion_product
 
 __all__ = ["Frames", "Placement"]
 

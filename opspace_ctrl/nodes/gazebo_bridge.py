@@ -23,15 +23,15 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray
 
-from opspace_ctrl.nodes import qos
-from opspace_ctrl.nodes.declared import NODE_OPTIONS, Declared
-from opspace_ctrl.nodes.gazebo_forces import ForceGuard
-from opspace_ctrl.nodes.gazebo_states import BaseTwist, JointSelection, Pairing
-from opspace_ctrl.nodes.gazebo_table import BRIDGE_TABLE, CONTROL, ODOMETRY, STATES, check_bridge
-from opspace_ctrl.nodes.gazebo_world import ServiceWorld, World
-from opspace_ctrl.nodes.messages import diagnostic, nanoseconds, quaternion_of, twist_of, vector_of
-from opspace_ctrl.nodes.runtime import DONE, LAST_WORD, run
-from opspace_ctrl.nodes.waiting import make_waiter
+from . import qos
+from .declared import NODE_OPTIONS, Declared
+from .gazebo_forces import ForceGuard
+from .gazebo_states import BaseTwist, JointSelection, Pairing
+from .gazebo_table import BRIDGE_TABLE, CONTROL, ODOMETRY, STATES, check_bridge
+from .gazebo_world import ServiceWorld, World
+from .messages import diagnostic, nanoseconds, quaternion_of, twist_of, vector_of
+from .runtime import DONE, LAST_WORD, run
+from .waiting import make_waiter
 
 __all__ = ["GazeboBridge", "main"]
 

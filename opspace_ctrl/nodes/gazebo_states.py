@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from opspace_ctrl.model.rotations import (
+from ..model.rotations import (
     from_quaternion,
     quaternion_conjugate,
     quaternion_log,

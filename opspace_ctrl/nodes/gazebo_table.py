@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from opspace_ctrl.errors import ParameterError
-from opspace_ctrl.nodes.names import ros_name
-from opspace_ctrl.parameters import Parameter
+from ..errors import ParameterError
+from ..parameters import Parameter
+from .names import ros_name
 
 __all__ = [
     "BRIDGE_TABLE",

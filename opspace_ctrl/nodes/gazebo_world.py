@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from opspace_ctrl.errors import GazeboError
+from ..errors import GazeboError
 
 __all__ = ["ServiceWorld", "World"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from opspace_ctrl.model import Model
-from opspace_ctrl.nodes import joint_state, stamps
-from opspace_ctrl.nodes.cdr import Base, State
-from opspace_ctrl.nodes.joint_state import JointStates
-from opspace_ctrl.nodes.odometry import Odometry
-from opspace_ctrl.nodes.stamps import Stamps
+from ..model import Model
+from . import joint_state, stamps
+from .cdr import Base, State
+from .joint_state import JointStates
+from .odometry import Odometry
+from .stamps import Stamps
 
 __all__ = ["Intake"]
 

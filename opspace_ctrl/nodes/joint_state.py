@@ -7,9 +7,9 @@ from math import isfinite
 
 import numpy as np
 
-from opspace_ctrl.errors import ConfigurationError, listed
-from opspace_ctrl.model import Model
-from opspace_ctrl.model.joints import NQ, JointType
+from ..errors import ConfigurationError, listed
+from ..model import Model
+from ..model.joints import NQ, JointType
 
 __all__ = ["FINITE", "FOREIGN", "JointStates", "NAMES", "OK", "SIZE"]
 

@@ -11,8 +11,9 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from opspace_ctrl import frame_pose
-from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.nodes.messages import pose_message, vector_message
+
+from ..control.controller import Controller
+from .messages import pose_message, vector_message
 
 __all__ = ["Markers"]
 
@@ -36,10 +37,9 @@ class Markers:
             controller.model,
         )
         specs = [task.spec for task in controller.settings.tasks]
-        ends = np.cumsum([6 if spec.rows == "pose" else 3 for spec in specs], dtype=int)
+        starts = np.cumsum([0, *(len(spec.task().selection()) for spec in specs)])
         self._tasks = [
-            (number, spec, int(end) - (6 if spec.rows == "pose" else 3))
-            for number, (spec, end) in enumerate(zip(specs, ends))
+            (number, spec, int(start)) for number, (spec, start) in enumerate(zip(specs, starts))
         ]
         weight = float(np.linalg.norm(self._model.gravity)) * self._model.total_mass
         self._newton = FORCE / (weight or FORCELESS)

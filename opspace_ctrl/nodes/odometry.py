@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from opspace_ctrl.nodes.cdr import Base
+from .cdr import Base
 
 __all__ = ["FINITE", "FRAME", "OK", "Odometry", "QUATERNION"]
 

@@ -16,10 +16,10 @@ from rclpy.timer import Timer
 from std_msgs.msg import Float64, Float64MultiArray, Header
 from visualization_msgs.msg import MarkerArray
 
-from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.nodes import qos
-from opspace_ctrl.nodes.markers import Markers
-from opspace_ctrl.nodes.messages import matrix_message, pose_message, vector_message
+from ..control.controller import Controller
+from . import qos
+from .markers import Markers
+from .messages import matrix_message, pose_message, vector_message
 
 __all__ = ["Outputs"]
 

@@ -12,11 +12,11 @@ from typing import Any
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from opspace_ctrl.errors import SourceError, quoted
-from opspace_ctrl.model import Model, load_robot, load_urdf
-from opspace_ctrl.model.source import ROBOTS
-from opspace_ctrl.nodes import qos
-from opspace_ctrl.nodes.waiting import make_waiter
+from ..errors import SourceError, quoted
+from ..model import Model, load_robot, load_urdf
+from ..model.source import ROBOTS
+from . import qos
+from .waiting import make_waiter
 
 __all__ = ["Description", "load"]
 

@@ -14,17 +14,17 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
-from opspace_ctrl.dynamics import frame_pose
-from opspace_ctrl.errors import ConfigurationError, OpspaceError, listed, quoted
-from opspace_ctrl.model import Model
-from opspace_ctrl.model.joints import NV
-from opspace_ctrl.model.rotations import from_quaternion
-from opspace_ctrl.nodes import qos
-from opspace_ctrl.nodes.messages import stamp_of, wrench_of
-from opspace_ctrl.nodes.names import ros_name
-from opspace_ctrl.nodes.waiting import make_waiter
-from opspace_ctrl.sim.joint_index import base_index
-from opspace_ctrl.sim.plant.plant import Measurement
+from ..dynamics import frame_pose
+from ..errors import ConfigurationError, OpspaceError, listed, quoted
+from ..model import Model
+from ..model.joints import NV
+from ..model.rotations import from_quaternion
+from ..sim.joint_index import base_index
+from ..sim.plant.plant import Measurement
+from . import qos
+from .messages import stamp_of, wrench_of
+from .names import ros_name
+from .waiting import make_waiter
 
 __all__ = ["RobotTopics", "joint_order"]
 

@@ -8,22 +8,23 @@ import numpy as np
 from std_msgs.msg import Header
 
 from opspace_ctrl import frame_pose
-from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.safety.gates import BIT, HELD, Safety
-from opspace_ctrl.control.safety.guard import Guard
-from opspace_ctrl.control.settings import ControllerSettings
-from opspace_ctrl.errors import ConfigurationError
-from opspace_ctrl.model import Model
-from opspace_ctrl.nodes import privileges
-from opspace_ctrl.nodes.commands import Commands
-from opspace_ctrl.nodes.control_loop import ControlLoop
-from opspace_ctrl.nodes.controller_status import ControllerStatus
-from opspace_ctrl.nodes.frames import Frames
-from opspace_ctrl.nodes.intake import Intake
-from opspace_ctrl.nodes.messages import stamp_of
-from opspace_ctrl.nodes.outputs import Outputs
-from opspace_ctrl.nodes.targets import Targets
-from opspace_ctrl.nodes.transforms import BaseTransform, has_tf2
+
+from ..control.controller import Controller
+from ..control.safety.gates import BIT, HELD, Safety
+from ..control.safety.guard import Guard
+from ..control.settings import ControllerSettings
+from ..errors import ConfigurationError
+from ..model import Model
+from . import privileges
+from .commands import Commands
+from .control_loop import ControlLoop
+from .controller_status import ControllerStatus
+from .frames import Frames
+from .intake import Intake
+from .messages import stamp_of
+from .outputs import Outputs
+from .targets import Targets
+from .transforms import BaseTransform, has_tf2
 
 __all__ = ["Session"]
 

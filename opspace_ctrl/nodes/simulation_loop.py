@@ -14,11 +14,11 @@ from concurrent.futures import Future
 from time import monotonic
 from typing import Any
 
-from opspace_ctrl.errors import ConfigurationError, SimulationError
-from opspace_ctrl.nodes.pacing import Pacer
-from opspace_ctrl.nodes.robot_topics import RobotTopics
-from opspace_ctrl.nodes.stamping import Stamping
-from opspace_ctrl.sim.plant.plant import Measurement, Plant
+from ..errors import ConfigurationError, SimulationError
+from ..sim.plant.plant import Measurement, Plant
+from .pacing import Pacer
+from .robot_topics import RobotTopics
+from .stamping import Stamping
 
 __all__ = ["SimulationLoop"]
 

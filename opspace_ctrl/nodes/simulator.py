@@ -12,19 +12,19 @@ from typing import Any
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import SetBool, Trigger
 
-from opspace_ctrl.errors import ConfigurationError, OpspaceError
-from opspace_ctrl.model.source import ROBOTS
-from opspace_ctrl.nodes.declared import NODE_OPTIONS, Declared
-from opspace_ctrl.nodes.privileges import quiet_interpreter, restore_interpreter
-from opspace_ctrl.nodes.robot import load
-from opspace_ctrl.nodes.robot_topics import RobotTopics, joint_order
-from opspace_ctrl.nodes.runtime import DONE, Stop, run_lifecycle
-from opspace_ctrl.nodes.simulation_loop import SimulationLoop
-from opspace_ctrl.nodes.simulator_status import SimulatorStatus
-from opspace_ctrl.sim.plant.faults import Schedule, load_faults
-from opspace_ctrl.sim.plant.plant import Plant
-from opspace_ctrl.sim.settings import SIMULATOR_TABLE, locked_joints, simulator_settings
-from opspace_ctrl.sim.simulator import make_simulator
+from ..errors import ConfigurationError, OpspaceError
+from ..model.source import ROBOTS
+from ..sim.plant.faults import Schedule, load_faults
+from ..sim.plant.plant import Plant
+from ..sim.settings import SIMULATOR_TABLE, locked_joints, simulator_settings
+from ..sim.simulator import make_simulator
+from .declared import NODE_OPTIONS, Declared
+from .privileges import quiet_interpreter, restore_interpreter
+from .robot import load
+from .robot_topics import RobotTopics, joint_order
+from .runtime import DONE, Stop, run_lifecycle
+from .simulation_loop import SimulationLoop
+from .simulator_status import SimulatorStatus
 
 __all__ = ["SimulatorNode", "main"]
 

@@ -8,11 +8,11 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from opspace_ctrl.nodes import qos
-from opspace_ctrl.nodes.messages import diagnostic
-from opspace_ctrl.nodes.privileges import collect_garbage
-from opspace_ctrl.nodes.robot_topics import RobotTopics
-from opspace_ctrl.nodes.simulation_loop import SimulationLoop
+from . import qos
+from .messages import diagnostic
+from .privileges import collect_garbage
+from .robot_topics import RobotTopics
+from .simulation_loop import SimulationLoop
 
 __all__ = ["SimulatorStatus"]
 

@@ -16,12 +16,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
-from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.targets.target import unit_quaternion, vector
-from opspace_ctrl.errors import OpspaceError, TargetError
-from opspace_ctrl.nodes import qos
-from opspace_ctrl.nodes.frames import Frames
-from opspace_ctrl.nodes.messages import nanoseconds, quaternion_of, twist_of, vector_of, wrench_of
+from ..control.controller import Controller
+from ..control.targets.target import unit_quaternion, vector
+from ..errors import OpspaceError, TargetError
+from . import qos
+from .frames import Frames
+from .messages import nanoseconds, quaternion_of, twist_of, vector_of, wrench_of
 
 __all__ = ["Targets"]
 

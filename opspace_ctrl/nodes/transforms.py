@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from geometry_msgs.msg import TransformStamped
 
-from opspace_ctrl.nodes.messages import stamp_of
-from opspace_ctrl.nodes.odometry import Odometry
+from .messages import stamp_of
+from .odometry import Odometry
 
 __all__ = ["BaseTransform", "has_tf2"]
 

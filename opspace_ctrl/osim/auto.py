@@ -6,6 +6,8 @@ from time import perf_counter_ns
 
 import numpy as np
 
+from ..model.connectivity import depths
+
 __all__ = ["choose", "predicted_operations"]
 
 CLOSE = 2.5  # methods within this factor of the fewest operations are timed
@@ -17,8 +19,8 @@ def predicted_operations(ospace) -> dict[str, float]:
 
     d is the support of a block's rows, `shared` what two blocks share (d_i and d_ij of the paper).
     """
-    supports, model = ospace._supports, ospace.model
-    depth = np.array([len(p) for p in _paths(model.parent_expanded)])
+    supports, model = ospace._space.supports, ospace.model
+    depth = depths(model.parent_expanded)
     rows = np.array([len(b.selection) for b in ospace._blocks])
     d = np.array([len(s) for s in supports.slots])
     shared = np.array([[len(set(a) & set(b)) for b in supports.slots] for a in supports.slots])
@@ -41,13 +43,6 @@ def predicted_operations(ospace) -> dict[str, float]:
     }
 
 
-def _paths(parent) -> list[list[int]]:
-    paths: list[list[int]] = []
-    for i, p in enumerate(parent):
-        paths.append([*(paths[p] if p >= 0 else []), i])
-    return paths
-
-
 def choose(ospace, able: tuple[str, ...]) -> tuple[str, str]:
     """The fastest of the able methods, and why."""
     predicted = predicted_operations(ospace)
@@ -56,13 +51,14 @@ def choose(ospace, able: tuple[str, ...]) -> tuple[str, str]:
     # no model of a foreign method: it is timed
     close += [name for name in able if name not in predicted]
     if len(close) == 1:
-        return close[
-            0
-        ], f"{close[0]}: {fewest:.0f} operations, all others more than {CLOSE} times as many"
+        why = f"{fewest:.0f} operations, all others more than {CLOSE} times as many"
+        return close[0], f"{close[0]}: {why}"
     before, times = ospace._method, _timings(ospace, close)
     ospace._use(before)
-    best = min(times, key=times.get)
-    figures = ", ".join(f"{name} {times[name]:.2f} us" for name in sorted(times, key=times.get))
+    best = min(times, key=times.__getitem__)
+    figures = ", ".join(
+        f"{name} {times[name]:.2f} us" for name in sorted(times, key=times.__getitem__)
+    )
     left = [f"{name} {predicted[name]:.0f}" for name in able if name not in close]
     why = f"{best}: fastest here ({figures})"
     return best, why + (
@@ -83,6 +79,6 @@ def _timings(ospace, names: list[str]) -> dict[str, float]:
             ospace._use(name)
             for _ in range(CALLS):
                 start = perf_counter_ns()
-                ospace._calls.update(q).inertia_inv  # noqa: B018 computes it; a subclass may have an `update` of its own
+                ospace._inertia_inv_at(q)
                 best[name] = min(best[name], (perf_counter_ns() - start) / 1e3)
     return best

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from ..jit import kernel
-from ..lanes import WIDTH, load, splat, store, total
+from ..compiled.jit import kernel
+from ..compiled.lanes import W, splat, total
 
 SWEEPS = 60  # QL needs two or three a value
 
@@ -19,14 +19,14 @@ def tridiagonalise(A, m, d, e, Z):
     """Z A Z^T = tridiagonal with diagonal d and off-diagonal e. Spoils A, whose rows m and m + 1 are scratch."""
     v, p = m, m + 1
     for i in range(m):
-        for j in range(0, m, WIDTH):
-            store(Z, i, j, splat(0.0))
+        for j in range(0, m, W):
+            Z[i, j : j + W] = 0.0
         Z[i, i] = 1.0
     for k in range(m - 2):
         tail = 0.0
-        for j in range(0, m, WIDTH):
-            store(A, v, j, splat(0.0))
-            store(A, p, j, splat(0.0))
+        for j in range(0, m, W):
+            A[v, j : j + W] = 0.0
+            A[p, j : j + W] = 0.0
         for j in range(k + 1, m):
             A[v, j] = A[k, j]
         for j in range(k + 2, m):
@@ -47,27 +47,27 @@ def tridiagonalise(A, m, d, e, Z):
 @kernel
 def _reflect(A, m, k, v, p, beta, Z):
     """A and Z after the reflection 1 - beta v v^T, which touches rows and columns past k."""
-    start, dot = (k + 1) - (k + 1) % WIDTH, 0.0
+    start, dot = (k + 1) - (k + 1) % W, 0.0
     for i in range(k + 1, m):
         found = splat(0.0)
-        for j in range(start, m, WIDTH):
-            found = found + load(A, i, j) * load(A, v, j)
+        for j in range(start, m, W):
+            found = found + A[i, j : j + W] * A[v, j : j + W]
         A[p, i] = beta * total(found)
         dot += A[p, i] * A[v, i]
     half = 0.5 * beta * dot
-    for j in range(start, m, WIDTH):
-        store(A, p, j, load(A, p, j) - half * load(A, v, j))
+    for j in range(start, m, W):
+        A[p, j : j + W] = A[p, j : j + W] - half * A[v, j : j + W]
     for i in range(k + 1, m):
         a, b = A[v, i], A[p, i]
-        for j in range(start, m, WIDTH):
-            store(A, i, j, load(A, i, j) - (a * load(A, p, j) + b * load(A, v, j)))
-    for j in range(0, m, WIDTH):
+        for j in range(start, m, W):
+            A[i, j : j + W] = A[i, j : j + W] - (a * A[p, j : j + W] + b * A[v, j : j + W])
+    for j in range(0, m, W):
         found = splat(0.0)
         for i in range(k + 1, m):
-            found = found + A[v, i] * load(Z, i, j)
+            found = found + A[v, i] * Z[i, j : j + W]
         found = beta * found
         for i in range(k + 1, m):
-            store(Z, i, j, load(Z, i, j) - A[v, i] * found)
+            Z[i, j : j + W] = Z[i, j : j + W] - A[v, i] * found
 
 
 @kernel
@@ -102,10 +102,10 @@ def _sweep(l, end, m, d, e, Z):
         p = s * r
         d[i + 1] = g + p
         g = c * r - b
-        for j in range(0, m, WIDTH):
-            upper, lower = load(Z, i + 1, j), load(Z, i, j)
-            store(Z, i + 1, j, s * lower + c * upper)
-            store(Z, i, j, c * lower - s * upper)
+        for j in range(0, m, W):
+            upper, lower = Z[i + 1, j : j + W], Z[i, j : j + W]
+            Z[i + 1, j : j + W] = s * lower + c * upper
+            Z[i, j : j + W] = c * lower - s * upper
     d[l] -= p
     e[l] = g
     e[end] = 0.0

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
-from numba.types import int64, void
 
-from ..dynamics import aba, dual, entries
-from ..dynamics import layout as dyn
-from ..dynamics.pack import Nodes, pack
-from ..dynamics.state import OK, TOO_LARGE
-from ..errors import ConfigurationError
-from ..jit import entry
+from ..compiled.jit import address, entry
+from ..compiled.workspace import workspace_at
+from ..dynamics import aba
+from ..dynamics.dual import dual_inertias
+from ..dynamics.entries import at_configuration, tree_at
+from ..dynamics.fields import Dual
+from ..dynamics.functions import call, run
 from ..model import Model
 from ..model.rotations import skew
-from .methods import base_invariant
+from .methods.base_invariant import BaseInvariant
 from .registry import methods
 
 __all__ = ["link_inertias"]
 
+_dual_at = workspace_at(Dual)
 
-@entry(void(int64))
-def _find(w):
-    aba.articulated_inertias(w)
-    dual.dual_inertias(w)
+
+@entry(address, address)
+def _find(dual_address, address):
+    """Articulated inertias and their duals, after the kinematics."""
+    tree = tree_at(address)
+    aba.articulated_inertias(tree)
+    dual_inertias(tree, _dual_at(dual_address))
 
 
 def link_inertias(model: Model, q) -> np.ndarray:
@@ -34,16 +38,12 @@ def link_inertias(model: Model, q) -> np.ndarray:
         MethodError: The base is fixed, or there are mimic joints.
         ConfigurationError: q is no configuration.
     """
-    base_invariant.method.check(model, (), methods(model))
-    nodes, work = Nodes(model), pack(model)
-    dual.lay_out(work)
-    if entries.at_configuration.call(model.check_configuration(q), work.address) != OK:
-        raise ConfigurationError(f"{model.name}: {TOO_LARGE}")
-    _find.call(work.address)
-    P, S = (work[slot].reshape(-1, 6, 8)[nodes.last, :, :6] for slot in (dyn.IA, dyn.DUAL))
-    return np.array(
-        [_moved(inertia, work[dyn.P][:, node]) for inertia, node in zip(P + S, nodes.last)]
-    )
+    BaseInvariant.check(model, (), methods(model))
+    tree = run(model, at_configuration, (q,), "")
+    dual, last = Dual(n=tree.n), tree.nodes.last
+    call(_find, dual.address, tree.address)
+    P, S = (rows.reshape(-1, 6, 8)[last, :, :6] for rows in (tree.IA, dual.S))
+    return np.array([_moved(inertia, tree.p[:, node]) for inertia, node in zip(P + S, last)])
 
 
 def _moved(inertia: np.ndarray, p: np.ndarray) -> np.ndarray:

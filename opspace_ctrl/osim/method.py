@@ -1,77 +1,72 @@
-"""What a method is: a kernel, and what it can carry."""
+"""What a method is: a stage that computes the inverse operational-space inertia, its memory, and what it can carry."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
 
+from ..compiled.workspace import Workspace, call, constant
 from ..dynamics.dual import held_bases
-from ..dynamics.layout import Workspace
 from ..errors import MethodError
-from ..jit import METHOD
 from ..model import Model
-from .pack import Supports
-from .tasks import Block
+from .tasks import FEATURES, Block
 
-__all__ = ["Method"]
+if TYPE_CHECKING:
+    from .build import TaskSpace
 
-_FEATURES = {
-    "mimic": "mimic joints",
-    "relative": "relative tasks",
-    "center_of_mass": "centre-of-mass tasks",
-}
+__all__ = ["EVERYTHING", "LTDL", "LTL", "PLAIN", "Method"]
 
-
-def _no_tables(work: Workspace, supports: Supports) -> None:
-    """A method that needs no tables of its own."""
+PLAIN, LTDL, LTL = 0, 1, 2  # what is in tree.H: the matrix itself, or its factors
+# of a method that needs no more than J and H
+EVERYTHING = ("mimic", *(name for name, _ in FEATURES.values()))
 
 
-@dataclass(frozen=True, eq=False)
-class Method:
-    """A way to compute the inverse operational-space inertia.
+class Method(Workspace):
+    """A way to compute the inverse operational-space inertia; one with tables or scratch of its own declares fields.
+
+    A subclass has a stage `@stage(Space, Subclass, fills="inertia_inv")`. It finds kinematics and task Jacobian done,
+    writes Lambda_inv (upper triangle of blocks at least, in rising order of the blocks: a register may overrun into the
+    next) and J H^-1 x to Jx, may spoil tree.x, allocates nothing and never raises.
 
     Attributes:
         name: What users call it.
-        inertia_inv: A kernel `int64(int64)` (see `jit.kernel`): takes the address of a workspace in which kinematics
-            and task Jacobian are done, writes Lambda^-1 to LI (upper triangle of blocks at least) and J H^-1 W to X,
-            may spoil W, returns 0. It allocates nothing and never raises.
-        factor: "ltdl" or "ltl" if it leaves H so factored, else "".
-        carries: Which of "mimic", "relative", "center_of_mass" it can carry.
+        leaves: What it leaves in tree.H: PLAIN, LTDL or LTL.
+        carries: Which of "mimic" and the names in `tasks.FEATURES` it can carry.
         floating_only: Only for robots whose trees all have floating bases, free of armature.
-        tables: Called once when the method is built for a robot and tasks, to `put` into the slots METHOD .. + 7.
     """
 
-    name: str
-    inertia_inv: Callable
-    factor: str = ""
-    carries: tuple[str, ...] = ()
-    floating_only: bool = False
-    tables: Callable[[Workspace, Supports], None] = _no_tables
+    leaves_H = constant("", "PLAIN, LTDL or LTL: what the method leaves in tree.H", int)
+    inertia_inv = call("(space, method): writes Lambda_inv, and J H^-1 x to Jx")
 
-    @property
-    def kernel(self) -> tuple:
-        """For `compile_ahead.together`."""
-        return self.inertia_inv, METHOD
+    name: ClassVar[str]
+    leaves: ClassVar[int] = PLAIN
+    carries: ClassVar[tuple[str, ...]] = ()
+    floating_only: ClassVar[bool] = False
 
-    def missing(self, model: Model, blocks: Iterable[Block]) -> list[str]:
+    def __init__(self, **given):
+        super().__init__(leaves_H=self.leaves, **given)
+
+    @classmethod
+    def for_space(cls, space: TaskSpace) -> Method:
+        """The method with its tables for a robot and tasks."""
+        return cls()
+
+    @classmethod
+    def missing(cls, model: Model, blocks: Iterable[Block]) -> list[str]:
         """What the model and tasks ask for that this method does not carry."""
-        wanted = {
-            "mimic": bool(model.is_mimic.any()),
-            "relative": any(b.is_relative for b in blocks),
-            "center_of_mass": any(b.is_center_of_mass for b in blocks),
-        }
-        lacking = [
-            _FEATURES[name] for name, asked in wanted.items() if asked and name not in self.carries
-        ]
-        if self.floating_only:
-            lacking += held_bases(model)
-        return lacking
+        kinds = {block.kind for block in blocks}
+        wanted = [FEATURES[kind] for kind in FEATURES if kind in kinds]
+        if model.is_mimic.any():
+            wanted.insert(0, ("mimic", "mimic joints"))
+        lacking = [words for name, words in wanted if name not in cls.carries]
+        return lacking + (held_bases(model) if cls.floating_only else [])
 
-    def check(self, model: Model, blocks: Iterable[Block], able: Iterable[str]) -> None:
+    @classmethod
+    def check(cls, model: Model, blocks: Iterable[Block], able: Iterable[str]) -> None:
         """Raise MethodError, naming the methods that are able, if this one cannot carry the model and tasks."""
-        lacking = self.missing(model, blocks)
+        lacking = cls.missing(model, blocks)
         if lacking:
             raise MethodError(
-                f"method {self.name!r} cannot carry {' or '.join(lacking)} ({model.name}); "
+                f"method {cls.name!r} cannot carry {' or '.join(lacking)} ({model.name}); "
                 f"able: {', '.join(able) or 'none'}"
             )

@@ -4,55 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compile_ahead import together
-from ..dynamics import layout as dyn
-from ..dynamics.layout import Workspace
-from ..dynamics.pack import pack
+from ..compiled.jit import MISFIT, prepare
+from ..dynamics.build import RobotTree
+from ..dynamics.fields import Tree
 from ..dynamics.state import TOO_LARGE
 from ..errors import ConfigurationError, quoted
-from ..fastmethod import Compiled, FastProperty, fast, install
-from ..jit import address_of
 from ..model import Model
 from ..model.configuration import check_vector
-from . import layout as at
-from . import tick
+from . import entries
 from .auto import choose
-from .needs import FIRST, needed_kernels
-from .pack import pack_tasks
+from .build import TaskSpace
+from .fields import Space
+from .method import Method
 from .registry import able_methods, get_method
 from .response import typical_response
 from .tasks import blocks_of, parse_tasks
-from .tick import BIAS, INERTIA, INERTIA_INV, JACOBIAN, JBAR, NULL_SPACE, STATE, to_read
+from .tick import BIAS, INERTIA, INERTIA_INV, JACOBIAN, JBAR, NULL_SPACE, STATE
 
 __all__ = ["OperationalSpace"]
 
+FIRST = "sparse_ltdl"  # the method that every space begins with
 TRIP, DAMPING, CUT = 1e-7, 1e-7, 1e-9
 
 
-def _result(bit: int, view: int, doc: str) -> FastProperty:
-    """An attribute that shows a result, computed when it is read."""
-    return FastProperty(tick.read, to_read(bit, view), doc)
-
-
-class _Calls(Compiled):
-    """The compiled calls by themselves: None where they refuse."""
-
-    @fast(tick.control)
-    def control(self, *given) -> np.ndarray | None:
-        """`OperationalSpace.control`."""
-
-    @fast(tick.update)
-    def update(self, *given) -> _Calls | None:
-        """`OperationalSpace.update`."""
-
-    @fast(tick.torque)
-    def torque(self, *given) -> np.ndarray | None:
-        """`OperationalSpace.torque`."""
-
-    inertia_inv = _result(INERTIA_INV, at.INERTIA_INV_VIEW, "`OperationalSpace.inertia_inv`.")
-
-
-class OperationalSpace(Compiled):
+class OperationalSpace:
     """Task Jacobian, operational-space inertia, null space and torque of a robot.
 
     Give it a state with `update` and read what you need; each quantity is computed when first read, and what was read
@@ -83,40 +58,40 @@ class OperationalSpace(Compiled):
             )
         self.model, self.tasks = model, parse_tasks(tasks)
         self._blocks = blocks_of(model, self.tasks)
-        self.m = self._blocks[-1].row + len(self._blocks[-1].selection)
-        together(needed_kernels(model, self._blocks, method))
-        self._work = pack(model)
-        self._supports = pack_tasks(self._work, model, self._blocks)
-        self._work[at.THRESHOLD][:] = TRIP, DAMPING, CUT
-        self._built: dict[str, Workspace] = {}
-        self._calls = _Calls()
-        self._head = self._calls._head = self._work.head
-        self._show(model)
-        install(_Calls)
-        install(OperationalSpace)
+        prepare(self.needed_stages(method))
+        self._space = space = TaskSpace(RobotTree(model), self._blocks)
+        space.trip, space.damping, space.cut = TRIP, DAMPING, CUT
+        self.m: int = space.m
+        self._address = space.address
+        self._no_force, self._no_tau0 = np.zeros(self.m), np.zeros(model.nv)
+        self._built: dict[str, Method] = {}
+        self._done = self._read = (
+            0  # bits of `tick`: what is computed, and has been read, of the state at hand
+        )
+        self._show()
         self._use(FIRST)
-        self._work[at.SCALE][: self.m] = np.sqrt(typical_response(self))
+        space.scale[: self.m] = np.sqrt(typical_response(self))
         self._select(method, timed_on=self)
-        self._forget(0)
+        self._done = self._read = 0
 
-    def _show(self, model: Model) -> None:
-        """Make the read-only views of results that the compiled calls hand out."""
-        square = np.s_[: self.m, : self.m]
-        for view, slot, rows in (
-            (at.TORQUE_VIEW, at.TORQUE, ...),
-            (at.JACOBIAN_VIEW, at.J_DENSE, ...),
-            (at.JDOT_V_VIEW, at.JDOT_V, np.s_[: self.m]),
-            (at.BIAS_VIEW, dyn.BIAS, ...),
-            (at.INERTIA_INV_VIEW, at.LI, square),
-            (at.INERTIA_VIEW, at.LAMBDA, square),
-            (at.JBAR_VIEW, at.JBAR, np.s_[: model.nv, : self.m]),
-            (at.NULL_SPACE_VIEW, at.N_T, ...),
-            (at.STATUS_VIEW, at.STATUS, ...),
-        ):
-            shown = self._work[slot][rows]
-            shown = (shown.T if slot == at.N_T else shown).view()
-            shown.setflags(write=False)
-            self._work.keep(view, shown)
+    def needed_stages(self, method: str) -> list:
+        """What has to be compiled: any of the able methods may be auto's choice, or timed for it."""
+        able = able_methods(self.model, self._blocks)
+        names = [name for name in able if method in ("auto", name) or name == FIRST]
+        stages = [stage for name in names for stage in get_method(name).stages.values()]
+        return [*Tree.stages.values(), *Space.stages.values(), *stages, *entries.ALL]
+
+    def _show(self) -> None:
+        """Make the read-only views of results."""
+        space, m, nv = self._space, self.m, self.model.nv
+        self._tau = _read_only(space.tau)
+        self._jacobian = _read_only(space.J_dense)
+        self._bias_acceleration = _read_only(space.Jdot_v[:m])
+        self._bias_forces = _read_only(space.tree.h)
+        self._inertia_inv = _read_only(space.Lambda_inv[:m, :m])
+        self._inertia = _read_only(space.Lambda[:m, :m])
+        self._jbar = _read_only(space.Jbar[:nv, :m])
+        self._null_space = _read_only(space.N_T.T)
 
     # ---- the method ----
 
@@ -136,9 +111,8 @@ class OperationalSpace(Compiled):
         """Use a method by name; "auto" is timed on a twin unless told otherwise, since this one may be ticking."""
         able = able_methods(self.model, self._blocks)
         if name == "auto":
-            name, self.choice = choose(
-                timed_on or OperationalSpace(self.model, self.tasks, "sparse_ltdl"), able
-            )
+            timed_on = timed_on or OperationalSpace(self.model, self.tasks, FIRST)
+            name, self.choice = choose(timed_on, able)
         else:
             get_method(name).check(self.model, self._blocks, able)
             self.choice = f"{name}: asked for by name"
@@ -149,106 +123,135 @@ class OperationalSpace(Compiled):
         able = able_methods(self.model, self._blocks)
         for name in names:
             get_method(name).check(self.model, self._blocks, able)
-        together(get_method(name).kernel for name in names or able)
+        prepare(stage for name in names or able for stage in get_method(name).stages.values())
         for name in names or able:
             self._build(name)
 
-    def _build(self, name: str) -> Workspace:
-        """Compile a method and lay out its tables, once, under a header of its own: another thread may be ticking."""
+    def _build(self, name: str) -> Method:
+        """Compile a method and make its tables, once: another thread may be ticking."""
         if name not in self._built:
-            method, own = get_method(name), Workspace()
-            method.tables(own, self._supports)
-            own.allocate()
-            own.set_count(at.INERTIA_INV, address_of(method.inertia_inv))
-            own.set_count(
-                at.LEAVES_H, {"": at.PLAIN, "ltdl": at.LTDL, "ltl": at.LTL}[method.factor]
-            )
-            self._built[name] = own
+            self._built[name] = get_method(name).for_space(self._space)
         return self._built[name]
 
     def _use(self, name: str) -> None:
-        header = self._build(name).header(at.INERTIA_INV, at.END)
-        # one write: a tick sees the old method or the new one
-        self._work.set_header(at.INERTIA_INV, header)
+        self._space.method = self._build(
+            name
+        )  # one write: a tick sees the old method or the new one
         self._method = name
-        self._forget(STATE)
+        self._forget()
 
-    def _forget(self, but: int) -> None:
-        """Results are no longer those of the state at hand, but for some (bits of `tick`)."""
-        for slot in (at.DONE, at.READ):
-            self._work.set_count(slot, self._work.count(slot) & but)
+    def _forget(self) -> None:
+        """Results are no longer those of the state at hand."""
+        self._done &= STATE
+        self._read &= STATE
+        self._space.done = self._done
 
     # ---- the state ----
 
-    @fast(tick.update)
     def update(self, q, v=None) -> OperationalSpace:
-        """Take a configuration and a velocity (zero if not given).
+        """Take a configuration and a velocity (zero if not given), and compute at once what was read of the last.
 
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
-        velocity = None if v is None else self.model.check_velocity(v)
-        self._accepted(self._calls.update(self.model.check_configuration(q), velocity))
+        if v is None:
+            v = self._no_tau0
+        try:
+            done = entries.update(q, v, self._read, self._address)
+        except MISFIT:  # a list, a strided view ...: not what the entry is compiled for
+            done = 0
+        self._done = done or self._update_checked(q, v)
+        self._read = STATE
         return self
 
-    def _accepted(self, found):
-        """What a compiled call made of arguments that have been checked."""
-        if found is None:
-            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-        return found
+    def _update_checked(self, q, v) -> int:
+        """`update` with what was refused, converted and checked in words."""
+        q, v = self.model.check_configuration(q), self.model.check_velocity(v)
+        return self._accepted(entries.update(q, v, self._read, self._address))
 
-    def _read_refused(self) -> None:
-        raise ConfigurationError("no state yet: call update(q, v) or control(...) first")
+    def _accepted(self, done: int) -> int:
+        """What an entry made of arguments that have been checked."""
+        if not done:
+            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
+        return done
+
+    def _find(self, bit: int) -> None:
+        """Compute a result unless it is there."""
+        if not self._done & bit:
+            if not self._done:
+                raise ConfigurationError("no state yet: call update(q, v) or control(...) first")
+            self._done = entries.find(bit, self._address)
+        self._read |= bit
+
+    def _inertia_inv_at(self, q: np.ndarray) -> np.ndarray:
+        """`update(q).inertia_inv`, whatever a subclass makes of these."""
+        OperationalSpace.update(self, q)
+        self._find(INERTIA_INV)
+        return self._inertia_inv
 
     # ---- the results ----
 
-    jacobian = _result(JACOBIAN, at.JACOBIAN_VIEW, "J (m, nv).")
-    bias_acceleration = _result(
-        BIAS,
-        at.JDOT_V_VIEW,
-        "Jdot v (m,): the classical acceleration of the task rows when dv/dt = 0 componentwise.",
-    )
-    bias_forces = _result(BIAS, at.BIAS_VIEW, "h(q, v) (nv,).")
-    inertia_inv = _result(
-        INERTIA_INV, at.INERTIA_INV_VIEW, "Lambda^-1 = J H^-1 J^T (m, m), symmetric."
-    )
-    inertia = _result(
-        INERTIA,
-        at.INERTIA_VIEW,
-        "Lambda (m, m); damped along directions that are nearly lost (see `singular`).",
-    )
-    jbar = _result(
-        JBAR,
-        at.JBAR_VIEW,
-        "Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J.",
-    )
-    null_space = _result(
-        NULL_SPACE,
-        at.NULL_SPACE_VIEW,
-        "N = 1 - Jbar J (nv, nv), a projector also where tasks are singular.",
-    )
-    _status = _result(
-        INERTIA, at.STATUS_VIEW, "What the singularity rule did: columns of `layout.STATUS`."
-    )
+    @property
+    def jacobian(self) -> np.ndarray:
+        """J (m, nv)."""
+        self._find(JACOBIAN)
+        return self._jacobian
+
+    @property
+    def bias_acceleration(self) -> np.ndarray:
+        """Jdot v (m,): the classical acceleration of the task rows when dv/dt = 0 componentwise."""
+        self._find(BIAS)
+        return self._bias_acceleration
+
+    @property
+    def bias_forces(self) -> np.ndarray:
+        """h(q, v) (nv,)."""
+        self._find(BIAS)
+        return self._bias_forces
+
+    @property
+    def inertia_inv(self) -> np.ndarray:
+        """Lambda^-1 = J H^-1 J^T (m, m), symmetric."""
+        self._find(INERTIA_INV)
+        return self._inertia_inv
+
+    @property
+    def inertia(self) -> np.ndarray:
+        """Lambda (m, m); damped along directions that are nearly lost (see `singular`)."""
+        self._find(INERTIA)
+        return self._inertia
+
+    @property
+    def jbar(self) -> np.ndarray:
+        """Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J."""
+        self._find(JBAR)
+        return self._jbar
+
+    @property
+    def null_space(self) -> np.ndarray:
+        """N = 1 - Jbar J (nv, nv), a projector also where tasks are singular."""
+        self._find(NULL_SPACE)
+        return self._null_space
 
     @property
     def rank(self) -> int:
         """How many independent directions the tasks have here."""
-        return int(self._status[at.RANK])
+        self._find(INERTIA)
+        return self._space.rank
 
     @property
     def damped(self) -> bool:
         """Is a direction so nearly lost that the inertia along it is damped?"""
-        return bool(self._status[at.DAMPED])
+        self._find(INERTIA)
+        return bool(self._space.is_damped)
 
     @property
     def condition(self) -> float:
         """Condition number of Lambda^-1, its rows measured in their typical response; inf if it is singular."""
-        scale = self._work[at.SCALE][: self.m]
+        scale = self._space.scale[: self.m]
         values = np.linalg.eigvalsh(self.inertia_inv / np.outer(scale, scale))
         return float(values[-1] / values[0]) if values[0] > 0.0 else float("inf")
 
-    @fast(tick.torque)
     def torque(self, force=None, tau0=None, compensate: bool = False) -> np.ndarray:
         """J^T F + N^T tau0 (nv,), [Featherstone2010] (11), without forming N; plus h if `compensate`.
 
@@ -262,13 +265,19 @@ class OperationalSpace(Compiled):
         Raises:
             ConfigurationError: Wrong size or non-finite.
         """
-        if not self._work.count(at.DONE):
-            self._read_refused()
-        return self._accepted(
-            self._calls.torque(self._force(force), self._tau0(tau0), bool(compensate))
-        )
+        force = self._no_force if force is None else force
+        tau0 = self._no_tau0 if tau0 is None else tau0
+        self._find(STATE)
+        try:
+            done = entries.torque(force, tau0, compensate, self._address)
+        except MISFIT:
+            done = 0
+        if not done:
+            forces = check_vector(force, self.m, "force"), self.model.check_velocity(tau0, "tau0")
+            done = self._accepted(entries.torque(*forces, bool(compensate), self._address))
+        self._done = done
+        return self._tau
 
-    @fast(tick.control)
     def control(self, q, v, force=None, tau0=None, compensate: bool = True) -> np.ndarray:
         """The control tick: `update` and `torque` (plus h if `compensate`) in one compiled call.
 
@@ -286,13 +295,27 @@ class OperationalSpace(Compiled):
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
+        if force is None:
+            force = self._no_force
+        if tau0 is None:
+            tau0 = self._no_tau0
+        tick = entries.control if compensate else entries.control_uncompensated
+        try:
+            done = tick(q, v, force, tau0, self._address)
+        except MISFIT:
+            done = 0
+        self._done = done or self._control_checked(tick, q, v, force, tau0)
+        return self._tau
+
+    def _control_checked(self, tick, q, v, force, tau0) -> int:
+        """The control tick on what was refused, converted and checked in words."""
         return self._accepted(
-            self._calls.control(
+            tick(
                 self.model.check_configuration(q),
                 self.model.check_velocity(v),
-                self._force(force),
-                self._tau0(tau0),
-                bool(compensate),
+                check_vector(force, self.m, "force"),
+                self.model.check_velocity(tau0, "tau0"),
+                self._address,
             )
         )
 
@@ -303,10 +326,8 @@ class OperationalSpace(Compiled):
     def __repr__(self) -> str:
         return f"OperationalSpace({self.model.name!r}, m={self.m}, method={self._method!r})"
 
-    def _tau0(self, tau0) -> np.ndarray | None:
-        """A checked float64 copy of tau0 (nv,), if it is given."""
-        return None if tau0 is None else self.model.check_velocity(tau0, "tau0")
 
-    def _force(self, force) -> np.ndarray | None:
-        """A checked float64 copy of F (m,), if it is given."""
-        return None if force is None else check_vector(force, self.m, "force")
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = np.asarray(array).view()
+    view.setflags(write=False)
+    return view

@@ -6,13 +6,10 @@ at once the column of Y_d = B^T psi^T H^T that the innovations factorisation has
 
 from __future__ import annotations
 
+from ..compiled.jit import kernel
+from ..compiled.lanes import W
 from ..dynamics import aba
-from ..dynamics import layout as dyn
-from ..dynamics.layout import floats, ints
-from ..dynamics.rows import load_rows, row_sum, store_rows
-from ..jit import kernel
-from ..lanes import store
-from . import layout as at
+from ..dynamics.rows import combination, load_rows, row_sum, store_rows
 from .blocks import body_accelerations_to_tasks
 
 
@@ -30,51 +27,39 @@ def pass_on(x, xs, U, i):
 
 
 @kernel
-def carry_rows(w, b, keep, keeping):
+def carry_rows(space, b, keep, keeping):
     """Y_d and Y_D of block b on a path, tip to base; if asked, K before each node into `keep`, six registers a slot."""
-    block, S, U, dinv = ints(w, at.BLOCK), floats(w, dyn.S), floats(w, dyn.U), floats(w, dyn.DA)
-    support, Yd, YD = ints(w, at.SUPPORT), floats(w, at.YD_LOWER), floats(w, at.YD)
-    first, x = block[b, at.B_FIRST], load_rows(floats(w, at.K), block[b, at.B_LEG])
-    for r in range(first + block[b, at.B_SLOTS] - 1, first - 1, -1):
+    S, U, D_inv = space.tree.S, space.tree.U, space.tree.DA_inv
+    support, Y_d, Y_D = space.support, space.Y_d, space.Y_D
+    first, x = space.block_first[b], load_rows(space.K, space.block_leg[b])
+    for r in range(first + space.block_slots[b] - 1, first - 1, -1):
         i = support[r]
         if keeping:
             store_rows(keep, r, x)
         y = row_sum(x, S, i)
-        yd = y * dinv[i]
-        store(Yd, r, 0, y)
-        store(YD, r, 0, yd)
+        yd = y * D_inv[i]
+        Y_d[r, 0:W] = y
+        Y_D[r, 0:W] = yd
         x = pass_on(x, yd, U, i)
 
 
 @kernel
-def project_articulated(w):
-    """X = J H^-1 W by one O(n) solve with the articulated inertias at hand."""
-    aba.no_bias(w)
-    aba.innovations(w, floats(w, dyn.W))
-    aba.accelerations(w, floats(w, dyn.ACC))
-    body_accelerations_to_tasks(w)
+def project_articulated(space):
+    """Jx = J H^-1 x by one O(n) solve. Needs K, tree.x, articulated inertias. Writes Jx, tree.qdd, tree.alpha."""
+    aba.no_bias(space.tree)
+    aba.innovations(space.tree, space.tree.x)
+    aba.accelerations(space.tree, space.tree.qdd)
+    body_accelerations_to_tasks(space)
 
 
 @kernel
-def times_rows(W, g, x):
-    """T = W_g X^T for the g-th 6 x 6 matrix (row by lane) and row matrix X: six registers."""
+def times_rows(A, g, x):
+    """T = A_g X^T for the g-th 6 x 6 matrix (row by lane) and row matrix X: six registers."""
     return (
-        _combine(W, 6 * g, x),
-        _combine(W, 6 * g + 1, x),
-        _combine(W, 6 * g + 2, x),
-        _combine(W, 6 * g + 3, x),
-        _combine(W, 6 * g + 4, x),
-        _combine(W, 6 * g + 5, x),
-    )
-
-
-@kernel
-def _combine(W, r, x):
-    return (
-        W[r, 0] * x[0]
-        + W[r, 1] * x[1]
-        + W[r, 2] * x[2]
-        + W[r, 3] * x[3]
-        + W[r, 4] * x[4]
-        + W[r, 5] * x[5]
+        combination(A, 6 * g, x),
+        combination(A, 6 * g + 1, x),
+        combination(A, 6 * g + 2, x),
+        combination(A, 6 * g + 3, x),
+        combination(A, 6 * g + 4, x),
+        combination(A, 6 * g + 5, x),
     )

@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
+from ..compiled.jit import prepare
 from ..errors import MethodError
-from ..jit import address_of
 from ..model import Model
 from .method import Method
 from .tasks import Block
@@ -17,16 +17,17 @@ from .tasks import Block
 __all__ = ["able_methods", "get_method", "methods"]
 
 GROUP = "opspace_ctrl.osim_methods"
-BUILT_IN = (
-    "dense",
-    "sparse_ltl",
-    "sparse_ltdl",
-    "rjk",
-    "efpa",
-    "pv_osim",
-    "pv_osimr",
-    "base_invariant",
-)
+_OURS = {
+    "dense": "Dense",
+    "sparse_ltl": "SparseLtl",
+    "sparse_ltdl": "SparseLtdl",
+    "rjk": "Rjk",
+    "efpa": "Efpa",
+    "pv_osim": "PvOsim",
+    "pv_osimr": "PvOsimr",
+    "base_invariant": "BaseInvariant",
+}
+BUILT_IN = tuple(_OURS)
 
 
 @lru_cache(maxsize=1)
@@ -39,14 +40,14 @@ def _foreign() -> dict:
     }
 
 
-def get_method(name: str) -> Method:
-    """The method called `name`.
+def get_method(name: str) -> type[Method]:
+    """The class of the method called `name`.
 
     Raises:
         MethodError: There is none, or the package that offers it cannot be loaded.
     """
-    if name in BUILT_IN:
-        return import_module(f".methods.{name}", __package__).method
+    if isinstance(name, str) and name in _OURS:
+        return getattr(import_module(f".methods.{name}", __package__), _OURS[name])
     if not isinstance(name, str) or name not in _foreign():
         raise MethodError(f"no method {name!r}; choose auto, {', '.join((*BUILT_IN, *_foreign()))}")
     loaded = _load(name)
@@ -56,20 +57,18 @@ def get_method(name: str) -> Method:
 
 
 @cache
-def _load(name: str) -> Method | MethodError:
+def _load(name: str) -> type[Method] | MethodError:
     """The method of another package, compiled; or, once for all, why it is unusable."""
     point = _foreign()[name]
     try:
         method = point.load()
-        if isinstance(method, Method):
-            address_of(method.inertia_inv)
+        if isinstance(method, type) and issubclass(method, Method):
+            prepare(method.stages.values())
             return method
-    except (
-        Exception
-    ) as error:  # whatever another package does on import, it is that method which is unusable
+    except Exception as error:  # whatever another package does on import, that method is unusable
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         return MethodError(f"method {name!r} of {point.value} cannot be loaded: {reason}")
-    return MethodError(f"method {name!r}: {point.value} is no opspace_ctrl.osim.Method")
+    return MethodError(f"method {name!r}: {point.value} is no subclass of opspace_ctrl.osim.Method")
 
 
 def methods(model: Model | None = None) -> tuple[str, ...]:

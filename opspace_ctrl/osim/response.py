@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dynamics import layout as dyn
-
 __all__ = ["typical_response"]
 
 SAMPLES = 16
@@ -24,16 +22,14 @@ def typical_response(ospace) -> np.ndarray:
     largest, of_joints = np.zeros(ospace.m), 0.0
     for _ in range(SAMPLES):
         step = model.difference(model.neutral(), model.random_configuration(rng))
-        sampled = ospace._calls.update(
-            model.integrate(model.neutral(), np.clip(step, -REACH, REACH), 1.0)
-        )
-        np.maximum(largest, np.diagonal(sampled.inertia_inv), out=largest)
-        of_joints = max(of_joints, ospace._work[dyn.DINV].max())
+        q = model.integrate(model.neutral(), np.clip(step, -REACH, REACH), 1.0)
+        np.maximum(largest, np.diagonal(ospace._inertia_inv_at(q)), out=largest)
+        of_joints = max(of_joints, ospace._space.tree.D_inv.max())
     for block in ospace._blocks:
         kinds = [(row[:3].any(), row[3:].any()) for row in block.selection]
         for kind in set(kinds):  # sharing keeps the rule independent of how the axes are turned
             rows = [block.row + i for i, other in enumerate(kinds) if other == kind]
             largest[rows] = largest[rows].max()
-    rows = np.vstack([block.selection for block in ospace._blocks])
-    rounding = ROUNDING * of_joints * np.square(rows).sum(axis=1)
+    selection = np.vstack([block.selection for block in ospace._blocks])
+    rounding = ROUNDING * of_joints * np.square(selection).sum(axis=1)
     return np.maximum.reduce([largest, rounding, np.full(ospace.m, 1e-12 * largest.max() or 1.0)])

@@ -1,7 +1,7 @@
 """What Lambda is where Lambda^-1 is singular or nearly so: a stretched arm, a task twice, more rows than joints.
 
 Rows are first measured in their typical response r (a diagonal of Lambda^-1 seen over the workspace), so that metres
-and radians compare: A = r^-1/2 Lambda^-1 r^-1/2 = sum a u u^T. With the threshold e = DAMPING and the cut c = CUT << e,
+and radians compare: A = r^-1/2 Lambda^-1 r^-1/2 = sum a u u^T. With the threshold e = `damping` and c = `cut` << e,
     Lambda     = sum g(a) u u^T,   g = 1/a for a >= e,  then falling on a line from 1/e to 0 at c, and 0 below
     truncated  = sum 1/a u u^T over a > c                                gives N, a projector also here
     rank       = how many a > c
@@ -13,83 +13,70 @@ tau0's own part along that one direction, both measured by H^-1.
 
 from __future__ import annotations
 
-from ..dynamics.layout import count, floats
-from ..jit import kernel
-from ..lanes import WIDTH, load, splat, store, total
-from . import layout as at
+from ..compiled.jit import kernel
+from ..compiled.lanes import W, splat, total
 from .blocks import mirror
 from .eigen import diagonalise, tridiagonalise
 
 
 @kernel
-def decompose(w):
-    """Eigenvalues a into VALUES, rows u into VECTORS, divided by sqrt(r) so that u u^T is in the task's own units."""
-    m, LI, A, unit = (
-        count(w, at.M),
-        floats(w, at.LI),
-        floats(w, at.LAMBDA),
-        floats(w, at.OFF_DIAGONAL),
-    )
-    mirror(LI, m, False)
-    _invert_scale(w, unit)
+def decompose(space):
+    """Eigenvalues a of A, and its eigenvectors u, each entry divided by sqrt(r) = `scale`, so that u u^T is in units.
+
+    Needs Lambda_inv (upper triangle), scale. Writes eigenvalues, eigenvectors (row by row), unit = 1 / scale, and the
+    lower triangle of Lambda_inv. A, the scaled Lambda_inv, is made in Lambda, which is spoiled.
+    """
+    m, Lambda_inv, A = space.m, space.Lambda_inv, space.Lambda
+    unit, values, Z = space.unit, space.eigenvalues, space.eigenvectors
+    mirror(Lambda_inv, m, False)
+    for j in range(0, m, W):
+        unit[j : j + W] = 0.0
     for i in range(m):
-        for j in range(0, m, WIDTH):
-            store(A, i, j, unit[i] * load(LI, i, j) * load(unit, 0, j))
-    values, Z = floats(w, at.VALUES), floats(w, at.VECTORS)
-    tridiagonalise(A, m, values, floats(w, at.OFF_DIAGONAL), Z)
-    diagonalise(m, values, floats(w, at.OFF_DIAGONAL), Z)
-    _invert_scale(w, unit)
+        unit[i] = 1.0 / space.scale[i]
     for i in range(m):
-        for j in range(0, m, WIDTH):
-            store(Z, i, j, load(Z, i, j) * load(unit, 0, j))
+        for j in range(0, m, W):
+            A[i, j : j + W] = unit[i] * Lambda_inv[i, j : j + W] * unit[j : j + W]
+    tridiagonalise(A, m, values, space.off_diagonal, Z)
+    diagonalise(m, values, space.off_diagonal, Z)
+    for i in range(m):
+        for j in range(0, m, W):
+            Z[i, j : j + W] = Z[i, j : j + W] * unit[j : j + W]
 
 
 @kernel
-def _invert_scale(w, out):
-    """1 / sqrt(r), and zero in the rest of the last register."""
-    m, scale = count(w, at.M), floats(w, at.SCALE)
-    for j in range(0, m, WIDTH):
-        store(out, 0, j, splat(0.0))
-    for i in range(m):
-        out[i] = 1.0 / scale[i]
-
-
-@kernel
-def damped_and_truncated(w):
-    """LAMBDA, TRUNCATED and the status, from LI."""
-    decompose(w)
-    m, values, threshold, status = (
-        count(w, at.M),
-        floats(w, at.VALUES),
-        floats(w, at.THRESHOLD),
-        floats(w, at.STATUS),
-    )
-    inverse, gain = values, floats(w, at.OFF_DIAGONAL)
-    e, cut, rank, is_damped = threshold[at.DAMPING], threshold[at.CUT], 0.0, 0.0
+def damped_and_truncated(space):
+    """Lambda, Lambda_truncated, rank and is_damped from Lambda_inv."""
+    decompose(space)
+    m, values, gain = space.m, space.eigenvalues, space.gain
+    e, cut = space.damping, space.cut
+    rank, is_damped = 0, 0
     for k in range(m):
         a = values[k]
-        inverse[k], gain[k] = 0.0, 0.0
+        values[k] = 0.0  # becomes the inverse
+        gain[k] = 0.0
         if a > cut:
-            rank += 1.0
-            inverse[k], gain[k] = 1.0 / a, (a - cut) / (e * (e - cut))
+            rank += 1
+            values[k] = 1.0 / a
+            gain[k] = (a - cut) / (e * (e - cut))
         if a >= e:
-            gain[k] = inverse[k]
+            gain[k] = values[k]
         else:
-            is_damped = 1.0
-    _weighted_sum(floats(w, at.VECTORS), gain, floats(w, at.LAMBDA), m)
-    _weighted_sum(floats(w, at.VECTORS), inverse, floats(w, at.TRUNCATED), m)
-    status[at.RANK], status[at.DAMPED] = rank, is_damped
+            is_damped = 1
+    _weighted_sum(space.eigenvectors, gain, space.Lambda, m)
+    _weighted_sum(space.eigenvectors, values, space.Lambda_truncated, m)
+    space.rank = rank
+    space.is_damped = is_damped
 
 
 @kernel
 def _weighted_sum(Z, weight, out, m):
     """out = sum of weight u u^T over the rows u of Z."""
     for i in range(m):
-        for j in range(0, m, WIDTH):
+        for j in range(0, m, W):
             found = splat(0.0)
             for k in range(m):
-                found = found + (weight[k] * Z[k, i]) * load(Z, k, j)
-            store(out, i, j, found)
+                found = found + (weight[k] * Z[k, i]) * Z[k, j : j + W]
+            out[i, j : j + W] = found
 
 
 @kernel
@@ -97,6 +84,6 @@ def times(matrix, x, out, m):
     """out = matrix x; beyond its columns the matrix has zeros in the last register, and x what is finite."""
     for i in range(m):
         found = splat(0.0)
-        for j in range(0, m, WIDTH):
-            found = found + load(matrix, i, j) * load(x, 0, j)
+        for j in range(0, m, W):
+            found = found + matrix[i, j : j + W] * x[j : j + W]
         out[i] = total(found)

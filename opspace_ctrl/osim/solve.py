@@ -7,36 +7,41 @@ from __future__ import annotations
 
 import math
 
-from ..dynamics import layout as dyn
-from ..dynamics.layout import count, floats, ints
-from ..jit import kernel
-from ..lanes import WIDTH, from_lane, load, splat, store, total
-from . import layout as at
+from ..compiled.jit import kernel
+from ..compiled.lanes import W, from_lane, splat, total
 from .blocks import add_transposed, add_transposed_times, mirror, transpose
 
 
 @kernel
-def factorise(w):
-    """U^T D U of LI into FACTOR (unit U above the diagonal, 1/D on it); returns the smallest pivot.
+def factorise(space):
+    """Factor Lambda_inv = U^T D U (unit U above the diagonal of `U`, 1/D on it). Returns the smallest pivot.
 
-    SOLUTION becomes D^-1 U^-T X on the way; `back_substitute` makes Lambda X of it. Two rows at a time, which share
-    what they read of those above: row i of D U = row i of LI - sum U_ki (D U)_k. The pairs start at even rows, so that
-    both start in the same register; D U is kept in VECTORS.
+    Needs Lambda_inv (upper triangle of blocks), Jx. Writes U, DU and Lambda_Jx = D^-1 U^-T Jx, of which
+    `back_substitute` makes Lambda Jx.
+    Row by row: row i of D U = row i of Lambda_inv - sum over k < i of U_ki (row k of D U), from its diagonal on. Two
+    rows at a time, which share what they read of those above; the pairs start at even rows, so that both start in the
+    same register. The row after the last of an odd m is zeros, and its pivot is not looked at.
     """
-    m, U, DU, smallest = count(w, at.M), floats(w, at.FACTOR), floats(w, at.VECTORS), math.inf
-    LI, X, rest = floats(w, at.LI), floats(w, at.X), floats(w, at.OFF_DIAGONAL)
-    for j in range(0, m, WIDTH):
-        store(rest, 0, j, load(X, 0, j))
+    m = space.m
+    U = space.U
+    DU = space.DU
+    smallest = math.inf
+    Lambda_inv, X, rest = space.Lambda_inv, space.Jx, space.rest
+    for j in range(0, m, W):
+        rest[j : j + W] = X[j : j + W]
     for i in range(0, m, 2):
-        for j in range(i - i % WIDTH, m, WIDTH):
-            a, b, c, d = load(LI, i, j), load(LI, i + 1, j), splat(0.0), splat(0.0)
+        for j in range(i - i % W, m, W):
+            a = Lambda_inv[i, j : j + W]
+            b = Lambda_inv[i + 1, j : j + W]
+            c = splat(0.0)
+            d = splat(0.0)
             # two sums of each, so that one waits for the other half as often
             for k in range(0, i, 2):
-                row, next_row = load(DU, k, j), load(DU, k + 1, j)
+                row, next_row = DU[k, j : j + W], DU[k + 1, j : j + W]
                 a, b = a - U[k, i] * row, b - U[k, i + 1] * row
                 c, d = c - U[k + 1, i] * next_row, d - U[k + 1, i + 1] * next_row
-            store(DU, i, j, a + c)
-            store(DU, i + 1, j, b + d)
+            DU[i, j : j + W] = a + c
+            DU[i + 1, j : j + W] = b + d
         first, det = DU[i, i], DU[i, i] * DU[i + 1, i + 1] - DU[i, i + 1] * DU[i, i + 1]
         inverse, inverse_1 = 1.0 / first, 0.0
         if not first > smallest:  # written so that NaN counts
@@ -46,38 +51,41 @@ def factorise(w):
             inverse_1 = first / det
             if not inverse * det > smallest:
                 smallest = inverse * det
-        _finish_two(w, rest, i, inverse, inverse_1)
+        _finish_two(space, rest, i, inverse, inverse_1)
     return smallest
 
 
 @kernel
-def _finish_two(w, rest, i, inverse, inverse_1):
+def _finish_two(space, rest, i, inverse, inverse_1):
     """Row i + 1 less its share of row i; both scaled into U; what is left of X without its part along the two."""
-    U, DU, x = floats(w, at.FACTOR), floats(w, at.VECTORS), floats(w, at.SOLUTION)
-    start, factor = i - i % WIDTH, inverse * DU[i, i + 1]
+    U, DU, x = space.U, space.DU, space.Lambda_Jx
+    start, factor = i - i % W, inverse * DU[i, i + 1]
     x_i = inverse * rest[i]
     x_1 = inverse_1 * (rest[i + 1] - factor * rest[i])
-    for j in range(start, count(w, at.M), WIDTH):
-        a = load(DU, i, j)
-        b = load(DU, i + 1, j) - factor * a
-        store(DU, i + 1, j, b)
+    for j in range(start, space.m, W):
+        a = DU[i, j : j + W]
+        b = DU[i + 1, j : j + W] - factor * a
+        DU[i + 1, j : j + W] = b
         if j == start:
             a, b = from_lane(a, i + 1 - j), from_lane(b, i + 2 - j)
-        store(U, i, j, inverse * a)
-        store(U, i + 1, j, inverse_1 * b)
-        store(rest, 0, j, load(rest, 0, j) - x_i * a - x_1 * b)
-    U[i, i], U[i + 1, i + 1], x[i], x[i + 1] = inverse, inverse_1, x_i, x_1
+        U[i, j : j + W] = inverse * a
+        U[i + 1, j : j + W] = inverse_1 * b
+        rest[j : j + W] = rest[j : j + W] - x_i * a - x_1 * b
+    U[i, i] = inverse
+    U[i + 1, i + 1] = inverse_1
+    x[i] = x_i
+    x[i + 1] = x_1
 
 
 @kernel
-def back_substitute(w, x):
+def back_substitute(space, x):
     """x becomes U^-1 x, a register of rows at a time: what it needs from later ones first, then its own triangle."""
-    m, U = count(w, at.M), floats(w, at.FACTOR)
-    for start in range((m - 1) - (m - 1) % WIDTH, -1, -WIDTH):
-        for i in range(start, start + WIDTH if start + WIDTH < m else start):
+    m, U = space.m, space.U
+    for start in range((m - 1) - (m - 1) % W, -1, -W):
+        for i in range(start, start + W if start + W < m else start):
             found = splat(0.0)
-            for j in range(start + WIDTH, m, WIDTH):
-                found = found + load(U, i, j) * load(x, 0, j)
+            for j in range(start + W, m, W):
+                found = found + U[i, j : j + W] * x[j : j + W]
             x[i] -= total(found)
         _triangle(U, x, start)
 
@@ -88,7 +96,13 @@ def _triangle(U, x, i):
 
     Rows and columns beyond the last are zero in U.
     """
-    b, c, d, e, f, g, h = i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7
+    b = i + 1
+    c = i + 2
+    d = i + 3
+    e = i + 4
+    f = i + 5
+    g = i + 6
+    h = i + 7
     x7 = x[h]
     x6 = x[g] - U[g, h] * x7
     x5 = x[f] - U[f, h] * x7 - U[f, g] * x6
@@ -114,116 +128,123 @@ def _triangle(U, x, i):
         - U[i, c] * x2
         - U[i, b] * x1
     )
-    x[i], x[b], x[c], x[d], x[e], x[f], x[g] = x0, x1, x2, x3, x4, x5, x6
+    x[i] = x0
+    x[b] = x1
+    x[c] = x2
+    x[d] = x3
+    x[e] = x4
+    x[f] = x5
+    x[g] = x6
 
 
 @kernel
-def invert(w, out):
+def invert(space, out):
     """out = Lambda = U^-1 D^-1 U^-T, after `factorise`: two rows at a time, which share what they read of the others.
 
     The pairs start at even rows, so that both end in the same register. Left of the diagonal is enough.
     """
-    m, U, one = count(w, at.M), floats(w, at.FACTOR), splat(1.0)
+    m, U, one = space.m, space.U, splat(1.0)
     for i in range(0, m, 2):  # U^-T, lower triangular: row i = 1_i - sum U_ki row k
-        for j in range(0, i + 1, WIDTH):
+        for j in range(0, i + 1, W):
             x = from_lane(one, i - j) - from_lane(one, i - j + 1)
             y = from_lane(one, i - j + 1) - from_lane(one, i - j + 2)
             for k in range(j, i):
-                row = load(out, k, j)
+                row = out[k, j : j + W]
                 x, y = x - U[k, i] * row, y - U[k, i + 1] * row
-            store(out, i, j, x)
-            store(out, i + 1, j, y - U[i, i + 1] * x)  # beyond the last row of an odd m: never read
+            out[i, j : j + W] = x
+            out[i + 1, j : j + W] = (
+                y - U[i, i + 1] * x
+            )  # beyond the last row of an odd m: never read
     if m % 2 == 1:
-        for j in range(0, m, WIDTH):
-            store(out, m - 1, j, U[m - 1, m - 1] * load(out, m - 1, j))
+        for j in range(0, m, W):
+            out[m - 1, j : j + W] = U[m - 1, m - 1] * out[m - 1, j : j + W]
     # row k = D^-1 row k - sum U_ki row i; what was found last comes last
     for k in range(m - m % 2 - 2, -1, -2):
-        for j in range(0, k + 1, WIDTH):
-            x, y = U[k, k] * load(out, k, j), U[k + 1, k + 1] * load(out, k + 1, j)
+        for j in range(0, k + 1, W):
+            x, y = U[k, k] * out[k, j : j + W], U[k + 1, k + 1] * out[k + 1, j : j + W]
             for i in range(m - 1, k + 1, -1):
-                row = load(out, i, j)
+                row = out[i, j : j + W]
                 x, y = x - U[k, i] * row, y - U[k + 1, i] * row
-            store(out, k + 1, j, y)
-            store(out, k, j, x - U[k, k + 1] * y)
+            out[k + 1, j : j + W] = y
+            out[k, j : j + W] = x - U[k, k + 1] * y
     mirror(out, m, True)
 
 
 @kernel
-def dynamically_consistent_inverse(w, Lambda, by_ltl):
-    """Jbar = L_d^-1 (Y_D^T Lambda), (33), or L^-1 (Y^T Lambda), (32), into JBAR; needs H factored so, and Y_D or Y."""
-    m, nv, Jbar = count(w, at.M), count(w, dyn.NV), floats(w, at.JBAR)
-    _clear(Jbar, nv, m)
-    add_transposed_times(w, floats(w, at.YD), Lambda, Jbar, m, 1.0)
-    L, path, depth, lam = (
-        floats(w, dyn.H),
-        ints(w, dyn.PATH_E),
-        ints(w, dyn.DEPTH_E),
-        ints(w, dyn.LAMBDA_E),
-    )
-    dinv, k = floats(w, dyn.DINV), 0
-    while k < nv:
-        two = k + 1 < nv and lam[k + 1] == k
+def dynamically_consistent_inverse(space, Lambda, by_ltl):
+    """Jbar = L_d^-1 (Y_D^T Lambda), (33), or L^-1 (Y^T Lambda), (32). Needs H factored so, and Y_D or Y."""
+    tree, m, Jbar = space.tree, space.m, space.Jbar
+    _clear(Jbar, tree.nv, m)
+    add_transposed_times(space, space.Y_D, Lambda, Jbar, m, 1.0)
+    L, path, depth = tree.H, tree.path_e, tree.depth_e
+    k = 0
+    while k < tree.nv:
+        is_pair = k + 1 < tree.nv and tree.lambda_e[k + 1] == k
         scale, scale_1 = 1.0, 1.0  # L_d has ones on its diagonal
         if by_ltl:
-            scale, scale_1 = dinv[k], dinv[k + 1]
-        for j in range(0, m, WIDTH):
-            if two:
+            scale = tree.D_inv[k]
+            scale_1 = tree.D_inv[k + 1] if is_pair else 1.0
+        for j in range(0, m, W):
+            if is_pair:
                 _substitute_two(Jbar, L, path, k, depth[k], j, scale, scale_1)
             else:
                 _substitute(Jbar, L, path, k, depth[k], j, scale)
-        k += 2 if two else 1
+        k += 2 if is_pair else 1
 
 
 @kernel
 def _substitute(x, L, path, k, end, j, scale):
     """A register of row k of L^-1 x, the rows of its ancestors being found."""
-    found = load(x, k, j)
+    found = x[k, j : j + W]
     for c in range(end):
-        found = found - L[k, c] * load(x, path[k, c], j)
-    store(x, k, j, scale * found)
+        found = found - L[k, c] * x[path[k, c], j : j + W]
+    x[k, j : j + W] = scale * found
 
 
 @kernel
 def _substitute_two(x, L, path, k, end, j, scale, scale_1):
     """`_substitute` for k and its child k + 1 at once: they read the same ancestors."""
-    found, child = load(x, k, j), load(x, k + 1, j)
+    found, child = x[k, j : j + W], x[k + 1, j : j + W]
     for c in range(end):
-        row = load(x, path[k, c], j)
+        row = x[path[k, c], j : j + W]
         found, child = found - L[k, c] * row, child - L[k + 1, c] * row
     found = scale * found
-    store(x, k, j, found)
-    store(x, k + 1, j, scale_1 * (child - L[k + 1, end] * found))
+    x[k, j : j + W] = found
+    x[k + 1, j : j + W] = scale_1 * (child - L[k + 1, end] * found)
 
 
 @kernel
-def null_space(w):
-    """N^T = 1 - J^T Jbar^T (10) into N_T, for the Jbar in JBAR."""
-    m, nv, Jbar, turned = count(w, at.M), count(w, dyn.NV), floats(w, at.JBAR), floats(w, at.JBAR_T)
-    N_T = floats(w, at.N_T)
-    for i in range(0, nv, WIDTH):
-        for r in range(0, m, WIDTH):
+def null_space(space):
+    """N^T = 1 - J^T Jbar^T (10) into N_T. Needs J, Jbar; writes Jbar_T on the way."""
+    m = space.m
+    nv = space.tree.nv
+    Jbar = space.Jbar
+    turned = space.Jbar_T
+    N_T = space.N_T
+    for i in range(0, nv, W):
+        for r in range(0, m, W):
             transpose(Jbar, i, r, turned, r, i)
     _clear(N_T, nv, nv)
     for i in range(nv):
         N_T[i, i] = 1.0
-    add_transposed_times(w, floats(w, at.J), turned, N_T, nv, -1.0)
+    add_transposed_times(space, space.J, turned, N_T, nv, -1.0)
 
 
 @kernel
 def _clear(matrix, rows, columns):
     """Zeros into the first rows, a register at a time."""
     for i in range(rows):
-        for j in range(0, columns, WIDTH):
-            store(matrix, i, j, splat(0.0))
+        for j in range(0, columns, W):
+            matrix[i, j : j + W] = 0.0
 
 
 @kernel
-def torque_by_jbar(w, tau):
-    """tau0 + J^T (F - Jbar^T tau0), the law (11) when Jbar is at hand; F is in FORCE, tau0 in tau."""
-    m, Jbar, F = count(w, at.M), floats(w, at.JBAR), floats(w, at.FORCE)
-    for j in range(0, m, WIDTH):
-        found = load(F, 0, j)
-        for i in range(count(w, dyn.NV)):
-            found = found - tau[i] * load(Jbar, i, j)
-        store(F, 0, j, found)
-    add_transposed(w, floats(w, at.J), F, tau)
+def torque_by_jbar(space, tau):
+    """tau0 + J^T (F - Jbar^T tau0), the law (11) when Jbar is at hand; tau0 is what tau holds before. Spends F."""
+    m, Jbar, F = space.m, space.Jbar, space.F
+    for j in range(0, m, W):
+        found = F[j : j + W]
+        for i in range(space.tree.nv):
+            found = found - tau[i] * Jbar[i, j : j + W]
+        F[j : j + W] = found
+    add_transposed(space, space.J, F, tau)

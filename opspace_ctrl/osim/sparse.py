@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import ndarray
 
-from ..jit import kernel
+from ..compiled.jit import kernel
 
 __all__ = [
     "ancest",

@@ -4,15 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..errors import ConfigurationError, MethodError
 from ..model import Model
 
-__all__ = ["Block", "CenterOfMass", "Task", "blocks_of", "parse_tasks"]
+__all__ = [
+    "CENTER",
+    "FEATURES",
+    "FRAME",
+    "RELATIVE",
+    "WHOLE_ROBOT",
+    "Block",
+    "CenterOfMass",
+    "Task",
+    "blocks_of",
+    "parse_tasks",
+]
 
 BLOCK_ROWS = 6  # rows of one block: they share a register
+FRAME, RELATIVE, CENTER = 0, 1, 2  # kinds of tasks; kernels see them as `block_kind`
+# What `Method.carries` calls a kind that not every method can carry, and what messages do.
+FEATURES = {
+    RELATIVE: ("relative", "relative tasks"),
+    CENTER: ("center_of_mass", "centre-of-mass tasks"),
+}
 ROWS = {"pose": np.eye(6), "position": np.eye(6)[:3], "orientation": np.eye(6)[3:]}
 
 
@@ -52,6 +70,7 @@ class CenterOfMass:
     """
 
     rows: str | Sequence | np.ndarray = "position"
+    kind: ClassVar[int] = CENTER
 
     def selection(self) -> np.ndarray:
         """The rows as a (k, 6) matrix, angular columns zero."""
@@ -64,6 +83,9 @@ class CenterOfMass:
             return ROWS["position"]
         rows = _row_matrix(self.rows, 3, "centre of mass")
         return np.hstack([rows, np.zeros_like(rows)])
+
+
+WHOLE_ROBOT = (CenterOfMass,)  # tasks on no frame: they depend on every body
 
 
 def _row_matrix(rows, columns: int, name: str) -> np.ndarray:
@@ -87,19 +109,28 @@ class Block:
     """Up to six rows of one task: what the kernels work on.
 
     Attributes:
-        frame, reference: Frame numbers; -1 for the centre of mass and for the world.
+        frame, reference: Frame numbers; -1 for the whole robot and for the world.
         selection: (k, 6), k <= 6.
         row: Where its rows start among the m rows of all tasks.
+        whole: The kind of a block on no frame.
     """
 
     frame: int
     reference: int
     selection: np.ndarray
     row: int
+    whole: int = CENTER
 
     @property
-    def is_center_of_mass(self) -> bool:
-        """Is this the centre of mass?"""
+    def kind(self) -> int:
+        """FRAME, RELATIVE, or a kind of the whole robot."""
+        if self.is_whole_robot:
+            return self.whole
+        return RELATIVE if self.is_relative else FRAME
+
+    @property
+    def is_whole_robot(self) -> bool:
+        """Does it depend on every body?"""
         return self.frame < 0
 
     @property
@@ -110,7 +141,7 @@ class Block:
 
 def parse_tasks(tasks) -> tuple[Task | CenterOfMass, ...]:
     """Whatever a user may write for tasks: a name, (name, rows), Task, CenterOfMass, or a list of these."""
-    if isinstance(tasks, (str, Task, CenterOfMass)) or _is_pair(tasks):
+    if isinstance(tasks, (str, Task, *WHOLE_ROBOT)) or _is_pair(tasks):
         tasks = [tasks]
     if not isinstance(tasks, Iterable):
         raise ConfigurationError(
@@ -122,7 +153,7 @@ def parse_tasks(tasks) -> tuple[Task | CenterOfMass, ...]:
             task = Task(task)
         elif _is_pair(task):
             task = Task(*task)
-        elif not isinstance(task, (Task, CenterOfMass)):
+        elif not isinstance(task, (Task, *WHOLE_ROBOT)):
             raise ConfigurationError(
                 f"a task is a frame name, (name, rows) with rows {', '.join(ROWS)} or a (k, 6) "
                 f"matrix (linear first), Task(...) or CenterOfMass(), not {task!r}"
@@ -152,7 +183,7 @@ def blocks_of(model: Model, tasks: tuple[Task | CenterOfMass, ...]) -> list[Bloc
     """
     blocks, row = [], 0
     for task in tasks:
-        selection, frame, reference = task.selection(), -1, -1
+        selection, frame, reference, whole = task.selection(), -1, -1, FRAME
         if isinstance(task, Task):
             frame = model.frame_index(task.frame)
             reference = -1 if task.relative_to is None else model.frame_index(task.relative_to)
@@ -160,10 +191,12 @@ def blocks_of(model: Model, tasks: tuple[Task | CenterOfMass, ...]) -> list[Bloc
             if ends == {-1} or (reference >= 0 and len(ends) == 1):
                 where = "the world" if reference < 0 else repr(task.relative_to)
                 raise MethodError(f"task {task.frame!r}: nothing moves it, it is fixed to {where}")
-        elif not model.mass.any():
-            raise MethodError("centre of mass: nothing of the robot moves")
+        else:
+            whole = task.kind
+            if not model.mass.any():
+                raise MethodError("centre of mass: nothing of the robot moves")
         for k in range(0, len(selection), BLOCK_ROWS):
             part = selection[k : k + BLOCK_ROWS]
-            blocks.append(Block(frame, reference, part, row))
+            blocks.append(Block(frame, reference, part, row, whole))
             row += len(part)
     return blocks

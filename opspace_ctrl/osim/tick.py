@@ -1,19 +1,15 @@
-"""The compiled calls behind `OperationalSpace`, the control tick among them. Nothing here allocates or raises."""
+"""The stages and kernels behind `OperationalSpace`: from a state to torques, and to everything that can be read."""
 
 from __future__ import annotations
 
-from numba.types import boolean, int64
-
-from ..dynamics import crba, kinematics, ltl, rnea
-from ..dynamics import layout as dyn
-from ..dynamics.layout import count, floats, set_count, stage
-from ..dynamics.state import copy, is_configuration, is_usable, take, take_configuration
-from ..jit import getter, kernel, method
-from ..lanes import WIDTH, call, splat, store
-from ..vector import floats_of, is_absent, vector
-from . import layout as at
+from ..compiled.jit import integer, kernel, run, stage
+from ..compiled.lanes import W
+from ..dynamics import crba, ltl, rnea
+from ..dynamics.state import copy
 from .blocks import add_transposed, mirror
+from .fields import Space
 from .jacobian import bias_acceleration, dense_jacobian, task_jacobian
+from .method import LTDL, LTL, PLAIN
 from .methods.sparse_ltdl import y_ltdl
 from .regular import close_bound, quick_bound
 from .singular import damped_and_truncated, times
@@ -23,241 +19,129 @@ from .solve import (
     factorise,
     invert,
     null_space,
-    torque_by_jbar,
 )
 
-# What has been computed of a state, or is to be: bits.
-STATE, RESPONSE, INERTIA_INV, INERTIA, JBAR, NULL_SPACE, BIAS, JACOBIAN = (
-    1 << bit for bit in range(8)
-)
+# What has been computed of a state, or is to be: bits of `done`.
+STATE, RESPONSE, INERTIA_INV, INERTIA = 1, 2, 4, 8
+JBAR, NULL_SPACE, BIAS, JACOBIAN = 16, 32, 64, 128
 
 
 @kernel
-def bias(w):
-    """h into BIAS, for the V at hand."""
-    rnea.motion(w)
-    rnea.joint_forces(w, floats(w, dyn.BIAS))
+def bias(tree):
+    """h for the v at hand. Needs kinematics. Writes h and what `rnea.motion` does."""
+    rnea.motion(tree)
+    rnea.joint_forces(tree, tree.h)
 
 
 @kernel
-def jacobian(w):
-    """J by register."""
-    if count(w, at.COMPOSITE) == 1:
-        crba.composite_inertias(w)
-    task_jacobian(w)
+def jacobian(space):
+    """J by register. Needs kinematics."""
+    if space.needs_composite == 1:
+        crba.composite_inertias(space.tree)
+    task_jacobian(space)
 
 
-@stage(at.FACTORED)
-def factored(w):
-    """Factor Lambda^-1; where it is singular, find the damped and truncated inverses instead. Says so in STATUS.
+@stage(Space)
+def factored(space):
+    """Factor Lambda_inv; where it is singular, find the damped and truncated inverses instead. Says so in is_regular.
 
     A quick bound of the smallest eigenvalue in every tick, a close one where that is not enough, then all eigenvalues.
     """
-    status, threshold = floats(w, at.STATUS), floats(w, at.THRESHOLD)
-    trip = threshold[at.TRIP]  # below zero nothing is tested: how the cost of the test is measured
-    if factorise(w) > 0.0 and (
-        trip < 0.0 or quick_bound(w) > trip or close_bound(w) > threshold[at.DAMPING]
+    trip = space.trip  # below zero nothing is tested: how the cost of the test is measured
+    if factorise(space) > 0.0 and (
+        trip < 0.0 or quick_bound(space) > trip or close_bound(space) > space.damping
     ):
-        status[at.REGULAR], status[at.RANK], status[at.DAMPED] = 1.0, float(count(w, at.M)), 0.0
+        space.is_regular = 1
+        space.rank = space.m
+        space.is_damped = 0
     else:
-        status[at.REGULAR] = 0.0
-        damped_and_truncated(w)
+        space.is_regular = 0
+        damped_and_truncated(space)
 
 
 @kernel
-def add(x, out, size):
-    """out += x."""
-    for i in range(size):
-        out[i] += x[i]
+def respond(space):
+    """J, Lambda_inv (upper triangle of blocks) and Jx = J H^-1 x by the method in use."""
+    jacobian(space)
+    method = space.method  # read once: another thread may exchange it
+    run(method.inertia_inv, space, method)
+    space.H_is = method.leaves_H
 
 
 @kernel
-def is_regular(w):
-    """What `factored` found."""
-    return floats(w, at.STATUS)[at.REGULAR] == 1.0
+def law(space):
+    """tau = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed, (11).
 
-
-@kernel
-def inertia_inv(w, tau0):
-    """J, Lambda^-1 (upper triangle of blocks) and J H^-1 tau0 by the method in use."""
-    copy(tau0, floats(w, dyn.W), count(w, dyn.NV))
-    respond(w)
-
-
-@kernel
-def respond(w):
-    """`inertia_inv` for the tau0 in W."""
-    jacobian(w)
-    call(count(w, at.INERTIA_INV), w)
-    floats(w, at.STATUS)[at.H_IS] = count(w, at.LEAVES_H)
-
-
-@kernel
-def law(w):
-    """TORQUE = J^T F + N^T tau0 = tau0 + J^T (F - Lambda J H^-1 tau0), N never formed, (11).
-
-    F is in FORCE; tau0 is what TORQUE holds before.
+    tau0 is what tau holds before. F is spent.
     """
-    F, x, tau = floats(w, at.FORCE), floats(w, at.SOLUTION), floats(w, at.TORQUE)
-    inertia_inv(w, tau)
-    factored(w)
-    if is_regular(w):
-        back_substitute(w, x)
+    F, Lambda_Jx, tau = space.F, space.Lambda_Jx, space.tau
+    copy(tau, space.tree.x, space.nv)
+    respond(space)
+    factored(space)
+    if space.is_regular == 1:
+        back_substitute(space, Lambda_Jx)
     else:
-        times(floats(w, at.TRUNCATED), floats(w, at.X), x, count(w, at.M))
-    for i in range(count(w, at.M)):
-        F[i] -= x[i]
-    add_transposed(w, floats(w, at.J), F, tau)
+        times(space.Lambda_truncated, space.Jx, Lambda_Jx, space.m)
+    for i in range(space.m):
+        F[i] -= Lambda_Jx[i]
+    add_transposed(space, space.J, F, tau)
 
 
 @kernel
-def are_forces(w, force, tau0):
-    """Are these usable, if they are given?"""
-    return (is_absent(force) or is_usable(w, force, count(w, at.M))) and (
-        is_absent(tau0) or is_usable(w, tau0, count(w, dyn.NV))
-    )
+def take_force(space, force):
+    """The task forces into F, and zeros into the rest of the last register."""
+    F = space.F
+    for j in range(0, space.m, W):
+        F[j : j + W] = 0.0
+    copy(force, F, space.m)
 
 
-@kernel
-def take_force(w, force):
-    """F into FORCE, and zero into the rest of the last register."""
-    F, m = floats(w, at.FORCE), count(w, at.M)
-    for j in range(0, m, WIDTH):
-        store(F, 0, j, splat(0.0))
-    take(force, F, m)
-
-
-@method(int64(vector, vector, vector, vector, boolean, int64), defaults=(None, None, True))
-def control(q, v, force, tau0, compensate, w):
-    """The control tick: state in, torque out. Returns the address of its view, 0 if refused."""
-    nv = count(w, dyn.NV)
-    if not (is_configuration(w, q) and is_usable(w, v, nv) and are_forces(w, force, tau0)):
-        return 0
-    take_force(w, force)  # all of them before anything is computed: they may be views of results
-    take_configuration(w, q)
-    copy(floats_of(v), floats(w, dyn.V), nv)
-    take(tau0, floats(w, at.TORQUE), nv)
-    set_count(w, at.DONE, STATE)
-    set_count(w, at.READ, STATE)
-    kinematics.kinematics(w)
-    law(w)
-    if compensate:
-        bias(w)
-        add(floats(w, dyn.BIAS), floats(w, at.TORQUE), nv)
-    return count(w, at.TORQUE_VIEW)
-
-
-@method(int64(vector, vector, int64), defaults=(None,), returns_self=True)
-def update(q, v, w):
-    """Take a state: poses, subspaces and inertias; and compute what was read of the last. Returns 0 if refused."""
-    nv, wanted = count(w, dyn.NV), count(w, at.READ)
-    if not (is_configuration(w, q) and (is_absent(v) or is_usable(w, v, nv))):
-        return 0
-    take_configuration(w, q)
-    take(v, floats(w, dyn.V), nv)
-    set_count(w, at.DONE, STATE)
-    set_count(w, at.READ, STATE)
-    kinematics.kinematics(w)
-    find(wanted, w)
-    return 1
-
-
-@getter
-def read(result, w):
-    """Compute a result, `to_read`, unless it is done. Returns the address of its view, 0 if there is no state yet."""
-    bit, done = result & 0xFF, count(w, at.DONE)
-    if not done & bit:
-        if done == 0:
-            return 0
-        find(bit, w)
-    set_count(w, at.READ, count(w, at.READ) | bit)
-    return count(w, result >> 8)
-
-
-def to_read(bit: int, view: int) -> int:
-    """What `read` is given: the bit of a result and the slot of its view."""
-    return bit | view << 8
-
-
-@kernel
-def find(wanted, w):
-    """Compute what is wanted and not done."""
-    set_count(w, at.WANTED, wanted)
-    results(w)
-
-
-@stage(at.RESULTS)
-def results(w):
-    """Compute what is WANTED and not DONE, each result after those it is made from."""
-    done, wanted = count(w, at.DONE), count(w, at.WANTED)
+@stage(Space, integer)
+def results(space, wanted):
+    """Compute what is wanted and not done, each result after those it is made from. Adds their bits to `done`."""
+    done = space.done
     if wanted & (NULL_SPACE | JBAR | INERTIA | INERTIA_INV) and not done & RESPONSE:
-        W = floats(w, dyn.W)
-        for i in range(count(w, dyn.NV)):
-            W[i] = 0.0
-        respond(w)
+        x = space.tree.x
+        for i in range(space.nv):
+            x[i] = 0.0
+        respond(space)
         done |= RESPONSE
     if wanted & INERTIA_INV and not done & INERTIA_INV:
-        mirror(floats(w, at.LI), count(w, at.M), False)
+        mirror(space.Lambda_inv, space.m, False)
         done |= INERTIA_INV
     if wanted & (NULL_SPACE | JBAR | INERTIA) and not done & INERTIA:
-        factored(w)
-        if is_regular(w):
-            invert(w, floats(w, at.LAMBDA))
+        factored(space)
+        if space.is_regular == 1:
+            invert(space, space.Lambda)
         done |= INERTIA
     if wanted & (NULL_SPACE | JBAR) and not done & JBAR:
-        jbar(w, floats(w, at.LAMBDA))
+        _jbar(space, space.Lambda)
         done |= JBAR
     if wanted & NULL_SPACE and not done & NULL_SPACE:
-        if is_regular(w):
-            null_space(w)
+        if space.is_regular == 1:
+            null_space(space)
         else:  # N without the damping that Jbar has
-            jbar(w, floats(w, at.TRUNCATED))
-            null_space(w)
-            jbar(w, floats(w, at.LAMBDA))
+            _jbar(space, space.Lambda_truncated)
+            null_space(space)
+            _jbar(space, space.Lambda)
         done |= NULL_SPACE
     if wanted & BIAS and not done & BIAS:
-        bias(w)
-        bias_acceleration(w)
+        bias(space.tree)
+        bias_acceleration(space)
         done |= BIAS
     if wanted & JACOBIAN and not done & JACOBIAN:
-        jacobian(w)
-        dense_jacobian(w)
+        jacobian(space)
+        dense_jacobian(space)
         done |= JACOBIAN
-    set_count(w, at.DONE, done)
+    space.done = done
 
 
 @kernel
-def jbar(w, Lambda):
-    """Jbar from H as the method, or a torque since, has left it; factored here if it is not."""
-    H_is = floats(w, at.STATUS)
-    if H_is[at.H_IS] == at.PLAIN:
-        _factor_and_y(w)
-        H_is[at.H_IS] = at.LTDL
-    dynamically_consistent_inverse(w, Lambda, H_is[at.H_IS] == at.LTL)
-
-
-@kernel
-def _factor_and_y(w):
-    """What Jbar needs and a recursive method has not made: H factored, Y_D."""
-    crba.mass_matrix(w)
-    ltl.ltdl(w)
-    y_ltdl(w)
-
-
-@method(int64(vector, vector, boolean, int64), defaults=(None, None, False))
-def torque(force, tau0, compensate, w):
-    """TORQUE at the state that was taken, by the Jbar that is there or else by the method. Returns as `control`."""
-    nv, tau, done = count(w, dyn.NV), floats(w, at.TORQUE), count(w, at.DONE)
-    if not (done and are_forces(w, force, tau0)):
-        return 0
-    take_force(w, force)
-    take(tau0, tau, nv)
-    if done & JBAR and is_regular(w):
-        torque_by_jbar(w, tau)
-    else:
-        law(w)
-        mirror(floats(w, at.LI), count(w, at.M), False)  # a caller may hold the view of it
-    if compensate:
-        find(BIAS, w)
-        add(floats(w, dyn.BIAS), tau, nv)
-    return count(w, at.TORQUE_VIEW)
+def _jbar(space, Lambda):
+    """Jbar from H as the method, or a torque since, has left it; a recursive one has made no factors and no Y_D."""
+    if space.H_is == PLAIN:
+        crba.mass_matrix(space.tree)
+        ltl.ltdl(space.tree)
+        y_ltdl(space)
+        space.H_is = LTDL
+    dynamically_consistent_inverse(space, Lambda, space.H_is == LTL)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import ConfigurationError, quoted
-from ..model import JointType, Model
-from ..model.joints import NV
+from ..model import Model
+from ..model.joints import NQ, NV
 
 __all__ = [
     "base_index",
@@ -63,16 +63,17 @@ def position_index(model: Model) -> np.ndarray:
     """The indices (k,) in q of the joint coordinates.
 
     Raises:
-        ConfigurationError: a floating joint inside the tree, whose 7 positions have no place among 6 efforts.
+        ConfigurationError: a joint inside the tree with more positions than efforts: a floating one has 7 and 6.
     """
     index: list[int] = []
     for i in _joint_bodies(model):
-        if model.joint_type[i] == JointType.FLOATING:
+        positions, efforts = NQ[model.joint_type[i]], NV[model.joint_type[i]]
+        if positions != efforts:
             raise ConfigurationError(
-                f"joint {quoted(model.body_joint_names[i])} floats inside the tree: "
-                "a joint state cannot carry its pose"
+                f"joint {quoted(model.body_joint_names[i])} inside the tree has {positions} positions "
+                f"and {efforts} efforts: a joint state cannot carry it"
             )
-        index += range(model.q_index[i], model.q_index[i] + NV[model.joint_type[i]])
+        index += range(model.q_index[i], model.q_index[i] + efforts)
     return np.array(index, dtype=np.int64)
 
 

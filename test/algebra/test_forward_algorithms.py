@@ -8,7 +8,6 @@ from oracles.random_trees import random_model
 
 from opspace_ctrl import dynamics, load_urdf
 from opspace_ctrl.algebra.recursions.smoother import FilterSmoother
-from opspace_ctrl.dynamics import layout as at
 from opspace_ctrl.errors import MethodError
 
 _METHODS = ("aba", "algorithm2", "algorithm3", "algorithm4", "two_sweep", "kalman", "decoupled")
@@ -21,8 +20,8 @@ everywhere = pytest.mark.parametrize("name", NAMES)
 def run(case, method):
     """Accelerations, and the innovations and co-states (n, 6) the algorithm left behind."""
     found = dynamics.forward_dynamics(case.model, case.q, case.v, case.tau, case.external, method)
-    work = dynamics.workspace(case.model)
-    return found, work[at.EPS].copy(), work[at.FA][: len(work[at.EPS]), :6].copy()
+    tree = dynamics.tree_of(case.model)
+    return found, tree.eps.copy(), tree.alpha[: tree.n, :6].copy()
 
 
 def bias(case, dense):

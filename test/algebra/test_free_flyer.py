@@ -16,7 +16,6 @@ from opspace_ctrl.algebra.free_flyer import (
     two_filters,
 )
 from opspace_ctrl.algebra.free_flyer.link_tree import moved
-from opspace_ctrl.dynamics import layout as at
 from opspace_ctrl.errors import MethodError
 
 free = pytest.mark.parametrize("name", FLOATING)
@@ -97,14 +96,13 @@ def test_004_filter_and_smoother_with_hinges_of_any_size(name):
 def test_004_compiled_duals_are_those_of_the_paper(name):
     """004 algorithms 4 and 5, section 3.4 on trees: the compiled recursions, node by node, at the links."""
     case = Flyer(name)
-    # with a wrench this thread's own workspace is used
-    nothing = {case.model.frame_names[0]: np.zeros(6)}
-    dynamics.forward_dynamics(case.model, case.q, case.v, case.tau, nothing, method="decoupled")
-    work, last = dynamics.workspace(case.model), case.smoother.nodes.last
+    dynamics.forward_dynamics(case.model, case.q, case.v, case.tau, method="decoupled")
+    tree = dynamics.tree_of(case.model)
+    dual, last = tree.forward_methods["decoupled"].dual, tree.nodes.last
     size = np.abs(case.filters.P).max()
-    assert_near(work[at.DUAL].reshape(-1, 6, 8)[last, :, :6], case.filters.S, case.tolerance, size)
+    assert_near(dual.S.reshape(-1, 6, 8)[last, :, :6], case.filters.S, case.tolerance, size)
     size = max(1.0, np.abs(case.filters.z_s).max(), np.abs(case.filters.z).max())
-    assert_near(work[at.DUAL_FORCE][last, :6], case.filters.z_s, case.tolerance, size)
+    assert_near(dual.z_s[last, :6], case.filters.z_s, case.tolerance, size)
 
 
 @free

@@ -10,7 +10,7 @@ from opspace_ctrl import load_robot
 from opspace_ctrl.algebra.counts import rjk_counted
 from opspace_ctrl.algebra.counts.asimo import asimo_variant
 from opspace_ctrl.algebra.counts.screws import Link, Screw, omega_phi, phi_p_phit, phit_omega_phi
-from opspace_ctrl.dynamics.api import frame_jacobian, mass_matrix
+from opspace_ctrl.dynamics import frame_jacobian, mass_matrix
 from opspace_ctrl.model.connectivity import ancestor, support
 from opspace_ctrl.osim.need import need_table
 

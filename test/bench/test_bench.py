@@ -1,6 +1,7 @@
 """What `opspace bench` measures: the same work, in turns, judged. No test looks at seconds."""
 
 import os
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,11 +15,12 @@ from opspace_ctrl.bench.agreement import (
     conditions,
     explicit_parts,
 )
+from opspace_ctrl.bench.body import body
 from opspace_ctrl.bench.ours import our_contestants, spaces
 from opspace_ctrl.bench.robots import DEFAULT, Case, default_tasks, find_case
 from opspace_ctrl.bench.singularity import singularity_costs
 from opspace_ctrl.bench.states import regular_states, singular_states
-from opspace_ctrl.bench.targets import Verdict, ratio_verdicts
+from opspace_ctrl.bench.targets import Verdict, body_verdicts, ratio_verdicts
 from opspace_ctrl.bench.timing import Contestant, Timing, pinned, time_in_turns
 from opspace_ctrl.dynamics import forward_methods
 from opspace_ctrl.errors import OpspaceError
@@ -57,8 +59,9 @@ def test_methods_and_peers_compute_the_same_on_the_default_robots(name):
     assert not absent and not failed
     condition = conditions(built["sparse_ltdl"], states)
     for quantity, ours in our_contestants(built, states).items():
-        worst = check_agreement(quantity, {**ours, **theirs[quantity]}, condition)
-        assert set(theirs[quantity]) < set(worst) and max(worst.values()) <= 1.0
+        peer = theirs.get(quantity, {})
+        worst = check_agreement(quantity, {**ours, **peer}, condition)
+        assert set(peer) < set(worst) and max(worst.values()) <= 1.0
     assert set(theirs["tick"]) == {"Pinocchio smart", "Pinocchio best", "MuJoCo"}
 
 
@@ -128,7 +131,7 @@ def test_robots_without_redundancy_or_with_odd_names_and_light_links_are_compare
     assert not absent and not failed
     for quantity, ours in our_contestants(built, states).items():
         check_agreement(
-            quantity, {**ours, **theirs[quantity]}, conditions(built["sparse_ltdl"], states)
+            quantity, {**ours, **theirs.get(quantity, {})}, conditions(built["sparse_ltdl"], states)
         )
 
 
@@ -137,6 +140,14 @@ def test_states_are_regular_or_singular_as_asked(space, states):
         assert space.update(state.q).rank == space.m and not space.damped
     for state in singular_states(space, 2, np.random.default_rng(0)):
         assert space.update(state.q).rank < space.m
+
+
+def test_the_body_in_a_loop_is_the_tick(space, states):
+    loop = body(space)
+    for state in states:
+        expected = space.control(*state).copy()
+        space.control(*states[0])
+        np.testing.assert_array_equal(loop(*state), expected)
 
 
 # ---- the stopwatch ----
@@ -154,6 +165,15 @@ def test_contestants_take_turns_through_all_states():
     one_turn = [0, 1, 2, 3, *range(6)]  # four untimed, then all
     assert calls == [(name, k) for name in "abab" for k in one_turn]
     assert all(timing.calls == 12 for timing in times.values())
+
+
+def test_a_call_that_does_the_work_several_times_is_divided_by_that():
+    def wait():
+        time.sleep(0.002)
+
+    field = {f"{n}": Contestant(wait, [()], None, repeats=n) for n in (1, 100)}
+    times = time_in_turns(field, 3)
+    assert 1900.0 < times["1"].least and 19.0 < times["100"].least < times["1"].least / 10
 
 
 def test_timing_holds_the_least_and_the_median():
@@ -225,6 +245,13 @@ def test_ratios_divide_the_peers_least_time_by_ours():
     assert found["forward: Pinocchio / our fastest"].value == 4.0
     assert found["forward: Pinocchio / aba"].value == 2.0
     assert all(verdict.met for verdict in found.values())
+
+
+def test_the_body_is_shown_as_a_share_of_its_tick():
+    ours = {"tick": {"sparse_ltdl": Timing(2.0, 9.0, 9.0, 2000)}}
+    ours["body"] = {"sparse_ltdl": Timing(1.0, 9.0, 9.0, 2000)}
+    (found,) = body_verdicts("g1", ours)
+    assert found.value == 0.5 and found.met is None
 
 
 # ---- peers ----

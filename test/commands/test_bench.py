@@ -12,12 +12,13 @@ from opspace_ctrl.bench import growth, pinocchio_peer, report, robots
 from opspace_ctrl.bench.targets import RATIOS, Verdict, ratio_verdicts
 from opspace_ctrl.bench.timing import Timing
 from opspace_ctrl.cli import main
+from opspace_ctrl.commands._bench_notes import _native
 from opspace_ctrl.commands._bench_tables import _judged
 from opspace_ctrl.errors import SourceError
 from opspace_ctrl.osim import methods
 
 QUICK = ("--calls", "64", "--calls-long", "100")
-QUANTITIES = {"tick", "explicit", "inertia_inv", "forward", "inverse"}
+QUANTITIES = {"tick", "body", "explicit", "inertia_inv", "forward", "inverse"}
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +129,12 @@ def test_units_and_senses_stand_beside_the_figures():
         _judged(Verdict("", "", 30.0, "s", "<=", 25.0).as_dict()).plain == "30.00 s [≤ 25 s] short"
     )
     assert _judged(Verdict("", "", 0.0, "B", "<=", 0.0).as_dict()).plain == "0 B [≤ 0 B] ok"
+
+
+def test_native_figures_stand_beside_the_body_of_the_robots_they_were_measured_on():
+    (line,) = _native({"panda": {"path": None}, "arm7": {"path": None}})
+    assert line.endswith("panda: Pinocchio in C++ 3 us, MuJoCo in C 1.7 us") and "another" in line
+    assert _native({"panda": {"path": "own/panda.urdf"}}) == []
 
 
 def test_the_json_holds_machine_versions_times_and_verdicts(written):

@@ -1,152 +1,154 @@
-"""The cache of compiled kernels: it survives restarts, edits, races and unwritable folders."""
+"""Entries: what Python calls takes exactly what it is compiled for, and is compiled once."""
 
-import json
-import os
-import re
-import subprocess
-import sys
-from pathlib import Path
+import contextlib
 
+import numpy as np
 import pytest
 
-import opspace_ctrl
-
-ROOT = Path(opspace_ctrl.__file__).parents[1]
-FINDS = """
-import numpy as np
-from opspace_ctrl import frame_jacobian, load_robot
-model = load_robot("arm7")
-print(frame_jacobian(model, np.full(7, 0.3), "tool")[0, 0])
-"""
-COUNTS = (
-    FINDS
-    + """
+from opspace_ctrl import bias_forces, load_robot, mass_matrix
+from opspace_ctrl.compiled.jit import (
+    MISFIT,
+    address,
+    entry,
+    integer,
+    prepare,
+    real,
+    vector,
+    writable,
+)
+from opspace_ctrl.compiled.lanes import numbers
 from opspace_ctrl.dynamics import entries
-used = entries.at_configuration, entries.frame_jacobian
-print([sum(entry.dispatcher.stats.cache_misses.values()) for entry in used])
-"""
+from opspace_ctrl.errors import ConfigurationError
+
+
+@entry(vector, integer, real, writable)
+def weighted(x, i, weight, out):
+    """weight x_i into out, and its number."""
+    out[0] = weight * numbers(x)[i]
+    return i
+
+
+@entry(address)
+def doubled(x):
+    """Twice."""
+    return 2 * x
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prepared():
+    prepare([weighted, doubled])
+
+
+def uncompiled(each):
+    """The entry as it is with NUMBA_DISABLE_JIT=1."""
+    from opspace_ctrl.compiled.jit import _as_numpy
+
+    return _as_numpy(each.py_func, each.entry.arguments)
+
+
+both = pytest.mark.parametrize(
+    "form", [lambda each: each, uncompiled], ids=["compiled", "uncompiled"]
 )
 
 
-def start(cache: str, code: str = FINDS) -> subprocess.Popen:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        [sys.executable, "-c", code],
-        env=environment,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+def slices(x):
+    return np.repeat(x, 2)[::2]
 
 
-def finish(process: subprocess.Popen) -> tuple[str, str]:
-    out, err = process.communicate(timeout=300)
-    assert process.returncode == 0, err
-    return out, err
+def frozen(x):
+    x = x.copy()
+    x.setflags(write=False)
+    return x
 
 
-@pytest.fixture(scope="module")
-def raced(tmp_path_factory):
-    """A cache that two processes fill at the same time, and what both of them said."""
-    cache = str(tmp_path_factory.mktemp("cache"))
-    both = [start(cache), start(cache)]
-    return cache, [finish(process) for process in both]
+@both
+def test_numbers_and_vectors_arrive_and_come_back(form):
+    x, out = np.array([2.0, 3.0, 5.0]), np.zeros(1)
+    assert form(weighted)(x, 1, 10.0, out) == 1 and out[0] == 30.0
+    assert form(weighted)(frozen(x), np.int64(2), 2, out) == 2 and out[0] == 10.0
+    assert form(weighted)(np.arange(9.0)[2:7], 0, 1.0, out) == 0 and out[0] == 2.0
+    assert form(doubled)(2**62 - 1) == 2**63 - 2
 
 
-def test_two_processes_that_compile_at_once_agree(raced):
-    _, ((first, _), (second, _)) = raced
-    assert first == second
+UNFIT = [
+    None,
+    5,
+    "text",
+    [1.0] * 5,
+    (1.0,) * 5,
+    [],
+    set(),
+    np.arange(10.0)[::2],
+    np.arange(5.0)[::-1],
+    np.arange(5),
+    np.arange(5, dtype=np.float32),
+    np.arange(5, dtype=">f8"),
+    np.ones((5, 1)),
+    np.ones((1, 5)),
+    np.ones(5).view(np.matrix),
+    np.float64(5.0),
+    np.array(5.0),
+    np.arange(5.0).astype(object),
+    np.ones(5) + 0j,
+]
 
 
-def test_the_first_compilation_is_announced_and_a_later_start_is_silent(raced):
-    cache, outcomes = raced
-    assert any(re.search("compiling [0-9]+ kernels", err) for _, err in outcomes)
-    out, err = finish(start(cache))
-    assert out == outcomes[0][0]
-    assert err == ""
+@both
+@pytest.mark.parametrize("other", UNFIT, ids=lambda x: f"{type(x).__name__}-{x!r}"[:40])
+def test_anything_but_a_contiguous_vector_of_doubles_is_refused(form, other):
+    with pytest.raises(MISFIT):
+        form(weighted)(other, 0, 1.0, np.zeros(1))
 
 
-def test_what_two_racing_processes_wrote_is_loaded_and_not_compiled_again(raced):
-    assert finish(start(raced[0], COUNTS))[0].splitlines()[-1] == "[0, 0]"
+@both
+def test_a_vector_at_an_odd_address_is_read_right_or_refused(form):
+    odd = np.zeros(41, np.uint8)[1:].view(np.float64)
+    odd[:], out = np.arange(5.0), np.zeros(1)
+    assert not odd.flags.aligned
+    with contextlib.suppress(TypeError):  # Numba does either
+        form(weighted)(odd, 3, 1.0, out)
+        assert out[0] == 3.0
 
 
-def test_of_racing_processes_only_one_compiles_a_kernel(tmp_path):
-    racing = [start(str(tmp_path), COUNTS) for _ in range(3)]
-    missed = [json.loads(finish(process)[0].splitlines()[-1]) for process in racing]
-    assert [sum(of_kernel) for of_kernel in zip(*missed)] == [1, 1]
+@both
+def test_a_result_cannot_go_into_a_read_only_array(form):
+    with pytest.raises(TypeError):
+        form(weighted)(np.ones(3), 0, 1.0, frozen(np.zeros(1)))
 
 
-def test_without_a_writable_folder_kernels_work_and_the_reason_is_said(tmp_path):
-    (tmp_path / "file").write_text("")
-    small = """
-import numba
-from opspace_ctrl.jit import entry
-@entry("int64(int64)")
-def twice(x):
-    return 2 * x
-print(twice.call(21))
-"""
-    path = tmp_path / "kernel.py"
-    path.write_text(small)
-    process = start(
-        str(tmp_path / "file" / "below"), f"import runpy; runpy.run_path({str(path)!r})"
-    )
-    out, err = finish(process)
-    assert out == "42\n"
-    assert "not writable" in err and "NUMBA_CACHE_DIR" in err
+@both
+@pytest.mark.parametrize("given", [(), (1, 2), ("3",), (None,), ([3],)])
+def test_a_wrong_number_or_kind_of_arguments_is_a_type_error(form, given):
+    with pytest.raises(TypeError):
+        form(doubled)(*given)
 
 
-def test_an_edit_makes_the_kernels_stale_that_may_inline_it_and_no_others(tmp_path):
-    from opspace_ctrl import kernel_cache
-
-    texts = {
-        "lanes": "",
-        "vector": "from .lanes import WIDTH",
-        "osim/__init__": "",
-        "osim/rjk": "from ..vector import x",
-        "osim/sparse": "from ..vector import (\n    x,\n)\nfrom . import rjk as r",
-        "control/__init__": "",
-        "control/law": "from ..osim.rjk import a",
-        "control/limits": "from ..osim import sparse",
-    }
-    for name, text in texts.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / f"{name}.py").write_text(text)
-
-    def stamps() -> dict[str, str]:
-        kernel_cache._imports.cache_clear()
-        return {name: kernel_cache._stamp.__wrapped__(tmp_path / f"{name}.py") for name in texts}
-
-    def stale_after_an_edit_of(edited: str) -> set[str]:
-        before = stamps()
-        (tmp_path / f"{edited}.py").write_text(texts[edited] + "\nEDITED = 1")
-        after = stamps()
-        return {name for name in texts if after[name] != before[name]}
-
-    assert stale_after_an_edit_of("control/law") == {"control/law"}
-    assert stale_after_an_edit_of("osim/sparse") == {"osim/sparse", "control/limits"}
-    assert stale_after_an_edit_of("osim/rjk") == {
-        "osim/rjk",
-        "osim/sparse",
-        "control/law",
-        "control/limits",
-    }
-    assert stale_after_an_edit_of("lanes") == set(texts) - {"osim/__init__", "control/__init__"}
+def test_one_signature_is_compiled_whatever_an_entry_is_given():
+    model, rng = load_robot("arm7"), np.random.default_rng(0)
+    q, v = rng.normal(size=(2, 7))
+    expected = bias_forces(model, q, v)
+    for form in (list, tuple, slices, frozen, np.ndarray.tolist, np.ma.array):
+        np.testing.assert_array_equal(bias_forces(model, form(q), v), expected)
+        np.testing.assert_array_equal(bias_forces(model, q, form(v)), expected)
+        mass_matrix(model, form(q))
+    for bad in (None, "q", [], np.ones(3), np.full(7, np.nan)):
+        for given in ((bad, v), (q, bad)):
+            with pytest.raises(ConfigurationError):
+                bias_forces(model, *given)
+    for each in (entries.bias_forces, entries.mass_matrix, weighted, doubled):
+        assert len(each.signatures) == 1
 
 
-def test_kernels_are_stamped_with_the_modules_they_are_built_from():
-    from opspace_ctrl import kernel_cache
+def test_an_entry_that_is_not_prepared_yet_works_too():
+    @entry(integer)
+    def tripled(x):
+        return 3 * x
 
-    source = ROOT / "opspace_ctrl" / "osim" / "tick.py"
-    names = {path.name for path in kernel_cache._imports(source)}
-    assert {"layout.py", "crba.py", "jit.py", "lanes.py", "solve.py", "sparse_ltdl.py"} <= names
+    assert tripled(5) == 15
 
 
-@pytest.mark.parametrize("damage", [b"", b"garbage", None], ids=["empty", "garbage", "half"])
-@pytest.mark.parametrize("kind", ["nbi", "nbc"])
-def test_a_damaged_cache_is_compiled_again_and_mended(raced, damage, kind):
-    for path in Path(raced[0]).rglob(f"entries.frame_jacobian*.{kind}"):
-        path.write_bytes(path.read_bytes()[:200] if damage is None else damage)
-    out, _ = finish(start(raced[0]))
-    assert out == raced[1][0][0]
-    assert finish(start(raced[0])) == (out, "")
+def test_what_is_not_finite_stays_visible():
+    out = np.zeros(1)
+    for value in (np.nan, np.inf, -np.inf):
+        weighted(np.array([value]), 0, 2.0, out)
+        np.testing.assert_array_equal(out, value)

@@ -148,7 +148,7 @@ def test_whatever_changes_every_tick_the_torque_is_finite_and_within_its_limits_
         ).all()
         before = tau
     # NOT_FINITE of the last tick
-    assert refused > ticks // 20 and controller.report.numbers[8] == 0.0
+    assert refused > ticks // 20 and controller.report.law.not_finite == 0
 
 
 @pytest.mark.parametrize("name, values, spread", [("arm7", ARM, 0.4), ("asimo", FREE, 0.1)])
@@ -167,13 +167,13 @@ def test_whatever_is_asked_a_lower_level_accelerates_no_higher_one(name, values,
             controller.target_pose(task, rng.uniform(-1.0, 1.0, 3), None, float(k))
         controller.tick(q, v, float(k))
         H = mass_matrix(model, q)
-        exerted = np.zeros((len(core.levels), model.nv))
-        exerted[:, ~model.is_base_coordinate] = core.levels
+        exerted = np.zeros((len(core.law.level_torque), model.nv))
+        exerted[:, ~model.is_base_coordinate] = core.law.level_torque
         moved, allowed = np.linalg.solve(H, exerted.T).T, 1e-9 * np.linalg.cond(H) ** 0.5
         for upper, task in enumerate(controller.settings.tasks, start=2):
             if (
-                core.damped[2 : upper + 1].any()
-                or core.limited[core.limited > 0.0].min(initial=1.0) < 1.0
+                core.law.level_damped[2 : upper + 1].any()
+                or core.law.activation[core.law.activation > 0.0].min(initial=1.0) < 1.0
             ):
                 break
             rows = task.spec.task().selection() @ frame_jacobian(model, q, task.spec.frame)
@@ -182,7 +182,7 @@ def test_whatever_is_asked_a_lower_level_accelerates_no_higher_one(name, values,
                     1.0 + np.abs(rows).max() * np.abs(moved).max()
                 )
                 checked += 1
-        for joint in np.flatnonzero(core.limited == 1.0):
+        for joint in np.flatnonzero(core.law.activation == 1.0):
             leaked = moved[2:, ~model.is_base_coordinate][:, joint]
             assert np.abs(leaked).max() <= allowed * (1.0 + np.abs(moved).max())
     assert checked > 50

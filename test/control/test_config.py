@@ -10,7 +10,6 @@ import pytest
 from helpers.support import load_quietly, urdf_path
 
 from opspace_ctrl import frame_pose, load_robot
-from opspace_ctrl.control import layout
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.data import shipped_path
@@ -75,7 +74,7 @@ def run(controller, simulator, seconds):
     for _ in range(round(seconds / simulator.settings.step)):
         simulator.step(controller.tick(simulator.q, simulator.v, simulator.time)[order])
         if controller.report.contacts:
-            margins = min(margins, controller.report.numbers[layout.WORST_MARGIN])
+            margins = min(margins, controller.report.law.worst_margin)
     return margins
 
 

@@ -13,7 +13,7 @@ TASKS = [TaskSpec("com", None, "position"), TaskSpec("left_hand", "left_hand", l
 
 def standing(tasks=TASKS, contacts=FEET, **options):
     core = make_core(robot("asimo"), tasks, contacts, **options)
-    core.half_lengths[:] = 0.1, 0.05
+    core.law.half_lengths[:] = 0.1, 0.05
     q, v = shipped_robots.home("asimo"), np.zeros(robot("asimo").nv)
     core.activate(q, v, 0.0)
     return core, q, v
@@ -21,25 +21,25 @@ def standing(tasks=TASKS, contacts=FEET, **options):
 
 @pytest.mark.parametrize("internal", [at.ZERO, at.BALANCED])
 def test_feet_carry_the_weight(internal):
-    core, q, v = standing(internal=internal)
+    core, q, v = standing(internal_forces=internal)
     core.tick(q, v, 0.0)
     weight = -robot("asimo").mass.sum() * robot("asimo").gravity
-    np.testing.assert_allclose(core.contact_wrench[:, :3].sum(axis=0), weight, atol=1e-8)
-    assert (core.margins > 0.0).all()
-    assert core.report[at.WORST_MARGIN] == core.margins[:, 1:].min()
+    np.testing.assert_allclose(core.law.contact_wrench[:, :3].sum(axis=0), weight, atol=1e-8)
+    assert (core.law.contact_margin > 0.0).all()
+    assert core.law.worst_margin == core.law.contact_margin[:, 1:].min()
 
 
 def test_sharing_moves_nothing_and_balanced_keeps_further_from_the_edges():
     dense_margin = {}
     for internal in (at.ZERO, at.BALANCED):
-        core, q, v = standing(internal=internal)
+        core, q, v = standing(internal_forces=internal)
         v = 0.1 * np.random.default_rng(0).normal(size=len(v))
         core.tick(q, v, 0.0)
         dense = Dense(robot("asimo"), q, v, FEET)
-        dense_margin[internal] = core.report[at.WORST_MARGIN], dense.acceleration(core.tau)
+        dense_margin[internal] = core.law.worst_margin, dense.acceleration(core.tau)
         expected = dense.contact_forces(core.tau)
         np.testing.assert_allclose(
-            core.contact_wrench.ravel(), expected, rtol=0, atol=1e-8 * np.abs(expected).max()
+            core.law.contact_wrench.ravel(), expected, rtol=0, atol=1e-8 * np.abs(expected).max()
         )
     np.testing.assert_allclose(
         dense_margin[at.ZERO][1], dense_margin[at.BALANCED][1], rtol=0, atol=1e-7
@@ -49,11 +49,11 @@ def test_sharing_moves_nothing_and_balanced_keeps_further_from_the_edges():
 
 def test_margins_are_those_of_the_wrench():
     core, q, v = standing()
-    core.friction[:], core.half_lengths[:], core.minimum_force[:] = 0.4, (0.08, 0.03), 5.0
-    core.sole_centre[:] = 0.01, 0.0
+    core.law.mu[:], core.law.half_lengths[:], core.law.minimum_force[:] = 0.4, (0.08, 0.03), 5.0
+    core.law.sole_centre[:] = 0.01, 0.0
     core.tick(q, v, 0.0)
     # the soles are level
-    for (fx, fy, fz, mx, my, mz), margin in zip(core.contact_wrench, core.margins):
+    for (fx, fy, fz, mx, my, mz), margin in zip(core.law.contact_wrench, core.law.contact_margin):
         x, y = -my / fz, mx / fz
         assert margin[at.UNILATERAL] == pytest.approx(fz - 5.0)
         assert margin[at.CONE] == pytest.approx(1 - np.hypot(fx, fy) / (0.4 * fz))
@@ -66,23 +66,23 @@ def test_margins_are_those_of_the_wrench():
 def test_a_pulled_contact_is_reported():
     tasks = [TaskSpec("com", None, "position")]
     core, q, v = standing(tasks)
-    core.stiffness[0, 2] = 0.0
+    core.law.stiffness[0, 2] = 0.0
     from opspace_ctrl.control.targets import segments
 
     down = np.zeros((3, 6))
-    down[:, 0], down[2, 2] = core.pose[0, 9:], -10.0  # falls at 20 m/s^2
+    down[:, 0], down[2, 2] = core.law.pose[0, 9:], -10.0  # falls at 20 m/s^2
     core.load_program(0, segments.row(0.0, 1.0, down, (0, 0, 0, 1), np.zeros((3, 6)))[None])
     core.tick(q, v, 0.0)
-    assert (core.margins[:, at.UNILATERAL] < 0.0).all()
-    assert core.report[at.WORST_MARGIN] == -1.0
+    assert (core.law.contact_margin[:, at.UNILATERAL] < 0.0).all()
+    assert core.law.worst_margin == -1.0
 
 
 def test_a_contact_fades_out_without_a_step_and_ends_as_if_it_had_never_been():
     core, q, v = standing()
-    core.options[at.FADE] = 0.3
+    core.law.fade_time = 0.3
     alone, _, _ = standing(contacts=FEET[:1])
     start = core.tick(q, v, 0.0).copy()
-    core.contact_on[1] = 0.0
+    core.law.contact_on[1] = 0.0
     torques = [core.tick(q, v, t).copy() for t in np.arange(1, 501) * 1e-3]
     steps = np.abs(np.diff([start, *torques], axis=0)).max(axis=1)
     total = np.abs(torques[-1] - start).max()
@@ -92,22 +92,25 @@ def test_a_contact_fades_out_without_a_step_and_ends_as_if_it_had_never_been():
     np.testing.assert_allclose(
         torques[-1], alone.tick(q, v, 0.0), rtol=0, atol=1e-9 * np.abs(torques[-1]).max()
     )
-    assert core.contact_weight.tolist() == [1.0, 0.0]
-    assert not core.contact_wrench[1].any()
+    assert core.law.contact_weight.tolist() == [1.0, 0.0]
+    assert not core.law.contact_wrench[1].any()
 
 
 def test_a_change_during_a_fade_waits_for_its_end():
     core, q, v = standing()
-    core.options[at.FADE] = 0.1
+    core.law.fade_time = 0.1
     last = core.tick(q, v, 0.0).copy()
-    core.task_on[1] = 0.0
+    core.law.task_on[1] = 0.0
     for k, t in enumerate(np.arange(1, 301) * 1e-3):
         if k == 40:
-            core.task_on[1], core.contact_on[1] = 1.0, 0.0
+            core.law.task_on[1], core.law.contact_on[1] = 1.0, 0.0
         tau = core.tick(q, v, t).copy()
         assert np.abs(tau - last).max() < 5.0
         last = tau
-    assert core.task_weight.tolist() == [1.0, 1.0] and core.contact_weight.tolist() == [1.0, 0.0]
+    assert core.law.task_weight.tolist() == [1.0, 1.0] and core.law.contact_weight.tolist() == [
+        1.0,
+        0.0,
+    ]
 
 
 def test_four_points_of_a_sole_are_a_sole():
@@ -121,6 +124,6 @@ def test_four_points_of_a_sole_are_a_sole():
         core.tick(q, v, 0.0), sole.tick(q, v, 0.0), rtol=0, atol=1e-7 * np.abs(sole.tau).max()
     )
     np.testing.assert_allclose(
-        core.contact_wrench[:, :3].sum(axis=0), sole.contact_wrench[0, :3], atol=1e-6
+        core.law.contact_wrench[:, :3].sum(axis=0), sole.law.contact_wrench[0, :3], atol=1e-6
     )
-    assert core.rank[0] == 6
+    assert core.law.level_rank[0] == 6

@@ -283,7 +283,7 @@ def test_inputs_that_go_stale_while_others_come_are_taken_back_and_disturb_no_ti
     core = Controller(
         arm, controller_settings({"method": "sparse_ltdl", **TOOL, "tool.force_axes": ["z"]})
     )._core
-    streams, usual, time = Streams(core), sys.getswitchinterval(), 0.0
+    streams, usual, time = Streams(core.law), sys.getswitchinterval(), 0.0
     sys.setswitchinterval(1e-6)
     try:
         with ThreadPoolExecutor(1) as other:
@@ -298,7 +298,9 @@ def test_inputs_that_go_stale_while_others_come_are_taken_back_and_disturb_no_ti
     finally:
         sys.setswitchinterval(usual)
     streams.expire(time + 1.0)
-    assert not core.wrench.any() and not core.measured_on.any() and streams.expires == np.inf
+    assert (
+        not core.law.wrench.any() and not core.law.measured_on.any() and streams.expires == np.inf
+    )
 
 
 def test_a_payload_that_nothing_carries_is_refused(arm):

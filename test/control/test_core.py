@@ -90,16 +90,16 @@ def test_command_is_in_the_order_of_the_joints_asked_for():
     model = robot("arm7")
     joints = tuple(model.joint_names[i] for i in (3, 0, 6, 2, 1, 5, 4))
     core = Core(model, Structure(joints=joints), "sparse_ltdl")
-    core.effort_limits[:] = np.inf
+    core.law.effort_limits[:] = np.inf
     q, v = state("arm7", 2)
     core.activate(q, v, 0.0)
-    core.posture_damping[:] = 0.0
+    core.law.posture_damping[:] = 0.0
     h = bias_forces(model, q, v)
     np.testing.assert_allclose(
         core.tick(q, v, 0.0), [h[model.joint_names.index(name)] for name in joints], atol=1e-12
     )
-    core.options[[at.MODE, at.RAMP]] = at.RAW_MODE, 0.0
-    core.rate_limits[:], core.tau0[:] = np.inf, np.arange(7.0)
+    core.law.mode, core.law.ramp_time = at.RAW_MODE, 0.0
+    core.law.rate_limits[:], core.law.raw_tau0[:] = np.inf, np.arange(7.0)
     np.testing.assert_allclose(
         core.tick(q, v, 0.1) - core.gravity(q, v), np.arange(7.0), atol=1e-10
     )
@@ -110,7 +110,7 @@ def test_gravity_is_level_zero_and_leaves_the_control_state_alone():
     expected = core.tick(q, v, 0.1).copy()
     rest = np.zeros_like(v)
     np.testing.assert_allclose(core.gravity(q, rest), gravity_forces(core.model, q), atol=1e-12)
-    core.rate_limits[:] = 1e-9
+    core.law.rate_limits[:] = 1e-9
     np.testing.assert_allclose(core.tick(q, v, 0.1), expected, atol=1e-9)
 
 
@@ -148,22 +148,27 @@ def test_a_tick_allocates_nothing(name):
 
 def test_activation_forgets_the_past():
     core, q, v = ticking()
-    core.motion[0, 0], core.measured_on[0], core.integral_gain[0], core.integral_limit[0] = (
+    (
+        core.law.motion[0, 0],
+        core.law.measured_on[0],
+        core.law.integral_gain[0],
+        core.law.integral_limit[0],
+    ) = (
         0.0,
         1.0,
         50.0,
         100.0,
     )
-    core.wrench[0, 0], core.rate_limits[:] = 5.0, 50.0
+    core.law.wrench[0, 0], core.law.rate_limits[:] = 5.0, 50.0
     for k in range(100):
         core.tick(q, v, 0.01 * k)
-    assert core.applied[0, 0] > 10.0
+    assert core.law.applied[0, 0] > 10.0
     core.activate(q, v, 7.0)
     core.tick(q, v, 7.0)
-    assert core.applied[0, 0] == pytest.approx(5.0)
+    assert core.law.applied[0, 0] == pytest.approx(5.0)
     # not rate limited against the past
-    np.testing.assert_allclose(core.tau, core.scale @ core.levels, atol=1e-12)
-    assert np.abs(core.error[0]).max() < 1e-12
+    np.testing.assert_allclose(core.tau, core.law.level_scale @ core.law.level_torque, atol=1e-12)
+    assert np.abs(core.law.error[0]).max() < 1e-12
 
 
 def test_posture_alone_needs_no_task():
@@ -171,4 +176,4 @@ def test_posture_alone_needs_no_task():
     q, v = state("asimo", 1)
     core.activate(q, v, 0.0)
     assert np.isfinite(core.tick(q, v, 0.0)).all()
-    assert core.report[at.BASE_RESIDUAL] < 1e-9
+    assert core.law.base_residual < 1e-9

@@ -76,8 +76,8 @@ def test_lower_levels_and_the_posture_do_not_accelerate_higher_ones(name):
     core, q, v, dense = made(name)
     before = core.tick(q, v, 0.3).copy()
     for lowest in (1, 2):
-        core.stiffness[lowest:], core.damping[lowest:] = 700.0 / lowest, 3.0
-        core.posture_stiffness[:], core.posture_damping[:] = 90.0, 40.0 * lowest
+        core.law.stiffness[lowest:], core.law.damping[lowest:] = 700.0 / lowest, 3.0
+        core.law.posture_stiffness[:], core.law.posture_damping[:] = 90.0, 40.0 * lowest
         after = core.tick(q, v, 0.3).copy()
         change = dense.U.T @ (after - before)
         assert np.abs(change).max() > 1.0
@@ -115,8 +115,8 @@ def test_a_conflicting_task_gets_nothing_and_takes_nothing():
     for each in (core, alone):
         hold_another_pose(each, q, v, np.random.default_rng(4))
     tau, expected = core.tick(q, v, 0.1), alone.tick(q, v, 0.1)
-    assert core.rank[2] == 6 and core.rank[3] == 0
-    assert not core.levels[3].any()
+    assert core.law.level_rank[2] == 6 and core.law.level_rank[3] == 0
+    assert not core.law.level_torque[3].any()
     np.testing.assert_allclose(tau, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
@@ -142,7 +142,7 @@ def test_momentum_of_a_free_flyer_is_left_alone():
     rng = np.random.default_rng(1)
     q, v = model.random_configuration(rng), 0.3 * rng.normal(size=model.nv)
     hold_another_pose(core, q, v, rng)
-    core.posture_stiffness[:] = 20.0
+    core.law.posture_stiffness[:] = 20.0
     dense = Dense(model, q, v)
     dv = dense.acceleration(core.tick(q, v, 0.2))
     np.testing.assert_allclose(
@@ -161,11 +161,11 @@ def test_relative_task_moves_seen_from_the_other_frame():
     hold_another_pose(core, q, v, np.random.default_rng(6))
     dense = Dense(model, q, v, core.structure.contacts)
     dv, dt = dense.acceleration(core.tick(q, v, 0.1)), 1e-4
-    asked, velocity = wanted(core, 0), core.velocity[0].copy()
+    asked, velocity = wanted(core, 0), core.law.velocity[0].copy()
     core.measure(model.integrate(q, v + 0.5 * dt * dv, dt), v + dt * dv)
-    ahead = core.velocity[0].copy()
+    ahead = core.law.velocity[0].copy()
     core.measure(model.integrate(q, v - 0.5 * dt * dv, -dt), v - dt * dv)
-    behind = core.velocity[0].copy()
+    behind = core.law.velocity[0].copy()
     np.testing.assert_allclose((ahead + behind) / 2, velocity, atol=1e-5)
     np.testing.assert_allclose(
         (ahead - behind) / (2 * dt), asked, rtol=0, atol=1e-4 * np.abs(asked).max()

@@ -63,7 +63,7 @@ def case(request):
     core = make_core(robot(name), tasks, contacts)
     q, v = state(name, seed=3)
     hold_another_pose(core, q, v, np.random.default_rng(5))
-    core.posture_stiffness[:], core.posture_damping[:] = 30.0, 5.0
+    core.law.posture_stiffness[:], core.law.posture_damping[:] = 30.0, 5.0
     core.tick(q, v, 0.4)
     dense = Dense(robot(name), q, v, contacts)
     return core, dense, q, v, kind
@@ -82,7 +82,7 @@ def levels_of(core, dense):
 
 
 def posture_of(core, v):
-    return -core.posture_damping * v[-len(core.tau) :]  # the posture held is the present one
+    return -core.law.posture_damping * v[-len(core.tau) :]  # the posture held is the present one
 
 
 def test_torques_are_those_of_the_dense_law(case):
@@ -93,7 +93,10 @@ def test_torques_are_those_of_the_dense_law(case):
     found = core.tau
     if kind in ("two feet", "two points", "foot and point"):
         # torques differ by internal forces, which move nothing; and the posture cannot be had as it is asked for
-        found, tau = dense.Phi @ core.levels[:-1].sum(axis=0), dense.Phi @ (tau - parts[-1])
+        found, tau = (
+            dense.Phi @ core.law.level_torque[:-1].sum(axis=0),
+            dense.Phi @ (tau - parts[-1]),
+        )
         allowed *= np.abs(dense.Phi).max()
     np.testing.assert_allclose(found, tau, rtol=0, atol=100 * allowed)
 
@@ -109,10 +112,10 @@ def test_first_level_accelerates_as_asked(case):
 def test_contact_wrenches_are_those_of_the_dynamics(case):
     core, dense, _, v, kind = case
     if kind == "none":
-        assert not core.contact_wrench.any()
+        assert not core.law.contact_wrench.any()
         return
     forces = np.concatenate(
-        [w[: c.rows] for w, c in zip(core.contact_wrench, core.structure.contacts)]
+        [w[: c.rows] for w, c in zip(core.law.contact_wrench, core.structure.contacts)]
     )
     expected = dense.contact_forces(core.tau)
     np.testing.assert_allclose(
@@ -122,12 +125,14 @@ def test_contact_wrenches_are_those_of_the_dynamics(case):
 
 def test_base_gets_no_force_that_nobody_supplies(case):
     core, dense, _, _, _ = case
-    assert core.report[at.BASE_RESIDUAL] <= 10 * dense.tolerance() * np.abs(dense.h).max()
+    assert core.law.base_residual <= 10 * dense.tolerance() * np.abs(dense.h).max()
 
 
 def test_levels_sum_up_to_the_command(case):
     core, _, _, _, _ = case
-    np.testing.assert_allclose(core.scale @ core.levels, core.tau, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(
+        core.law.level_scale @ core.law.level_torque, core.tau, rtol=1e-13, atol=1e-13
+    )
 
 
 @pytest.mark.parametrize("name", ["arm7", "asimo", "free_flyer"])
@@ -147,10 +152,10 @@ def test_every_method_gives_the_same_torques(name):
 
 def test_without_compensation_the_bias_enters_the_force():
     model = robot("arm7")
-    core = make_core(model, [TaskSpec("tip", "tool")], beta=1.0)
+    core = make_core(model, [TaskSpec("tip", "tool")], bias_in_law=1.0)
     q, v = state("arm7", 4)
     hold_another_pose(core, q, v, np.random.default_rng(1))
-    core.posture_damping[:] = 0.0
+    core.law.posture_damping[:] = 0.0
     core.tick(q, v, 0.1)
     dense = Dense(model, q, v)
     J, Lambda = (
@@ -170,12 +175,12 @@ def test_gravity_and_coriolis_are_compensated_apart():
     core.activate(q, v, 0.0)
     h, g = Dense(model, q, v).h, gravity_forces(model, q)
     for gravity, coriolis in ((1, 1), (1, 0), (0, 1), (0, 0)):
-        core.options[[at.GRAVITY, at.CORIOLIS]] = gravity, coriolis
+        core.law.gravity_share, core.law.coriolis_share = gravity, coriolis
         expected = gravity * g + coriolis * (h - g)
         np.testing.assert_allclose(
             core.tick(q, v, 0.0), expected, rtol=0, atol=1e-12 * np.abs(h).max()
         )
-    core.options[at.FRICTION], core.viscous[:], core.coulomb[:] = 1.0, 0.3, 0.2
+    core.law.friction_share, core.law.viscous[:], core.law.coulomb[:] = 1.0, 0.3, 0.2
     np.testing.assert_allclose(core.tick(q, v, 0.0), 0.3 * v + 0.2 * np.tanh(v / 0.01), rtol=1e-12)
 
 
@@ -184,11 +189,11 @@ def test_impedance_is_a_spring_and_a_damper():
     core = make_core(model, [TaskSpec("tip", "tool", law="impedance")])
     q, v = state("arm7", 2)
     hold_another_pose(core, q, v, np.random.default_rng(3))
-    core.posture_damping[:] = 0.0
+    core.law.posture_damping[:] = 0.0
     core.tick(q, v, 0.2)
     dense = Dense(model, q, v)
-    force = core.stiffness[0] * core.error[0] + core.damping[0] * (
-        core.target_velocity[0] - core.velocity[0]
+    force = core.law.stiffness[0] * core.law.error[0] + core.law.damping[0] * (
+        core.law.target_velocity[0] - core.law.velocity[0]
     )
     np.testing.assert_allclose(core.tau, dense.h + dense.rows("tool").T @ force, rtol=0, atol=1e-11)
 
@@ -202,15 +207,20 @@ def test_raw_mode_is_the_published_law_made_realisable(name):
     core = make_core(model, tasks, contacts, mode=at.RAW_MODE)
     q, v = state(name, 7)
     core.activate(q, v, 0.0)
-    core.force[:], core.tau0[:] = (
-        rng.normal(size=core.force.shape),
-        rng.normal(size=core.tau0.shape),
+    core.law.raw_force[:], core.law.raw_tau0[:] = (
+        rng.normal(size=core.law.raw_force.shape),
+        rng.normal(size=core.law.raw_tau0.shape),
     )
     core.tick(q, v, 0.0)
     dense = Dense(model, q, v, contacts)
     J = np.vstack([t.task().selection() @ dense.rows(t.frame) for t in tasks]) @ dense.B
     Jbar = dense.Phi @ J.T @ np.linalg.inv(J @ dense.Phi @ J.T)
-    expected = dense.B.T @ dense.h + J.T @ core.force + core.tau0 - J.T @ (Jbar.T @ core.tau0)
+    expected = (
+        dense.B.T @ dense.h
+        + J.T @ core.law.raw_force
+        + core.law.raw_tau0
+        - J.T @ (Jbar.T @ core.law.raw_tau0)
+    )
     np.testing.assert_allclose(
         core.tau, expected, rtol=0, atol=100 * dense.tolerance() * np.abs(expected).max()
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.control_cases import TaskSpec, at, hold_another_pose, make_core, robot, state
+from helpers.control_cases import TaskSpec, hold_another_pose, make_core, robot, state
 
 from opspace_ctrl import forward_dynamics
 from opspace_ctrl.control.targets import segments
@@ -19,39 +19,39 @@ def pulled(tasks=None, **options):
     )
     q, v = state("arm7", 3)
     hold_another_pose(core, q, v, np.random.default_rng(5))
-    core.posture_damping[:] = 30.0
+    core.law.posture_damping[:] = 30.0
     return core, q, v
 
 
 def test_the_lowest_level_is_scaled_first_and_keeps_its_direction():
     core, q, v = pulled()
     core.tick(q, v, 0.1)
-    free, levels = core.tau.copy(), core.levels.copy()
+    free, levels = core.tau.copy(), core.law.level_torque.copy()
     upper = levels[:4].sum(axis=0)
-    core.effort_limits[:] = np.maximum(np.abs(free), np.abs(upper)) + 1.0
+    core.law.effort_limits[:] = np.maximum(np.abs(free), np.abs(upper)) + 1.0
     worst = int(np.argmax(np.abs(levels[4])))
-    core.effort_limits[worst] = (
+    core.law.effort_limits[worst] = (
         max(abs(upper[worst]), abs(upper[worst] + 0.4 * levels[4, worst])) + 1e-6
     )
     tau = core.tick(q, v, 0.1)
-    if abs(free[worst]) > core.effort_limits[worst]:
-        assert 0.3 < core.scale[4] < 1.0
-    assert core.scale[:4].tolist() == [1.0, 1.0, 1.0, 1.0]
-    np.testing.assert_allclose(tau - upper, core.scale[4] * levels[4], atol=1e-12)
-    assert (np.abs(tau) <= core.effort_limits).all()
+    if abs(free[worst]) > core.law.effort_limits[worst]:
+        assert 0.3 < core.law.level_scale[4] < 1.0
+    assert core.law.level_scale[:4].tolist() == [1.0, 1.0, 1.0, 1.0]
+    np.testing.assert_allclose(tau - upper, core.law.level_scale[4] * levels[4], atol=1e-12)
+    assert (np.abs(tau) <= core.law.effort_limits).all()
 
 
 @pytest.mark.parametrize("share", [0.9, 0.5, 0.2, 0.05])
 def test_what_is_left_of_every_level_keeps_its_direction_within_the_limits(share):
     core, q, v = pulled()
     core.tick(q, v, 0.1)
-    bias, largest = core.levels[0].copy(), np.abs(core.levels).max(axis=0)
-    core.effort_limits[:] = np.abs(bias) + share * largest
+    bias, largest = core.law.level_torque[0].copy(), np.abs(core.law.level_torque).max(axis=0)
+    core.law.effort_limits[:] = np.abs(bias) + share * largest
     tau = core.tick(q, v, 0.1)
-    np.testing.assert_allclose(tau, core.scale @ core.levels, rtol=0, atol=1e-9)
-    assert (np.abs(tau) <= core.effort_limits * (1 + 1e-12)).all()
-    assert core.scale[0] == 1.0 and (core.scale >= 0.0).all()
-    active = core.scale[2:]
+    np.testing.assert_allclose(tau, core.law.level_scale @ core.law.level_torque, rtol=0, atol=1e-9)
+    assert (np.abs(tau) <= core.law.effort_limits * (1 + 1e-12)).all()
+    assert core.law.level_scale[0] == 1.0 and (core.law.level_scale >= 0.0).all()
+    active = core.law.level_scale[2:]
     cut = np.flatnonzero(active < 1.0)
     # below a shortened level nothing is left
     assert len(cut) == 0 or (active[cut[0] + 1 :] == 0.0).all()
@@ -60,49 +60,47 @@ def test_what_is_left_of_every_level_keeps_its_direction_within_the_limits(share
 def test_bias_that_saturates_alone_is_clipped_and_said_so():
     core, q, v = pulled()
     core.tick(q, v, 0.1)
-    j = int(np.argmax(np.abs(core.levels[0])))
-    core.effort_limits[j] = 0.5 * abs(core.levels[0, j])
+    j = int(np.argmax(np.abs(core.law.level_torque[0])))
+    core.law.effort_limits[j] = 0.5 * abs(core.law.level_torque[0, j])
     tau = core.tick(q, v, 0.1)
-    assert abs(tau[j]) == core.effort_limits[j]
+    assert abs(tau[j]) == core.law.effort_limits[j]
     assert (
-        core.report[at.BIAS_SATURATED] == 1.0
-        and core.saturated[j] == 1.0
-        and core.report[at.CLIPPED] >= 1.0
+        core.law.bias_saturated == 1.0 and core.law.saturated[j] == 1.0 and core.law.clipped >= 1.0
     )
 
 
 def test_torques_change_no_faster_than_the_rate_and_all_joints_alike():
     core, q, v = pulled()
-    core.rate_limits[:] = 100.0
+    core.law.rate_limits[:] = 100.0
     first = core.tick(q, v, 0.1).copy()
-    core.stiffness[:] = 900.0
+    core.law.stiffness[:] = 900.0
     second = core.tick(q, v, 0.101).copy()
-    wanted = core.scale @ core.levels
+    wanted = core.law.level_scale @ core.law.level_torque
     assert np.abs(second - first).max() == pytest.approx(0.1)
-    share = core.report[at.RATE_LIMITED]
+    share = core.law.rate_limited
     assert 0.0 < share < 1.0
     np.testing.assert_allclose(second - first, share * (wanted - first), atol=1e-12)
     np.testing.assert_array_equal(core.tick(q, v, 0.101), second)  # no time, no change
 
 
 def test_on_activation_tasks_ramp_in_and_the_bias_does_not():
-    core, q, v = pulled(ramp=0.5)
+    core, q, v = pulled(ramp_time=0.5)
     tau = core.tick(q, v, 0.0).copy()
-    np.testing.assert_allclose(tau, core.levels[0], atol=1e-12)
+    np.testing.assert_allclose(tau, core.law.level_torque[0], atol=1e-12)
     middle = core.tick(q, v, 0.25).copy()
     np.testing.assert_allclose(
-        middle, core.levels[0] + 0.5 * core.levels[1:].sum(axis=0), atol=1e-9
+        middle, core.law.level_torque[0] + 0.5 * core.law.level_torque[1:].sum(axis=0), atol=1e-9
     )
-    assert core.report[at.RAMPED] == pytest.approx(0.5)
-    np.testing.assert_allclose(core.tick(q, v, 0.5), core.levels.sum(axis=0), atol=1e-12)
+    assert core.law.ramped == pytest.approx(0.5)
+    np.testing.assert_allclose(core.tick(q, v, 0.5), core.law.level_torque.sum(axis=0), atol=1e-12)
 
 
 def test_errors_are_shortened_not_bent():
     core, q, v = pulled([TaskSpec("a", "tool")])
-    core.damping[:] = 0.0
-    core.error_limit[:] = 0.05, 0.1
+    core.law.damping[:] = 0.0
+    core.law.error_limit[:] = 0.05, 0.1
     core.tick(q, v, 0.1)
-    e = core.error[0]
+    e = core.law.error[0]
     short = np.concatenate(
         [0.05 * e[:3] / np.linalg.norm(e[:3]), 0.1 * e[3:] / np.linalg.norm(e[3:])]
     )
@@ -111,9 +109,19 @@ def test_errors_are_shortened_not_bent():
     dense = Dense(robot("arm7"), q, v)
     found = dense.rows("tool") @ dense.acceleration(core.tau) + dense.drift("tool")
     np.testing.assert_allclose(
-        found, core.stiffness[0] * short + core.target_acceleration[0], rtol=0, atol=1e-8
+        found, core.law.stiffness[0] * short + core.law.target_acceleration[0], rtol=0, atol=1e-8
     )
-    assert core.report[at.ERROR_CLIPPED] == 2.0
+    assert core.law.error_clipped == 1  # a task, though its position and orientation both
+
+
+def test_tasks_with_shortened_errors_are_counted_once_each():
+    core, q, v = pulled()
+    core.law.error_limit[0] = 0.01, 0.01
+    core.tick(q, v, 0.1)
+    assert core.law.error_clipped == 1
+    core.law.error_limit[1] = 0.01, 0.01
+    core.tick(q, v, 0.1)
+    assert core.law.error_clipped == 2
 
 
 def run(core, q, v, seconds, dt=1e-3):
@@ -129,38 +137,42 @@ def run(core, q, v, seconds, dt=1e-3):
 
 def test_a_task_does_not_pull_a_joint_through_its_limit():
     model = robot("arm7")
-    core = make_core(model, [TaskSpec("a", "tool", "position")], damping=0.5, cut=0.005)
+    core = make_core(
+        model, [TaskSpec("a", "tool", "position")], singular_damping=0.5, singular_cut=0.005
+    )
     q, v = np.array([0.0, 0.4, 0.0, 1.2, 0.0, 0.6, 0.0]), np.zeros(7)
     core.activate(q, v, 0.0)
-    core.position_limits[3] = 0.9, 1.3
-    core.position_margin[:] = 0.1
-    core.posture_damping[:] = 10.0
+    core.law.position_lower[3], core.law.position_upper[3] = 0.9, 1.3
+    core.law.position_margin[:] = 0.1
+    core.law.posture_damping[:] = 10.0
     away = np.zeros((3, 6))
-    away[:, 0] = core.pose[0, 9:] + (0.25, 0.0, 0.15)  # farther than the elbow may open
+    away[:, 0] = core.law.pose[0, 9:] + (0.25, 0.0, 0.15)  # farther than the elbow may open
     core.load_program(0, segments.row(0.0, 0.0, away, (0, 0, 0, 1), np.zeros((3, 6)))[None])
     seen, _ = run(core, q, v, 1.5)
     assert seen[:, 3].min() > 0.9 - 1e-6 and seen[:, 3].max() < 1.3 + 1e-6
-    assert core.limited[3] > 0.0 and core.report[at.JOINTS_LIMITED] >= 1.0
+    assert core.law.activation[3] > 0.0 and core.law.joints_limited >= 1.0
     free, _ = run(_without_margin(core, q, v), q, v, 1.5)
     assert free[:, 3].min() < 0.9  # the task would have gone through
 
 
 def _without_margin(core, q, v):
-    core.position_margin[:] = 0.0
-    program = core._programs[0][1:].copy()
+    core.law.position_margin[:] = 0.0
+    program = core.law.programs[0].table.copy()
     core.activate(q, v, 0.0)
     core.load_program(0, program)
     return core
 
 
 def test_joints_keep_their_speed_limit():
-    core = make_core(robot("arm7"), [TaskSpec("a", "tool", "position")], damping=0.5, cut=0.005)
+    core = make_core(
+        robot("arm7"), [TaskSpec("a", "tool", "position")], singular_damping=0.5, singular_cut=0.005
+    )
     q, v = np.array([0.0, 0.4, 0.0, 1.2, 0.0, 0.6, 0.0]), np.zeros(7)
     core.activate(q, v, 0.0)
-    core.velocity_limits[:], core.velocity_margin[:] = 0.5, 0.1
-    core.error_limit[0, 0] = 0.02  # accelerates with 2 m/s^2 at most
+    core.law.velocity_limits[:], core.law.velocity_margin[:] = 0.5, 0.1
+    core.law.error_limit[0, 0] = 0.02  # accelerates with 2 m/s^2 at most
     far = np.zeros((3, 6))
-    far[:, 0] = core.pose[0, 9:] + (0.0, 0.4, 0.0)
+    far[:, 0] = core.law.pose[0, 9:] + (0.0, 0.4, 0.0)
     core.load_program(0, segments.row(0.0, 0.0, far, (0, 0, 0, 1), np.zeros((3, 6)))[None])
     _, fast = run(core, q, v, 0.6)
     assert 0.35 < np.abs(fast).max() < 0.5
@@ -173,12 +185,12 @@ def test_limits_do_not_disturb_contacts():
     core = make_core(robot("asimo"), [TaskSpec("hand", "left_hand", "position")], contacts)
     q, v = state("asimo", 2)
     core.activate(q, v, 0.0)
-    core.position_margin[:] = 10.0
-    core.position_limits[:] = np.column_stack([q[7:] - 4.0, q[7:] + 9.0])
+    core.law.position_margin[:] = 10.0
+    core.law.position_lower, core.law.position_upper = q[7:] - 4.0, q[7:] + 9.0
     core.tick(q, v, 0.0)
-    assert core.report[at.JOINTS_LIMITED] > 1.0
+    assert core.law.joints_limited > 1.0
     dense = Dense(robot("asimo"), q, v, contacts)
     expected = dense.contact_forces(core.tau)
     np.testing.assert_allclose(
-        core.contact_wrench.ravel(), expected, rtol=0, atol=1e-6 * np.abs(expected).max()
+        core.law.contact_wrench.ravel(), expected, rtol=0, atol=1e-6 * np.abs(expected).max()
     )

@@ -13,20 +13,20 @@ from opspace_ctrl.control.targets import segments
 
 def move(core, i, shift, turn, duration):
     """A minimum-jerk motion of task i from its present pose."""
-    here = core.pose[i, 9:]
+    here = core.law.pose[i, 9:]
     zero = np.zeros(3)
     position = segments.quintic(here, zero, zero, here + shift, zero, zero, duration)
     rotation = segments.quintic(zero, zero, zero, np.asarray(turn, float), zero, zero, duration)
     quaternion = (0, 0, 0, 1)
     if core.structure.tasks[i].frame is not None:
-        quaternion = Rotation.from_matrix(core.pose[i, :9].reshape(3, 3)).as_quat()
+        quaternion = Rotation.from_matrix(core.law.pose[i, :9].reshape(3, 3)).as_quat()
     core.load_program(i, segments.row(0.0, duration, position, quaternion, rotation)[None])
 
 
 def test_arm_follows_a_moving_pose_with_no_more_error_than_the_integrator_makes():
     core = make_core(robot("arm7"), [TaskSpec("tip", "tool")])
-    core.stiffness[:], core.damping[:] = 400.0, 40.0
-    core.posture_stiffness[:], core.posture_damping[:] = 20.0, 9.0
+    core.law.stiffness[:], core.law.damping[:] = 400.0, 40.0
+    core.law.posture_stiffness[:], core.law.posture_damping[:] = 20.0, 9.0
     q, v, dt = shipped_robots.home("arm7").copy(), np.zeros(7), 1e-3
     core.activate(q, v, 0.0)
     move(core, 0, (0.1, 0.15, -0.1), (0.2, 0.3, -0.4), 0.8)
@@ -34,9 +34,9 @@ def test_arm_follows_a_moving_pose_with_no_more_error_than_the_integrator_makes(
     for k in range(1000):
         v = v + dt * forward_dynamics(core.model, q, v, core.tick(q, v, k * dt).copy())
         q = core.model.integrate(q, v, dt)
-        worst = max(worst, np.abs(core.error[0]).max())
+        worst = max(worst, np.abs(core.law.error[0]).max())
     assert worst < 2e-3
-    assert np.abs(core.error[0]).max() < 1e-5
+    assert np.abs(core.law.error[0]).max() < 1e-5
 
 
 def test_humanoid_stands_on_two_feet_shifts_its_weight_and_moves_a_hand():
@@ -46,10 +46,10 @@ def test_humanoid_stands_on_two_feet_shifts_its_weight_and_moves_a_hand():
         model,
         [TaskSpec("com", None, "position"), TaskSpec("hand", "left_hand", level=2)],
         contacts,
-        internal=at.BALANCED,
+        internal_forces=at.BALANCED,
     )
-    core.half_lengths[:] = 0.1, 0.05
-    core.posture_stiffness[:], core.posture_damping[:] = 25.0, 10.0
+    core.law.half_lengths[:] = 0.1, 0.05
+    core.law.posture_stiffness[:], core.law.posture_damping[:] = 25.0, 10.0
     q, v, dt = shipped_robots.home("asimo"), np.zeros(model.nv), 2e-3
     core.activate(q, v, 0.0)
     feet = [frame_pose(model, q, c.frame)[0] for c in contacts]
@@ -59,8 +59,10 @@ def test_humanoid_stands_on_two_feet_shifts_its_weight_and_moves_a_hand():
         dense = Dense(model, q, v, contacts)
         v = v + dt * dense.acceleration(core.tick(q, v, k * dt))
         q = model.integrate(q, v, dt)
-        assert (core.margins[:, at.UNILATERAL] > 0.0).all() and core.report[at.WORST_MARGIN] > 0.0
-    assert np.abs(core.error[0, :3]).max() < 1e-3 and np.abs(core.error[1]).max() < 1e-3
+        assert (
+            core.law.contact_margin[:, at.UNILATERAL] > 0.0
+        ).all() and core.law.worst_margin > 0.0
+    assert np.abs(core.law.error[0, :3]).max() < 1e-3 and np.abs(core.law.error[1]).max() < 1e-3
     for contact, start in zip(contacts, feet):
         np.testing.assert_allclose(frame_pose(model, q, contact.frame)[0], start, atol=2e-3)
 
@@ -70,7 +72,7 @@ def test_free_flyer_reaches_while_its_base_reacts():
     core = make_core(model, [TaskSpec("left", "left_tool")])
     q, v, dt = shipped_robots.home("free_flyer"), np.zeros(model.nv), 1e-3
     core.activate(q, v, 0.0)
-    core.posture_damping[:] = 5.0
+    core.law.posture_damping[:] = 5.0
     move(core, 0, (0.05, 0.1, 0.05), (0.1, 0.0, 0.2), 0.5)
     base, exchanged = np.zeros(6), 0.0
     for k in range(700):
@@ -79,7 +81,7 @@ def test_free_flyer_reaches_while_its_base_reacts():
         q = model.integrate(q, v, dt)
         if k % 50 == 0:
             exchanged = max(exchanged, np.abs(Dense(model, q, v).H[:6, 6:] @ v[6:]).max())
-    assert np.abs(core.error[0]).max() < 1e-3
+    assert np.abs(core.law.error[0]).max() < 1e-3
     # nothing holds the base
     assert np.abs(q[:3] - shipped_robots.home("free_flyer")[:3]).max() > 1e-3
     momentum = (Dense(model, q, v).H @ v)[:6]

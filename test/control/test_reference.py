@@ -31,14 +31,14 @@ def test_programs_are_sampled_as_they_are_written():
     for time in [times[0] - 0.1, *inside, times[-1] + 0.2, times[1], times[0] - 1.0]:
         core.tick(q, v, float(time))
         motion = segments.state_at(program, float(time))
-        np.testing.assert_allclose(core.target[0, 9:], motion.position, atol=1e-12)
+        np.testing.assert_allclose(core.law.target[0, 9:], motion.position, atol=1e-12)
         expected = Rotation.from_quat(motion.quaternion).as_matrix().ravel()
-        np.testing.assert_allclose(core.target[0, :9], expected, atol=1e-12)
+        np.testing.assert_allclose(core.law.target[0, :9], expected, atol=1e-12)
         np.testing.assert_allclose(
-            core.target_velocity[0], [*motion.velocity, *motion.rate], atol=1e-11
+            core.law.target_velocity[0], [*motion.velocity, *motion.rate], atol=1e-11
         )
         np.testing.assert_allclose(
-            core.target_acceleration[0], [*motion.acceleration, *motion.rate_change], atol=1e-10
+            core.law.target_acceleration[0], [*motion.acceleration, *motion.rate_change], atol=1e-10
         )
 
 
@@ -46,7 +46,7 @@ def test_posture_follows_its_program():
     core = make_core(robot("arm7"))
     q, v = state("arm7", 1)
     core.activate(q, v, 0.0)
-    core.posture_stiffness[:], core.posture_damping[:] = 40.0, 6.0
+    core.law.posture_stiffness[:], core.law.posture_damping[:] = 40.0, 6.0
     coefficients = np.random.default_rng(2).normal(size=(7, 6))
     core.load_posture(np.concatenate([[0.1, 0.9], coefficients.ravel()])[None])
     tau, s = core.tick(q, v, 0.5), 0.4
@@ -61,7 +61,7 @@ def test_posture_follows_its_program():
 
 def target_at(core, rotation):
     here = np.zeros((3, 6))
-    here[:, 0] = core.pose[0, 9:]
+    here[:, 0] = core.law.pose[0, 9:]
     core.load_program(0, segments.row(0.0, 0.0, here, rotation.as_quat(), np.zeros((3, 6)))[None])
 
 
@@ -72,7 +72,7 @@ def test_orientation_error_is_the_logarithm(angle):
     core = make_core(robot("arm7"), [TaskSpec("tip", "tool")])
     q, v = state("arm7", 1)
     core.activate(q, v, 0.0)
-    present = Rotation.from_matrix(core.pose[0, :9].reshape(3, 3))
+    present = Rotation.from_matrix(core.law.pose[0, :9].reshape(3, 3))
     rng = np.random.default_rng(0)
     for _ in range(4):
         axis = rng.normal(size=3)
@@ -82,26 +82,28 @@ def test_orientation_error_is_the_logarithm(angle):
         core.tick(q, v, 0.0)
         if angle < 3.1:
             np.testing.assert_allclose(
-                core.error[0, 3:], error, rtol=0, atol=1e-8 if angle > 3 else 1e-12
+                core.law.error[0, 3:], error, rtol=0, atol=1e-8 if angle > 3 else 1e-12
             )
         else:
-            np.testing.assert_allclose(np.abs(core.error[0, 3:]), np.abs(error), rtol=0, atol=1e-6)
+            np.testing.assert_allclose(
+                np.abs(core.law.error[0, 3:]), np.abs(error), rtol=0, atol=1e-6
+            )
 
 
 def test_error_that_passes_pi_keeps_its_side():
     core = make_core(robot("arm7"), [TaskSpec("tip", "tool")])
     q, v = state("arm7", 1)
     core.activate(q, v, 0.0)
-    present = Rotation.from_matrix(core.pose[0, :9].reshape(3, 3))
+    present = Rotation.from_matrix(core.law.pose[0, :9].reshape(3, 3))
     axis = np.array([0.6, 0.0, 0.8])
     for k, angle in enumerate([2.9, 3.1, 3.2, 3.3, 3.2, 3.1, 2.9]):
         target_at(core, Rotation.from_rotvec(angle * axis) * present)
         core.tick(q, v, 0.001 * k)
-        np.testing.assert_allclose(core.error[0, 3:], angle * axis, atol=1e-9)
+        np.testing.assert_allclose(core.law.error[0, 3:], angle * axis, atol=1e-9)
     # far beyond, the short way counts again
     target_at(core, Rotation.from_rotvec(4.0 * axis) * present)
     core.tick(q, v, 0.1)
-    np.testing.assert_allclose(core.error[0, 3:], (4.0 - 2 * np.pi) * axis, atol=1e-9)
+    np.testing.assert_allclose(core.law.error[0, 3:], (4.0 - 2 * np.pi) * axis, atol=1e-9)
 
 
 def test_gains_and_selection_are_along_the_axes_of_a_frame():
@@ -109,43 +111,45 @@ def test_gains_and_selection_are_along_the_axes_of_a_frame():
     core = make_core(model, [TaskSpec("tip", "tool", axes="tool")])
     q, v = state("arm7", 4)
     core.activate(q, v, 0.0)
-    R = core.pose[0, :9].reshape(3, 3)
+    R = core.law.pose[0, :9].reshape(3, 3)
     here = np.zeros((3, 6))
-    here[:, 0] = core.pose[0, 9:] + (0.02, -0.03, 0.05)
+    here[:, 0] = core.law.pose[0, 9:] + (0.02, -0.03, 0.05)
     core.load_program(
         0, segments.row(0, 0, here, Rotation.from_matrix(R).as_quat(), np.zeros((3, 6)))[None]
     )
-    core.stiffness[0], core.damping[0] = (100, 200, 0, 50, 50, 50), (10, 20, 30, 5, 6, 7)
-    core.motion[0], core.wrench[0] = (1, 1, 0, 1, 1, 1), (3.0, -4.0, 12.0, 1.0, 1.0, 1.0)
-    core.force_damping[0, 2], core.posture_damping[:] = 15.0, 0.0
+    core.law.stiffness[0], core.law.damping[0] = (100, 200, 0, 50, 50, 50), (10, 20, 30, 5, 6, 7)
+    core.law.motion[0], core.law.wrench[0] = (1, 1, 0, 1, 1, 1), (3.0, -4.0, 12.0, 1.0, 1.0, 1.0)
+    core.law.force_damping[0, 2], core.law.posture_damping[:] = 15.0, 0.0
     core.tick(q, v, 0.0)
-    A, o = np.kron(np.eye(2), R), core.motion[0]
-    e, ev = A.T @ core.error[0], -A.T @ core.velocity[0]
-    a = A @ (o * (core.stiffness[0] * e + core.damping[0] * ev) + (1 - o) * 15.0 * ev)
-    F = A @ ((1 - o) * (A.T @ core.wrench[0]))
+    A, o = np.kron(np.eye(2), R), core.law.motion[0]
+    e, ev = A.T @ core.law.error[0], -A.T @ core.law.velocity[0]
+    a = A @ (o * (core.law.stiffness[0] * e + core.law.damping[0] * ev) + (1 - o) * 15.0 * ev)
+    F = A @ ((1 - o) * (A.T @ core.law.wrench[0]))
     dense = Dense(model, q, v)
     J = dense.rows("tool")
     expected = dense.h + J.T @ (np.linalg.solve(J @ dense.Hi @ J.T, a - dense.drift("tool")) + F)
     np.testing.assert_allclose(core.tau, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
-    np.testing.assert_allclose(core.applied[0], F, atol=1e-12)
+    np.testing.assert_allclose(core.law.applied[0], F, atol=1e-12)
 
 
 def test_force_loop_closes_on_the_measured_wrench():
     core = make_core(robot("arm7"), [TaskSpec("tip", "tool", "position")])
     q, v = state("arm7", 4)
     core.activate(q, v, 0.0)
-    core.motion[0, 2] = 0.0
-    core.wrench[0, 2], core.measured[0, 2] = 10.0, 7.0
-    core.force_gain[0], core.integral_gain[0], core.integral_limit[0] = 0.5, 20.0, 0.4
+    core.law.motion[0, 2] = 0.0
+    core.law.wrench[0, 2], core.law.measured[0, 2] = 10.0, 7.0
+    core.law.force_gain[0], core.law.integral_gain[0], core.law.integral_limit[0] = 0.5, 20.0, 0.4
     core.tick(q, v, 0.0)
-    assert core.applied[0, 2] == pytest.approx(10.0)  # open loop until there is a measurement
-    core.measured_on[0] = 1.0
+    assert core.law.applied[0, 2] == pytest.approx(10.0)  # open loop until there is a measurement
+    core.law.measured_on[0] = 1.0
     core.tick(q, v, 0.001)
-    assert core.applied[0, 2] == pytest.approx(10.0 + 0.5 * 3.0 + 20.0 * 3.0 * 0.001)
+    assert core.law.applied[0, 2] == pytest.approx(10.0 + 0.5 * 3.0 + 20.0 * 3.0 * 0.001)
     for k in range(2, 60):
         core.tick(q, v, 0.001 * k)
-    assert core.applied[0, 2] == pytest.approx(10.0 + 0.5 * 3.0 + 0.4)  # the integral is limited
-    assert not core.applied[0, :2].any()
+    assert core.law.applied[0, 2] == pytest.approx(
+        10.0 + 0.5 * 3.0 + 0.4
+    )  # the integral is limited
+    assert not core.law.applied[0, :2].any()
 
 
 def test_payload_is_that_of_a_heavier_robot():
@@ -176,6 +180,5 @@ def test_payload_is_that_of_a_heavier_robot():
 
 def test_options_start_as_documented():
     core = make_core(robot("arm7"))
-    assert core.options[at.MODE] == at.TASKS_MODE and core.options[
-        [at.GRAVITY, at.CORIOLIS]
-    ].tolist() == [1.0, 1.0]
+    assert core.law.mode == at.TASKS_MODE
+    assert core.law.gravity_share == core.law.coriolis_share == 1.0

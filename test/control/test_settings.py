@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from opspace_ctrl.control.settings import controller_settings, fixed_changes
 from opspace_ctrl.control.tables import GATES, controller_table
 from opspace_ctrl.errors import OpspaceError, ParameterError, SettingsError
+from opspace_ctrl.osim import CenterOfMass
 
 TABLE = controller_table(["hand"], ["foot"])
 BASE = {"tasks": ["hand"], "contacts": ["foot"]}
@@ -102,7 +103,8 @@ def test_frames_are_named_like_their_tasks_unless_given():
     )
     hand, balance = settings.structure.tasks
     assert (hand.frame, hand.relative_to, hand.axes) == ("hand", "torso", "hand")
-    assert (balance.frame, balance.rows) == (None, "position")
+    assert (balance.frame, balance.rows) == (None, "com")
+    assert isinstance(balance.task(), CenterOfMass) and len(balance.task().selection()) == 3
     assert settings.structure.contacts[0].frame == "foot" and settings.structure.joints is None
 
 

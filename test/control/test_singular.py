@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.closed_loop import ARM_START, STEP, Loop
-from helpers.control_cases import Dense, TaskSpec, at, make_core, robot
+from helpers.control_cases import Dense, TaskSpec, make_core, robot
 
 from opspace_ctrl import forward_dynamics, frame_pose
 from opspace_ctrl.control.targets import segments
-from opspace_ctrl.osim import layout as osim
 from opspace_ctrl.parameter_file import node_parameters
 
 DAMPING, CUT = 0.5, 0.005
@@ -34,19 +33,24 @@ def sweep(core, angles, asked):
         q = stretched(angle)
         core.measure(q, none)
         here = np.zeros((3, 6))
-        here[:, 0], here[:, 2] = core.pose[0, 9:], 0.5 * asked
+        here[:, 0], here[:, 2] = core.law.pose[0, 9:], 0.5 * asked
         core.load_program(
             0, segments.row(k - 0.5, k + 0.5, here, (0, 0, 0, 1), np.zeros((3, 6)))[None]
         )
-        core.damping[:] = core.stiffness[:] = 0.0
+        core.law.damping[:] = core.law.stiffness[:] = 0.0
         core.tick(q, none, float(k))
-        torques.append(core.levels[2].copy())
+        torques.append(core.law.level_torque[2].copy())
     return np.array(torques)
 
 
 @pytest.fixture(scope="module")
 def core():
-    core = make_core(robot("arm7"), [TaskSpec("tip", "tool", "position")], damping=DAMPING, cut=CUT)
+    core = make_core(
+        robot("arm7"),
+        [TaskSpec("tip", "tool", "position")],
+        singular_damping=DAMPING,
+        singular_cut=CUT,
+    )
     core.activate(stretched(0.5), np.zeros(7), 0.0)
     return core
 
@@ -63,12 +67,12 @@ def test_torque_stays_bounded_and_small_steps_of_the_pose_make_small_steps_of_it
     angles = np.linspace(0.8, -0.1, 2001)
     asked = radial()
     torques = sweep(core, angles, asked)
-    scale = core._work[osim.SCALE][:3]
+    scale = core.law.space.scale[:3]
     J = Dense(robot("arm7"), stretched(0.0), np.zeros(7)).rows("tool")[:3]
     bound = (
         np.linalg.norm(J, 2)
         * np.linalg.norm(asked / scale)
-        / (DAMPING * core._work[at.TYPICAL][2])
+        / (DAMPING * core.law.typical_response[2])
         / scale.min()
     )
     assert np.abs(torques).max() <= bound
@@ -79,7 +83,7 @@ def test_torque_stays_bounded_and_small_steps_of_the_pose_make_small_steps_of_it
 def test_outside_the_damped_zone_the_law_is_exact(core):
     asked, q = radial(1.2), stretched(1.2)
     torque = sweep(core, [1.2], asked)[0]
-    assert core.damped[2] == 0.0 and core.rank[2] == 3
+    assert core.law.level_damped[2] == 0.0 and core.law.level_rank[2] == 3
     dense = Dense(robot("arm7"), q, np.zeros(7))
     J = dense.rows("tool")[:3]
     expected = J.T @ np.linalg.solve(J @ dense.Hi @ J.T, asked)
@@ -88,20 +92,26 @@ def test_outside_the_damped_zone_the_law_is_exact(core):
 
 def test_lost_directions_are_counted_and_given_to_the_posture(core):
     sweep(core, [0.0], radial())
-    assert core.damped[2] == 1.0
-    assert core.report[at.IS_DAMPED] == 1.0
+    assert core.law.level_damped[2] == 1.0
+    assert core.law.is_damped == 1.0
 
 
 @pytest.mark.parametrize("stiffness", [100.0, 400.0])
 def test_reaching_out_of_the_workspace_and_back_keeps_within_what_the_arm_can_do(stiffness):
     """In closed loop, without limits: the torque stays below the URDF's efforts, and its rate below 1000 Nm/s."""
     model, none, dt = robot("arm7"), np.zeros((3, 6)), 1e-3
-    core = make_core(model, [TaskSpec("tip", "tool", "position")], damping=DAMPING, cut=CUT)
-    core.posture_stiffness[:], core.posture_damping[:], core.error_limit[:] = 10.0, 6.0, 0.1
-    core.stiffness[:], core.damping[:] = stiffness, 2.0 * np.sqrt(stiffness)
+    core = make_core(
+        model, [TaskSpec("tip", "tool", "position")], singular_damping=DAMPING, singular_cut=CUT
+    )
+    core.law.posture_stiffness[:], core.law.posture_damping[:], core.law.error_limit[:] = (
+        10.0,
+        6.0,
+        0.1,
+    )
+    core.law.stiffness[:], core.law.damping[:] = stiffness, 2.0 * np.sqrt(stiffness)
     q, v, torques = np.array([0.0, 0.6, 0.0, 0.9, 0.0, 0.5, 0.0]), np.zeros(7), []
     core.activate(q, v, 0.0)
-    here, zero = core.pose[0, 9:].copy(), np.zeros(3)
+    here, zero = core.law.pose[0, 9:].copy(), np.zeros(3)
     far = here + 0.5 * here / np.linalg.norm(here)  # 0.36 m farther than the arm reaches
     ways = [
         segments.quintic(a, zero, zero, b, zero, zero, 1.0) for a, b in ((here, far), (far, here))
@@ -116,7 +126,7 @@ def test_reaching_out_of_the_workspace_and_back_keeps_within_what_the_arm_can_do
         q = model.integrate(q, v, dt)
     assert (np.abs(torques) < model.effort_limits).all()
     assert np.abs(np.diff(torques, axis=0)).max() < 1000.0 * dt
-    assert np.abs(core.error[0, :3]).max() < 1e-4
+    assert np.abs(core.law.error[0, :3]).max() < 1e-4
 
 
 def arm_values(name):
@@ -159,7 +169,7 @@ def test_an_arm_sent_to_a_pose_out_of_reach_and_called_back_keeps_its_velocity_l
     controller, speeds = loop.controller, []
     loop.run(STEP)
     home = controller.pose("tool")[0].copy()
-    assert controller._core.damped[2] == 0.0  # a pose to work in is no singular one
+    assert controller._core.law.level_damped[2] == 0.0  # a pose to work in is no singular one
     for position, seconds in (([3.0, 0.0, 0.4], out), (home, back)):
         controller.target_pose("tool", position, None, loop.time)
         for _ in range(round(seconds / STEP)):
@@ -196,8 +206,8 @@ def test_more_rows_than_joints_are_no_trouble():
         TaskSpec("b", "link5", "position"),
         TaskSpec("c", "link4", "position", level=2),
     ]
-    core = make_core(robot("arm7"), tasks, damping=DAMPING, cut=CUT)
+    core = make_core(robot("arm7"), tasks, singular_damping=DAMPING, singular_cut=CUT)
     q, v = stretched(0.7), np.full(7, 0.2)
     core.activate(q, v, 0.0)
     assert np.isfinite(core.tick(q, v, 0.0)).all()
-    assert core.rank[2] + core.rank[3] <= 7
+    assert core.law.level_rank[2] + core.law.level_rank[3] <= 7

@@ -7,24 +7,38 @@ from oracles.random_trees import random_model, random_motion, seeds, trees
 from oracles.reference import assert_close, derived_tolerance
 
 from opspace_ctrl import dynamics
-from opspace_ctrl.dynamics import layout as at
+from opspace_ctrl.compiled.jit import kernel
+from opspace_ctrl.compiled.lanes import numbers
 from opspace_ctrl.dynamics import ltl
+from opspace_ctrl.dynamics.functions import tree_of
 from opspace_ctrl.model.connectivity import support
 
 some = settings(max_examples=30)
 
 
+@kernel
+def ltdl(tree):
+    """The stage, by its name: as kernels call it."""
+    ltl.ltdl(tree)
+
+
+@kernel
+def solve_unit(tree, x):
+    """On a NumPy vector, read as rows: as entries call it."""
+    ltl.solve_unit(tree, numbers(x))
+
+
 def factorise(model, q, factor, x):
     """H, the stored factor (lower triangle, dense), 1 / its pivots, and what became of the vector x."""
-    H = dynamics.mass_matrix(model, q)  # leaves H by depth in the workspace, where it is factorised
-    work = dynamics.workspace(model)
-    work[at.W][:] = x
-    factor(work.address)
+    H = dynamics.mass_matrix(model, q)  # leaves H by depth in the tree, where it is factorised
+    tree = tree_of(model)
+    tree.x = x
+    factor(tree)
     L = np.zeros_like(H)
     for k in range(model.nv):
         ancestors = support(model.parent_expanded, k)
-        L[k, ancestors] = work[at.H][k, : len(ancestors)]
-    return H, L, work[at.DINV].copy(), work[at.W].copy()
+        L[k, ancestors] = tree.H[k, : len(ancestors)]
+    return H, L, tree.D_inv.copy(), tree.x.copy()
 
 
 def scale_of(H):
@@ -33,13 +47,13 @@ def scale_of(H):
 
 def check_ltdl(model, seed):
     q, x, y = random_motion(model, seed)
-    H, L, inverse_pivots, solved = factorise(model, q, ltl.ltdl, x)
+    H, L, inverse_pivots, solved = factorise(model, q, ltdl, x)
     L_d = np.tril(L, -1) + np.eye(model.nv)
     assert (inverse_pivots > 0.0).all()
     assert_close(L_d.T @ np.diag(1.0 / inverse_pivots) @ L_d, H, scale_of(H))
     assert_close(L_d.T @ solved, x, np.abs(L_d).T @ np.abs(solved))
     found = y.copy()
-    ltl.solve_unit(dynamics.workspace(model).address, found)
+    solve_unit(tree_of(model), found)
     assert_close(L_d @ found, y, np.abs(L_d) @ np.abs(found))
 
 

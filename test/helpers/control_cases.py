@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from helpers import shipped_robots
 from helpers.support import load_quietly, urdf_path
 from opspace_ctrl import bias_forces, frame_jacobian, load_robot, mass_matrix
-from opspace_ctrl.control import layout as at
+from opspace_ctrl.control import fields as at
 from opspace_ctrl.control.core import Core
 from opspace_ctrl.control.structure import ContactSpec, Structure, TaskSpec
 from opspace_ctrl.control.targets import segments
@@ -45,12 +45,15 @@ def robot(name: str):
 def make_core(model, tasks=(), contacts=(), method="sparse_ltdl", **options) -> Core:
     """A core without limits, ramp or fade, unless told otherwise."""
     core = Core(model, Structure(tuple(tasks), tuple(contacts)), method)
-    core.effort_limits[:], core.rate_limits[:] = np.inf, np.inf
-    core.options[[at.RAMP, at.FADE]] = 0.0
-    core.options[[at.DAMPING, at.CUT]] = 1e-6, 1e-8  # strictness is a property of regular levels
-    core.options[at.INTERNAL] = at.ZERO
+    core.law.effort_limits[:], core.law.rate_limits[:] = np.inf, np.inf
+    core.law.ramp_time, core.law.fade_time = 0.0, 0.0
+    core.law.singular_damping, core.law.singular_cut = (
+        1e-6,
+        1e-8,
+    )  # strictness is a property of regular levels
+    core.law.internal_forces = at.ZERO
     for name, value in options.items():
-        core.options[getattr(at, name.upper())] = value
+        setattr(core.law, name, value)
     return core
 
 
@@ -136,9 +139,9 @@ class Dense:
 def wanted(core, i):
     """The acceleration that task i asks for by the inertia law, from the numbers that the core shows."""
     return (
-        core.target_acceleration[i]
-        + core.stiffness[i] * core.error[i]
-        + core.damping[i] * (core.target_velocity[i] - core.velocity[i])
+        core.law.target_acceleration[i]
+        + core.law.stiffness[i] * core.law.error[i]
+        + core.law.damping[i] * (core.law.target_velocity[i] - core.law.velocity[i])
     )
 
 
@@ -149,11 +152,11 @@ def hold_another_pose(core, q, v, rng):
         start = (
             Rotation.identity()
             if task.frame is None
-            else Rotation.from_matrix(core.pose[i, :9].reshape(3, 3))
+            else Rotation.from_matrix(core.law.pose[i, :9].reshape(3, 3))
         )
         turn = Rotation.from_rotvec(0.3 * rng.normal(size=3)) * start
         position = 0.2 * rng.normal(size=(3, 6))
-        position[:, 0] += core.pose[i, 9:]
+        position[:, 0] += core.law.pose[i, 9:]
         core.load_program(
             i,
             segments.row(-0.3, 1.0, position, turn.as_quat(), 0.3 * rng.normal(size=(3, 6)))[None],

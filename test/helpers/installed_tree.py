@@ -1,5 +1,6 @@
 """What an installed package must hold, whoever installed it; used by the tests of pip and of colcon."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -17,6 +18,13 @@ def copy_source(target: Path) -> Path:
     """The tree as a fresh checkout would have it, so that nothing built here before can help or hinder."""
     shutil.copytree(SOURCE, target, ignore=shutil.ignore_patterns(*NOT_SOURCE))
     return target
+
+
+def setup_argument(name: str):
+    """A literal argument of setup() in setup.py."""
+    tree = ast.parse((SOURCE / "setup.py").read_text())
+    call = tree.body[-1].value
+    return ast.literal_eval(next(keyword.value for keyword in call.keywords if keyword.arg == name))
 
 
 def environment(**more: str) -> dict[str, str]:

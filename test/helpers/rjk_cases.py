@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from opspace_ctrl.algebra.counts.screws import Link, Screw
-from opspace_ctrl.dynamics.api import frame_pose
+from opspace_ctrl.dynamics import frame_pose
 from opspace_ctrl.model import JointType
 from opspace_ctrl.model.joints import planar_axes
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import gc
-import tracemalloc
 
 import numpy as np
 import pytest
+from helpers.allocation import SMALL, compiled_allocations, traced
 from helpers.osim_cases import random_state
-from numba.core.runtime import _nrt_python, rtsys
 
 from opspace_ctrl import CenterOfMass, OperationalSpace, Task, load_robot, osim
 
 TICKS = 1000
-SMALL = 1024  # bytes: the integers and frames that Python itself juggles with, whatever the number of ticks
 
 
 @pytest.fixture(autouse=True)
@@ -22,33 +20,6 @@ def no_garbage_collection():
     gc.disable()
     yield
     gc.enable()
-
-
-def traced(call, times):
-    """Growth and peak [bytes] of Python's and NumPy's memory over many calls."""
-    for _ in range(10):
-        call()
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
-        tracemalloc.reset_peak()
-        for _ in range(times):
-            call()
-        after, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    return after - before, peak - before
-
-
-def compiled_allocations(call):
-    """Blocks that compiled code, and what hands it its arguments, ask for in one call."""
-    _nrt_python.memsys_enable_stats()
-    before = rtsys.get_allocation_stats()
-    call()
-    after = rtsys.get_allocation_stats()
-    _nrt_python.memsys_disable_stats()
-    assert after.alloc - after.free == before.alloc - before.free
-    return after.alloc - before.alloc
 
 
 def tick_of(model, tasks, method, q=None):

@@ -17,8 +17,6 @@ from oracles.reference import assert_close
 
 from opspace_ctrl import OperationalSpace, frame_jacobian, load_robot, mass_matrix
 from opspace_ctrl.algebra.counts import rjk_counted
-from opspace_ctrl.dynamics import layout as dyn
-from opspace_ctrl.osim import layout as at
 from opspace_ctrl.osim import sparse
 
 SHIPPED = ("arm7", "asimo", "free_flyer")
@@ -32,38 +30,36 @@ class Kernels:
     def __init__(self, model, tasks, q, v, method):
         self.ospace = OperationalSpace(model, tasks, method).update(q, v)
         self.Lambda_inv = self.ospace.inertia_inv.copy()
-        self.work, self.model = self.ospace._work, model
+        self.space, self.model = self.ospace._space, model
         self.H, self.J = mass_matrix(model, q), self.ospace.jacobian.copy()
         self.lambda_e = model.parent_expanded
         self.b_e = np.zeros(self.ospace.m, int)
         for row, count, slots in self._blocks():
             self.b_e[row : row + count] = slots[-1]
         self.dense = Dense(self.H, self.J)
-        assert all(self.ospace._supports.is_path)
+        assert all(self.space.supports.is_path)
 
     def _blocks(self):
-        block, support = self.work[at.BLOCK], self.work[at.SUPPORT]
-        for b in block:
-            yield (
-                b[at.B_ROW],
-                b[at.B_ROWS],
-                support[b[at.B_FIRST] : b[at.B_FIRST] + b[at.B_SLOTS]].astype(int),
-            )
+        space = self.space
+        for b in range(space.blocks):
+            first = space.block_first[b]
+            slots = space.support[first : first + space.block_slots[b]]
+            yield space.block_row[b], space.block_rows[b], slots
 
-    def by_row(self, slot):
+    def by_row(self, registers):
         """(m, nv) of what is kept by register."""
         found, first = np.zeros((self.ospace.m, self.model.nv)), 0
         for row, count, slots in self._blocks():
-            found[row : row + count, slots] = self.work[slot][first : first + len(slots), :count].T
+            found[row : row + count, slots] = registers[first : first + len(slots), :count].T
             first += len(slots)
         return found
 
     def factor(self):
-        """The lower triangle (nv, nv) of what is kept by depth, and DINV."""
-        found = np.zeros((self.model.nv, self.model.nv))
-        for k, depth in enumerate(self.work[dyn.DEPTH_E]):
-            found[k, self.work[dyn.PATH_E][k, : depth + 1]] = self.work[dyn.H][k, : depth + 1]
-        return found, self.work[dyn.DINV].copy()
+        """The lower triangle (nv, nv) of what is kept by depth, and D_inv."""
+        tree, found = self.space.tree, np.zeros((self.model.nv, self.model.nv))
+        for k, depth in enumerate(tree.depth_e):
+            found[k, tree.path_e[k, : depth + 1]] = tree.H[k, : depth + 1]
+        return found, tree.D_inv.copy()
 
     def close(self, ours, literal):
         assert_close(ours, literal, norm(literal), self.dense.tolerance)
@@ -97,7 +93,7 @@ def test_shipped_ltl_kernels_equal_figures_8_and_10_and_equation_32(name):
     k.close(ours, L)
     k.close(1.0 / dinv, np.diagonal(L))
     Y = sparse.y_ltl(k.J, L, *tree)
-    k.close(k.by_row(at.YD), Y)
+    k.close(k.by_row(k.space.Y_D), Y)
     k.close(k.Lambda_inv, sparse.yyt(Y, k.lambda_e, ancestors))
     Lambda = k.ospace.inertia
     assert_close(
@@ -117,8 +113,8 @@ def test_shipped_ltdl_kernels_equal_figures_9_and_10_and_equation_33(name):
     k.close(np.tril(ours, -1), np.tril(L_d, -1))
     k.close(1.0 / dinv, np.diagonal(L_d))
     Y_d, Y_D = sparse.y_ltdl(k.J, L_d, *tree)
-    k.close(k.by_row(at.YD_LOWER), Y_d)
-    k.close(k.by_row(at.YD), Y_D)
+    k.close(k.by_row(k.space.Y_d), Y_d)
+    k.close(k.by_row(k.space.Y_D), Y_D)
     k.close(k.Lambda_inv, sparse.ydydt(Y_D, Y_d, k.lambda_e, ancestors))
     Lambda = k.ospace.inertia
     assert_close(

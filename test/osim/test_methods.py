@@ -22,7 +22,7 @@ from opspace_ctrl import (
     mass_matrix,
     osim,
 )
-from opspace_ctrl.dynamics.layout import Workspace
+from opspace_ctrl.compiled.workspace import Workspace
 from opspace_ctrl.errors import MethodError
 from opspace_ctrl.osim import registry
 
@@ -244,14 +244,14 @@ def test_a_tick_in_the_middle_of_building_another_method_is_right(
 ):
     """What a thread that ticks at the worst moment would see."""
     ospace, ticks = OperationalSpace(asimo, FEET_AND_HANDS, start), []
-    expected, allocate = ospace.control(*state).copy(), Workspace.allocate
+    expected, allocate = ospace.control(*state).copy(), Workspace._allocate
 
-    def tick_then_allocate(workspace):
+    def tick_then_allocate(workspace, shapes):
         ticks.append(ospace.control(*state).copy())
-        allocate(workspace)
+        allocate(workspace, shapes)
         ticks.append(ospace.control(*state).copy())
 
-    monkeypatch.setattr(Workspace, "allocate", tick_then_allocate)
+    monkeypatch.setattr(Workspace, "_allocate", tick_then_allocate)
     ospace.method = other
     assert ticks and all((tick == expected).all() for tick in ticks)
 
@@ -259,17 +259,41 @@ def test_a_tick_in_the_middle_of_building_another_method_is_right(
 # ---- methods of other packages ----
 
 THEIRS = """
-from opspace_ctrl.jit import kernel
-from opspace_ctrl.osim import Method, sparse_ltl
+from opspace_ctrl.compiled.jit import stage
+from opspace_ctrl.compiled.lanes import W
+from opspace_ctrl.dynamics import crba, ltl
+from opspace_ctrl.osim import Method
+from opspace_ctrl.osim.blocks import products, times_support
+from opspace_ctrl.osim.fields import Space
+from opspace_ctrl.osim.method import LTL
+from opspace_ctrl.osim.methods.sparse_ltl import y_ltl
 
-@kernel
-def inertia_inv(w):
-    return sparse_ltl.inertia_inv(w)
+class Theirs(Method):
+    name = "theirs"
+    leaves = LTL
+    carries = ("mimic", "relative", "center_of_mass")
 
-method = Method("theirs", inertia_inv, factor="ltl", carries=("mimic", "relative", "center_of_mass"))
+@stage(Space, Theirs, fills="inertia_inv")
+def inertia_inv(space, own):
+    crba.mass_matrix(space.tree)
+    ltl.ltl(space.tree)
+    y_ltl(space)
+    for r in range(space.registers):
+        space.Y_d[r, 0:W] = space.Y_D[r, 0:W]
+    products(space)
+    times_support(space, space.Y_D, space.tree.x, space.Jx)
+
 no_method = 3
-no_kernel = Method("no_kernel", kernel(lambda w: w + "text"))
-dense = Method("dense", inertia_inv)
+
+class NoKernel(Method):
+    name = "no_kernel"
+
+@stage(Space, NoKernel, fills="inertia_inv")
+def no_kernel(space, own):
+    space.misspelt[0] = 1.0
+
+class Dense(Method):
+    name = "dense"
 """
 
 
@@ -303,7 +327,7 @@ def their_package(tmp_path, monkeypatch):
 def test_a_method_of_another_package_is_listed_used_and_timed_like_ours(
     their_package, asimo, state
 ):
-    their_package(theirs="their_osim:method")
+    their_package(theirs="their_osim:Theirs")
     assert osim.methods() == (*ALL, "theirs") and "theirs" in osim.methods(load_robot("arm7"))
     ospace = OperationalSpace(asimo, FEET_AND_HANDS, "theirs").update(*state[:2])
     Dense(mass_matrix(asimo, state[0]), ospace.jacobian).check_all(ospace)
@@ -315,8 +339,8 @@ def test_a_method_of_another_package_is_listed_used_and_timed_like_ours(
     [
         ("their_broken:method", "a_package_that_is_not_there"),
         ("their_osim:missing", "missing"),
-        ("their_osim:no_method", "no opspace_ctrl.osim.Method"),
-        ("their_osim:no_kernel", "cannot be loaded"),
+        ("their_osim:no_method", "no subclass of opspace_ctrl.osim.Method"),
+        ("their_osim:NoKernel", "cannot be loaded"),
     ],
 )
 def test_a_broken_method_of_another_package_disturbs_nothing_and_is_refused_by_name(
@@ -334,12 +358,9 @@ def test_a_broken_method_of_another_package_disturbs_nothing_and_is_refused_by_n
 
 
 def test_another_package_cannot_replace_a_method_of_ours(their_package, asimo):
-    their_package(dense="their_osim:dense", auto="their_osim:method")
+    their_package(dense="their_osim:Dense", auto="their_osim:Theirs")
     assert osim.methods() == ALL
-    assert (
-        registry.get_method("dense").inertia_inv
-        is not registry.get_method("sparse_ltl").inertia_inv
-    )
+    assert registry.get_method("dense").__module__ == "opspace_ctrl.osim.methods.dense"
     assert OperationalSpace(asimo, "left_hand", "dense").method == "dense"
 
 

@@ -20,11 +20,11 @@ from opspace_ctrl import (
     mass_matrix,
     osim,
 )
-from opspace_ctrl.dynamics.layout import Workspace
-from opspace_ctrl.osim import layout as at
+from opspace_ctrl.compiled.jit import kernel
+from opspace_ctrl.compiled.workspace import Workspace, count, result, scratch
+from opspace_ctrl.osim.eigen import diagonalise, tridiagonalise
 from opspace_ctrl.osim.operational_space import CUT, DAMPING
 from opspace_ctrl.osim.response import typical_response
-from opspace_ctrl.osim.singular import decompose
 
 STRETCHED = {  # tasks of arm7, the joint that sweeps, the pose it sweeps through (joint 3 is the elbow, from 0)
     "elbow": ("tool", 3, [0.3, 0.6, -0.4, 0.0, 0.5, 1.1, 0.2]),
@@ -278,19 +278,28 @@ def test_a_regular_state_takes_the_exact_inverse_right_up_to_the_threshold():
 # ---- eigenvalues ----
 
 
+class _Eigen(Workspace):
+    """Rows for `osim.eigen`."""
+
+    m = count("rows")
+    A = scratch("m + 2, m", "the matrix, and two rows of scratch")
+    d = result("m", "eigenvalues")
+    e = scratch("m", "off the diagonal")
+    Z = result("m, m", "eigenvectors, row by row")
+
+
+@kernel
+def _decompose(work):
+    tridiagonalise(work.A, work.m, work.d, work.e, work.Z)
+    diagonalise(work.m, work.d, work.e, work.Z)
+
+
 def eigen(A):
-    """Values and vectors (rows) of a symmetric matrix by `osim.eigen`, in an otherwise empty workspace."""
-    m, work = len(A), Workspace()
-    for slot in (at.LI, at.LAMBDA, at.VECTORS):
-        work.zeros(slot, m + 8, m + 8)
-    for slot in (at.VALUES, at.OFF_DIAGONAL):
-        work.zeros(slot, m + 8)
-    work.put(at.SCALE, np.ones(m + 8))
-    work.set_count(at.M, m)
-    work.allocate()
-    work[at.LI][:m, :m] = A
-    decompose(work.address)
-    return work[at.VALUES][:m], work[at.VECTORS][:m, :m]
+    """Values and vectors (rows) of a symmetric matrix by `osim.eigen`."""
+    work = _Eigen(m=len(A))
+    work.A[: len(A)] = A
+    _decompose(work)
+    return work.d, work.Z
 
 
 def with_values(values, seed=0):

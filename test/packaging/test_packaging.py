@@ -1,6 +1,5 @@
 """The package as pip installs it: from a wheel, from a source distribution, and editable."""
 
-import ast
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -14,19 +13,13 @@ from helpers.installed_tree import (
     check_executables,
     copy_source,
     run,
+    setup_argument,
     share_dependencies,
 )
 
 from opspace_ctrl import load_robot
 
 WHERE = "import opspace_ctrl as o; print(o.__file__); print(o.load_robot('free_flyer').nv)"
-
-
-def setup_argument(name):
-    """A literal argument of setup() in setup.py."""
-    tree = ast.parse((SOURCE / "setup.py").read_text())
-    call = tree.body[-1].value
-    return ast.literal_eval(next(keyword.value for keyword in call.keywords if keyword.arg == name))
 
 
 def new_venv(path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.sim_cases import FREE, pendulum
+from helpers.sim_cases import FREE, box, pendulum
 
 from opspace_ctrl import load_robot, load_urdf
 from opspace_ctrl.errors import (
@@ -36,6 +36,10 @@ def arm():
         "zeros",
         None,
         7 * ["x"],
+        [],
+        (),
+        set(),
+        {1.0},
         np.full(7, 1e300),
     ],
 )
@@ -54,6 +58,12 @@ def test_efforts_are_converted_where_that_is_safe(arm):
     arm.step(np.ones(7, np.float32))
     arm.step(np.ones(14)[::2])
     assert arm.time == pytest.approx(0.003)
+
+
+def test_a_robot_without_joints_takes_an_empty_list():
+    sim = make_simulator(load_urdf(box(), base="floating"))
+    sim.step([])
+    assert sim.time == pytest.approx(0.001) and sim.v[2] < 0.0
 
 
 def test_states_and_results_cannot_be_written(arm):
@@ -78,6 +88,8 @@ def test_states_and_results_cannot_be_written(arm):
         (lambda s: s.restore(None), SimulationError),
         (lambda s: s.restore({**s.save(), "q": np.zeros(3)}), SimulationError),
         (lambda s: s.restore({**s.save(), "more": np.zeros(3)}), SimulationError),
+        (lambda s: s.restore({**s.save(), "v_start": np.full(7, "x")}), SimulationError),
+        (lambda s: s.restore({**s.save(), "push_frame": np.full(32, 10**9)}), SimulationError),
     ],
 )
 def test_calls_are_refused_by_name(arm, call, error):

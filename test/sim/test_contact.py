@@ -7,7 +7,6 @@ import pytest
 from helpers.sim_cases import SOLES, box, posture_controller, standing
 
 from opspace_ctrl import frame_jacobian, frame_pose, load_urdf, mass_matrix
-from opspace_ctrl.sim.engine import layout as at
 from opspace_ctrl.sim.settings import SimulatorSettings
 from opspace_ctrl.sim.simulator import make_simulator
 
@@ -76,8 +75,8 @@ def test_sliding_friction_points_against_the_motion_of_each_point():
 def conditions(sim, q):
     """The largest violation [m/s, and relative] of the contact conditions in the step from q, from dense algebra."""
     dt, mu = sim.settings.step, sim.settings.ground_friction
-    ground, worst = sim._work[at.GROUND], 0.0
-    impulses = sim._work[at.IMPULSE][: sim._work[at.GAP].size * 3].reshape(-1, 3)
+    ground, worst = sim._engine.ground_axes, 0.0
+    impulses = sim._engine.impulse[: sim._engine.gap.size * 3].reshape(-1, 3)
     J, gaps = point_rows(sim, q)
     u = (J @ sim.v).reshape(-1, 3) @ ground.T
     scale = np.abs(impulses).max() or 1.0
@@ -94,7 +93,7 @@ def conditions(sim, q):
 
 def point_rows(sim, q):
     """Jacobian of all contact points and their heights, by the public functions."""
-    rows, gaps, normal = [], [], sim._work[at.GROUND][0]
+    rows, gaps, normal = [], [], sim._engine.ground_axes[0]
     for contact in sim._contacts:
         J = frame_jacobian(sim.model, q, contact.frame)
         position, quaternion = frame_pose(sim.model, q, contact.frame)
@@ -112,7 +111,7 @@ def test_a_landing_humanoid_meets_the_contact_conditions_in_every_step():
     for k in range(400):
         q = sim.q.copy()
         sim.step(control())
-        if sim._work[at.STATUS][at.IS_SOLVED] and k % 5 == 0:
+        if sim._engine.is_solved and k % 5 == 0:
             touched += 1
             assert conditions(sim, q) < 2e-5
     assert touched > 30
@@ -137,7 +136,7 @@ def test_a_dropped_humanoid_comes_to_rest_on_its_feet():
 def contact_work(sim, q):
     """Energy [J] that the contact impulses of the last step, which began at q, have put into the robot."""
     J, dt = point_rows(sim, q)[0], sim.settings.step
-    pushed = J.T @ (sim._work[at.IMPULSE][: len(J)].reshape(-1, 3) @ sim._work[at.GROUND]).ravel()
+    pushed = J.T @ (sim._engine.impulse[: len(J)].reshape(-1, 3) @ sim._engine.ground_axes).ravel()
     H = mass_matrix(sim.model, q) + dt * np.diag(sim.model.damping)
     return pushed @ (sim.v - 0.5 * np.linalg.solve(H, pushed))  # f . (u before + u after) / 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.allocation import SMALL, compiled_allocations, traced
 from helpers.shipped_robots import HOME
 from helpers.sim_cases import FREE, PASSIVE, SOLES, standing
 from helpers.support import load_quietly, urdf_path
@@ -238,8 +239,6 @@ def test_planar_joints_move_by_the_exponential():
 
 
 def test_a_step_allocates_nothing():
-    from osim.test_allocation import SMALL, compiled_allocations, traced
-
     for sim in (standing(), moving("arm7", integrator="rkmk4")):
         tau = np.zeros(len(sim.tau))
         growth, peak = traced(lambda sim=sim, tau=tau: sim.step(tau), 300)

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...compiled.jit import MISFIT
 from ...dynamics import entries
-from ...dynamics.api import Wrenches, external_wrenches
-from ...dynamics.layout import Workspace
-from ...dynamics.pack import pack
-from ...dynamics.state import OK, TOO_LARGE
+from ...dynamics.build import RobotTree
+from ...dynamics.functions import Wrenches, call, external_wrenches, run
+from ...dynamics.state import OK, REFUSED, TOO_LARGE
 from ...errors import ConfigurationError, IllPosedError, MethodError
 from ...model import Model
 from ...osim import Task
 from . import core
+from .fields import Chain
 
 __all__ = ["ClosedChain", "Closure"]
 
@@ -80,22 +81,17 @@ class ClosedChain:
         self._of_row = np.repeat(np.arange(len(pairs)), [len(s) for s in selections])
         self._frames = pairs
         self.m = len(self._selection)
-        self._work = self._lay_out()
+        first, second = np.array(pairs)[self._of_row].T
+        self._tree = RobotTree(model)
+        self._chain = Chain(
+            tree=self._tree,
+            m=self.m,
+            nv=model.nv,
+            first_frame=first,
+            second_frame=second,
+            selection=self._selection,
+        )
         self._rest = np.zeros(self.m)
-
-    def _lay_out(self) -> Workspace:
-        work, m = pack(self.model), self.m
-        work.set_count(core.M, m)
-        work.put(core.PAIR, [self._frames[c] for c in self._of_row], int)
-        work.put(core.SELECT, self._selection)
-        for slot in (core.OMEGA, core.FACTOR):
-            work.zeros(slot, m, m)
-        work.zeros(core.RESPONSE, m, self.model.nv)
-        for slot in (core.RHS, core.F):
-            work.zeros(slot, m)
-        work.zeros(core.ROW, 1)
-        work.allocate()
-        return work
 
     # ---- dynamics ----
 
@@ -120,22 +116,20 @@ class ClosedChain:
         """
         out = np.empty(self.model.nv) if out is None else out
         wanted = self._rest if wanted is None else wanted
-        if external:
-            with external_wrenches(self.model, self._work, q, external):
-                self._call(core.forward, q, (v, tau), "v tau", wanted, out)
-        else:
+        with external_wrenches(self.model, q, external, self._tree):
             self._call(core.forward, q, (v, tau), "v tau", wanted, out)
         return out
 
     def close_velocity(self, q, v, wanted=None) -> np.ndarray:
         """v (nv,) after the impulse that makes the frames' relative velocity `wanted` (m,), zero if not given."""
         out = np.empty(self.model.nv)
-        self._call(core.close_velocity, q, (v,), "v", self._rest if wanted is None else wanted, out)
+        wanted = self._rest if wanted is None else wanted
+        self._call(core.close_velocity, q, (v,), "v", wanted, out)
         return out
 
-    def _call(self, entry, q, inputs: tuple, names: str, wanted, *rest) -> None:
-        status = entry.call(q, *inputs, wanted, *rest, self._work.address)
-        if status == core.REFUSED:  # converted, or refused in words
+    def _call(self, entry, q, inputs: tuple, names: str, wanted, out) -> None:
+        status = self._status(entry, q, *inputs, wanted, out)
+        if status == REFUSED:  # converted, or refused in words
             q = self.model.check_configuration(q)
             inputs = [self.model.check_velocity(x, name) for x, name in zip(inputs, names.split())]
             wanted = np.ascontiguousarray(wanted, dtype=float)
@@ -143,7 +137,7 @@ class ClosedChain:
                 raise ConfigurationError(
                     f"{self.model.name}: wanted must be {self.m} finite numbers, one a row"
                 )
-            status = entry.call(q, *inputs, wanted, *rest, self._work.address)
+            status = self._status(entry, q, *inputs, wanted, out)
         if status == core.ILL_POSED:
             self._raise_ill_posed()
         if status != OK:
@@ -152,8 +146,15 @@ class ClosedChain:
                 "float64 numbers"
             )
 
+    def _status(self, entry, *arguments) -> int:
+        """What an entry returns; REFUSED also for arguments that it is not compiled for."""
+        try:
+            return call(entry, *arguments, self._chain.address)
+        except MISFIT:
+            return REFUSED
+
     def _raise_ill_posed(self) -> None:
-        row = int(self._work[core.ROW][0])
+        row = self._chain.failed_row
         c = self.closures[self._of_row[row]]
         omega = self.effective_inertia_inv
         scale = np.sqrt(np.maximum(np.diag(omega), np.finfo(float).tiny))
@@ -171,29 +172,26 @@ class ClosedChain:
     @property
     def force(self) -> np.ndarray:
         """Loop forces (m,), row by row, on the first frames."""
-        return self._work[core.F].copy()
+        return np.array(self._chain.f)
 
     @property
     def wrenches(self) -> np.ndarray:
         """Loop wrenches (k, 6) of the closures on their first frames: force, torque; world axes, frame's origin."""
-        found, rows = (
-            np.zeros((len(self.closures), 6)),
-            self._selection * self._work[core.F][:, None],
-        )
-        np.add.at(found, self._of_row, rows)
+        found = np.zeros((len(self.closures), 6))
+        np.add.at(found, self._of_row, self._selection * self.force[:, None])
         return found
 
     @property
     def effective_inertia_inv(self) -> np.ndarray:
         """Omega_c (m, m) = Lambda_c^-1, of the last configuration."""
-        omega = self._work[core.OMEGA]
+        omega = np.array(self._chain.Omega)
         return 0.5 * (omega + omega.T)
 
     # ---- geometry ----
 
     def error(self, q) -> np.ndarray:
         """How far the closures are open (m,): x_1 - x_2 and log(R_1 (R_2 rotation)^T), row by row."""
-        self._call_at(q)
+        run(self.model, entries.at_configuration, (q,), "", tree=self._tree)
         poses = [[self._pose(f) for f in pair] for pair in self._frames]
         open_by = [_difference(*pair, c.rotation) for pair, c in zip(poses, self.closures)]
         return np.einsum("rk,rk->r", self._selection, np.array(open_by)[self._of_row])
@@ -202,7 +200,7 @@ class ClosedChain:
         """J_c v (m,)."""
         out = np.empty(self.m)
         checked = self.model.check_configuration(q), self.model.check_velocity(v)
-        if core.relative_velocity.call(*checked, out, self._work.address) != OK:
+        if self._status(core.relative_velocity, *checked, out) != OK:
             raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         return out
 
@@ -224,16 +222,9 @@ class ClosedChain:
             f"{self.model.name}: the loops stay open by {size:.3g} after {steps} steps"
         )
 
-    def _call_at(self, q) -> None:
-        if (
-            entries.at_configuration.call(self.model.check_configuration(q), self._work.address)
-            != OK
-        ):
-            raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
-
     def _pose(self, frame: int) -> tuple[np.ndarray, np.ndarray]:
         out = np.empty(12)
-        entries.frame_pose.call(frame, out, self._work.address)
+        call(entries.frame_pose, frame, out, self._tree.address)
         return out[:9].reshape(3, 3), out[9:]
 
 

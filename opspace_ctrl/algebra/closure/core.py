@@ -10,40 +10,28 @@ cross terms vanish and Omega_c is Lambda_1^-1 + Lambda_2^-1.
 
 from __future__ import annotations
 
-from itertools import count as count_from
-
-from numba.types import int64
-
+from ...compiled.jit import address, entry, kernel, vector, writable
+from ...compiled.lanes import row
+from ...compiled.workspace import workspace_at
 from ...dynamics import aba
-from ...dynamics import layout as dyn
 from ...dynamics.entries import move, place
 from ...dynamics.frames import frame_point, point_acceleration, point_velocity
-from ...dynamics.layout import FIRST_FREE, count, floats, ints
 from ...dynamics.spatial import add, cross
 from ...dynamics.state import OK, REFUSED, copy, is_usable
-from ...jit import entry, kernel
-from ...vector import floats_of, is_vector, vector
 from ..recursions import kalman
+from .fields import Chain
 
-_slot = count_from(FIRST_FREE).__next__
-M = _slot()  # count: rows of all closures
-PAIR = _slot()  # (m, 2): the two frames of each row
-SELECT = _slot()  # (m, 6): the row, linear first, world axes
-OMEGA = _slot()  # (m, m)
-FACTOR = _slot()  # (m, m): L below the diagonal and D on it
-RESPONSE = _slot()  # (m, nv): H^-1 J_c^T, row by row
-RHS = _slot()  # flat (m): what Omega_c f must be
-F = _slot()  # flat (m): the forces
-ROW = _slot()  # flat (1): the row that failed
+__all__ = ["ILL_POSED", "RANK_TOLERANCE", "close_velocity", "forward", "relative_velocity"]
 
+chain_at = workspace_at(Chain)
 ILL_POSED = 2
 RANK_TOLERANCE = 1e-10  # of a pivot in its own diagonal entry: beyond, forces have no correct digits worth having
 
 
 @kernel
-def _along(w, r, linear, angular):
-    """Row r of SELECT times a motion."""
-    s = floats(w, SELECT)
+def _along(chain, r, linear, angular):
+    """Row r of `selection` times a motion."""
+    s = chain.selection
     return (
         s[r, 0] * linear[0]
         + s[r, 1] * linear[1]
@@ -55,64 +43,67 @@ def _along(w, r, linear, angular):
 
 
 @kernel
-def _push(w, r, f, sign):
-    """Let a unit of row r act on frame f: its wrench, at the tree's origin, against the bias force of the node."""
-    node, PA, s = ints(w, dyn.FRAME_NODE)[f], floats(w, dyn.PA), floats(w, SELECT)
+def _push(chain, r, f, sign):
+    """Let a unit of row r act on frame f: its wrench, at the tree's origin, against its node's bias force in pA."""
+    tree, s = chain.tree, chain.selection
+    node, bias = tree.frame_node[f], tree.pA
     force, torque = (s[r, 0], s[r, 1], s[r, 2]), (s[r, 3], s[r, 4], s[r, 5])
-    torque = add(torque, cross(frame_point(w, f), force))
-    if node < count(w, dyn.NODES):
+    torque = add(torque, cross(frame_point(tree, f), force))
+    if node < tree.n:
         for k in range(3):
-            PA[node, k] -= sign * torque[k]
-            PA[node, 3 + k] -= sign * force[k]
+            bias[node, k] -= sign * torque[k]
+            bias[node, 3 + k] -= sign * force[k]
 
 
 @kernel
-def _correction(w, r, f):
-    """Row r of the acceleration that the bodies in FA give to frame f, velocities aside."""
-    node, FA, p = ints(w, dyn.FRAME_NODE)[f], floats(w, dyn.FA), frame_point(w, f)
-    angular = (FA[node, 0], FA[node, 1], FA[node, 2])
-    return _along(w, r, add((FA[node, 3], FA[node, 4], FA[node, 5]), cross(angular, p)), angular)
+def _correction(chain, r, f):
+    """Row r of the acceleration of frame f for the body accelerations in tree.alpha, without velocity terms."""
+    tree = chain.tree
+    node, alpha = tree.frame_node[f], tree.alpha
+    angular = (alpha[node, 0], alpha[node, 1], alpha[node, 2])
+    linear = (alpha[node, 3], alpha[node, 4], alpha[node, 5])
+    return _along(chain, r, add(linear, cross(angular, frame_point(tree, f))), angular)
 
 
 @kernel
-def effective_inertia_inv(w):
-    """Omega_c and H^-1 J_c^T, after the articulated inertias: one tip-force correction a row ((18), lemma 4)."""
-    m, nv, pair, response = count(w, M), count(w, dyn.NV), ints(w, PAIR), floats(w, RESPONSE)
-    omega, none, qdd = floats(w, OMEGA), floats(w, dyn.W), floats(w, dyn.ACC)
-    for i in range(nv):
-        none[i] = 0.0
+def effective_inertia_inv(chain):
+    """Omega_c and H^-1 J_c^T: one tip-force correction a row ((18), lemma 4).
+
+    Needs kinematics and articulated inertias. Writes Omega and response; spoils pA, eps and alpha of the tree.
+    """
+    tree, m, response = chain.tree, chain.m, chain.response
+    first, second, Omega = chain.first_frame, chain.second_frame, chain.Omega
     for r in range(m):
-        aba.no_bias(w)
-        _push(w, r, pair[r, 0], 1.0)
-        _push(w, r, pair[r, 1], -1.0)
-        aba.innovations(w, none)
-        aba.accelerations(w, qdd)
-        for i in range(nv):
-            response[r, i] = qdd[i]
+        aba.no_bias(tree)
+        _push(chain, r, first[r], 1.0)
+        _push(chain, r, second[r], -1.0)
+        aba.innovations(tree, chain.no_force)
+        aba.accelerations(tree, row(response, r))
         for c in range(m):
-            omega[c, r] = _correction(w, c, pair[c, 0]) - _correction(w, c, pair[c, 1])
+            Omega[c, r] = _correction(chain, c, first[c]) - _correction(chain, c, second[c])
 
 
 @kernel
-def factorise(w):
-    """Omega_c = L D L^T; False, and the row in ROW, if a row depends on those before it."""
-    m, omega, L = count(w, M), floats(w, OMEGA), floats(w, FACTOR)
+def factorise(chain):
+    """Omega_c = L D L^T. Needs Omega. Writes factor; False, and failed_row, if a row depends on those before it."""
+    m, Omega, L = chain.m, chain.Omega, chain.factor
     for i in range(m):
         for j in range(i + 1):
-            found = 0.5 * (omega[i, j] + omega[j, i])
+            found = 0.5 * (Omega[i, j] + Omega[j, i])
             for k in range(j):
                 found -= L[i, k] * L[k, k] * L[j, k]
             L[i, j] = found if i == j else found / L[j, j]
-        if not L[i, i] > RANK_TOLERANCE * omega[i, i]:
-            floats(w, ROW)[0] = i
+        if not L[i, i] > RANK_TOLERANCE * Omega[i, i]:
+            chain.failed_row = i
             return False
     return True
 
 
 @kernel
-def solve(w):
-    """F = Omega_c^-1 RHS."""
-    m, L, f, rhs = count(w, M), floats(w, FACTOR), floats(w, F), floats(w, RHS)
+def solve(chain):
+    """f = Omega_c^-1 rhs. Needs factor and rhs. Writes f."""
+    m, L = chain.m, chain.factor
+    f, rhs = chain.f, chain.rhs
     for i in range(m):
         f[i] = rhs[i]
         for k in range(i):
@@ -125,99 +116,102 @@ def solve(w):
 
 
 @kernel
-def add_response(w, out):
-    """out += H^-1 J_c^T F."""
-    response, f = floats(w, RESPONSE), floats(w, F)
-    for r in range(count(w, M)):
-        for i in range(count(w, dyn.NV)):
+def add_response(chain, out):
+    """out += H^-1 J_c^T f. Needs response and f."""
+    nv, response, f = chain.nv, chain.response, chain.f
+    for r in range(chain.m):
+        for i in range(nv):
             out[i] += response[r, i] * f[r]
 
 
 @kernel
-def _accelerate_freely(w, tau, out):
-    """qdd_f into `out`, and alpha_2f - alpha_1f into RHS."""
-    kalman.kalman(w, tau, out)
-    acc, FA, g = floats(w, dyn.ACCELERATION), floats(w, dyn.FA), floats(w, dyn.GRAVITY)
-    for b in range(count(w, dyn.NODES)):
+def _accelerate_freely(chain):
+    """Accelerations with the loops open: qdd_f into tree.qdd, alpha_2f - alpha_1f into rhs."""
+    tree, rhs = chain.tree, chain.rhs
+    kalman.kalman(tree)
+    acceleration, alpha, g = tree.acceleration, tree.alpha, tree.gravity
+    for b in range(tree.n):
         for k in range(3):
-            acc[k, b] = FA[b, k]
-            acc[3 + k, b] = FA[b, 3 + k] - g[k]
-    pair, rhs = ints(w, PAIR), floats(w, RHS)
-    for r in range(count(w, M)):
-        rhs[r] = _free(w, r, pair[r, 1]) - _free(w, r, pair[r, 0])
+            acceleration[k, b] = alpha[b, k]
+            acceleration[3 + k, b] = alpha[b, 3 + k] - g[k]
+    first, second = chain.first_frame, chain.second_frame
+    for r in range(chain.m):
+        rhs[r] = _free(chain, r, second[r]) - _free(chain, r, first[r])
 
 
 @kernel
-def _free(w, r, f):
-    """Row r of the classical acceleration of frame f."""
-    node, acc = ints(w, dyn.FRAME_NODE)[f], floats(w, dyn.ACCELERATION)
-    return _along(
-        w,
-        r,
-        point_acceleration(w, node, frame_point(w, f)),
-        (acc[0, node], acc[1, node], acc[2, node]),
-    )
+def _free(chain, r, f):
+    """Row r of the acceleration of frame f while the loops are open. Needs velocity, acceleration of the tree."""
+    tree = chain.tree
+    node, acceleration = tree.frame_node[f], tree.acceleration
+    angular = (acceleration[0, node], acceleration[1, node], acceleration[2, node])
+    return _along(chain, r, point_acceleration(tree, node, frame_point(tree, f)), angular)
 
 
 @kernel
-def _speed(w, r, f):
-    """Row r of the velocity of frame f."""
-    node, vel = ints(w, dyn.FRAME_NODE)[f], floats(w, dyn.VELOCITY)
-    return _along(
-        w, r, point_velocity(w, node, frame_point(w, f)), (vel[0, node], vel[1, node], vel[2, node])
-    )
+def _speed(chain, r, f):
+    """Row r of the velocity of frame f. Needs velocity of the tree."""
+    tree = chain.tree
+    node, velocity = tree.frame_node[f], tree.velocity
+    angular = (velocity[0, node], velocity[1, node], velocity[2, node])
+    return _along(chain, r, point_velocity(tree, node, frame_point(tree, f)), angular)
 
 
-@entry(int64(vector, vector, vector, vector, vector, int64))
-def forward(q, v, tau, wanted, out, w):
+@kernel
+def _relative_speed(chain, r):
+    """Row r of J_c v."""
+    return _speed(chain, r, chain.first_frame[r]) - _speed(chain, r, chain.second_frame[r])
+
+
+@entry(vector, vector, vector, vector, writable, address)
+def forward(q, v, tau, wanted, out, address):
     """Accelerations of the closed chain; `wanted` (m,) is the relative acceleration of the frames' rows."""
-    nv, m = count(w, dyn.NV), count(w, M)
-    writable = is_vector(out, nv, count(w, dyn.NDARRAY), count(w, dyn.FLOAT64))
-    if not (
-        writable
-        and is_usable(w, tau, nv)
-        and is_usable(w, v, nv)
-        and is_usable(w, wanted, m)
-        and place(w, q)
-    ):
+    chain = chain_at(address)
+    tree, nv, m = chain.tree, chain.nv, chain.m
+    if not (len(out) == nv and is_usable(tau, nv) and is_usable(v, nv) and is_usable(wanted, m)):
         return REFUSED
-    copy(floats_of(v), floats(w, dyn.V), nv)
-    _accelerate_freely(w, floats_of(tau), floats_of(out))
-    effective_inertia_inv(w)
-    if not factorise(w):
+    if not place(tree, q):
+        return REFUSED
+    copy(v, tree.v, nv)
+    copy(tau, tree.tau, nv)
+    _accelerate_freely(chain)
+    copy(tree.qdd, out, nv)
+    effective_inertia_inv(chain)
+    if not factorise(chain):
         return ILL_POSED
-    rhs, extra = floats(w, RHS), floats_of(wanted)
+    rhs = chain.rhs
     for r in range(m):
-        rhs[r] += extra[r]
-    solve(w)
-    add_response(w, floats_of(out))
+        rhs[r] += wanted[r]
+    solve(chain)
+    add_response(chain, out)
     return OK
 
 
-@entry(int64(vector, vector, vector, vector, int64))
-def close_velocity(q, v, wanted, out, w):
+@entry(vector, vector, vector, writable, address)
+def close_velocity(q, v, wanted, out, address):
     """out = v + H^-1 J_c^T Omega_c^-1 (wanted - J_c v): the impulse that brings the loop's velocity to `wanted`."""
-    if not (is_usable(w, wanted, count(w, M)) and move(w, q, v)):
+    chain = chain_at(address)
+    tree, m, rhs = chain.tree, chain.m, chain.rhs
+    if not (is_usable(wanted, m) and move(tree, q, v)):
         return REFUSED
-    aba.articulated_inertias(w)
-    effective_inertia_inv(w)
-    if not factorise(w):
+    aba.articulated_inertias(tree)
+    effective_inertia_inv(chain)
+    if not factorise(chain):
         return ILL_POSED
-    rhs, pair, extra = floats(w, RHS), ints(w, PAIR), floats_of(wanted)
-    for r in range(count(w, M)):
-        rhs[r] = extra[r] - _speed(w, r, pair[r, 0]) + _speed(w, r, pair[r, 1])
-    solve(w)
-    copy(floats_of(v), floats_of(out), count(w, dyn.NV))
-    add_response(w, floats_of(out))
+    for r in range(m):
+        rhs[r] = wanted[r] - _relative_speed(chain, r)
+    solve(chain)
+    copy(v, out, chain.nv)
+    add_response(chain, out)
     return OK
 
 
-@entry(int64(vector, vector, vector, int64))
-def relative_velocity(q, v, out, w):
+@entry(vector, vector, writable, address)
+def relative_velocity(q, v, out, address):
     """out = J_c v (m,)."""
-    if not move(w, q, v):
+    chain = chain_at(address)
+    if not move(chain.tree, q, v):
         return REFUSED
-    pair, found = ints(w, PAIR), floats_of(out)
-    for r in range(count(w, M)):
-        found[r] = _speed(w, r, pair[r, 0]) - _speed(w, r, pair[r, 1])
+    for r in range(chain.m):
+        out[r] = _relative_speed(chain, r)
     return OK

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dynamics import frame_pose, frame_velocity
 from ...dynamics.dual import held_bases
-from ...dynamics.pack import Nodes
+from ...dynamics.nodes import Nodes
 from ...errors import MethodError
 from ...model import JointType, Model
 from ...model.rotations import from_quaternion, skew

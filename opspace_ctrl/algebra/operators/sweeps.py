@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...jit import kernel
+from ...compiled.jit import kernel
 
 __all__ = ["articulated", "composite", "dual_composite", "inward", "outward"]
 

@@ -7,26 +7,39 @@ Algorithm FD of [Rodriguez1991] (14), (15) is the same two lines, written with K
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel, stage
 from ...dynamics import aba, rnea
-from ...dynamics import layout as at
-from ...dynamics.layout import count, floats
-from ...jit import kernel
+from ...dynamics.fields import Tree
+from ...dynamics.forward_method import ForwardMethod, body_forces_at_rest
+
+__all__ = ["Algorithm1", "algorithm1"]
 
 
 @kernel
-def bias_free_forces(w, tau):
-    """T' of (47) into W; spoils FORCE."""
-    free = floats(w, at.W)
-    rnea.joint_forces(w, free)
-    for i in range(count(w, at.NV)):
+def bias_free_forces(tree):
+    """T' of (47). Needs tau, S and the body forces in `force`, which become the subtrees'. Writes x."""
+    tau, free = tree.tau, tree.x
+    rnea.joint_forces(tree, free)
+    for i in range(tree.nv):
         free[i] = tau[i] - free[i]
 
 
 @kernel
-def algorithm1(w, tau, qdd):
-    """Accelerations for tau, after velocities and body forces of the motion with qdd = 0; lambda stays in FA."""
-    bias_free_forces(w, tau)
-    aba.articulated_inertias(w)
-    aba.no_bias(w)
-    aba.innovations(w, floats(w, at.W))
-    aba.accelerations(w, qdd)
+def algorithm1(tree):
+    """Needs kinematics, v, tau and external. Writes qdd, and lambda = phi* H* qdd into alpha."""
+    body_forces_at_rest(tree)
+    bias_free_forces(tree)
+    aba.articulated_inertias(tree)
+    aba.no_bias(tree)
+    aba.innovations(tree, tree.x)
+    aba.accelerations(tree, tree.qdd)
+
+
+class Algorithm1(ForwardMethod):
+    """Algorithm 1; of the links' accelerations it finds only what the joints' add."""
+
+
+@stage(Tree, Algorithm1, fills="compute")
+def compute_algorithm1(tree, own):
+    """qdd by algorithm 1."""
+    algorithm1(tree)

@@ -6,23 +6,33 @@ with lambda of algorithm 1; zeta is the motion with qdd = 0, which the bias forc
 
 from __future__ import annotations
 
-from ...dynamics import layout as at
-from ...dynamics.layout import count, floats
-from ...jit import kernel
+from ...compiled.jit import kernel, stage
+from ...dynamics.fields import Tree
+from ...dynamics.forward_method import ForwardMethod
 from .algorithm1 import algorithm1
 
+__all__ = ["Algorithm2"]
+
 
 @kernel
-def add_bias_accelerations(w):
-    """ACCELERATION = alpha = lambda + zeta (less gravity); it held zeta."""
-    zeta, FA = floats(w, at.ACCELERATION), floats(w, at.FA)
-    for b in range(count(w, at.NODES)):
+def add_bias_accelerations(tree):
+    """alpha = lambda + zeta. Needs lambda in `alpha` and zeta, less gravity, in `acceleration`, which it changes."""
+    zeta, costate = tree.acceleration, tree.alpha
+    for b in range(tree.n):
         for k in range(6):
-            zeta[k, b] += FA[b, k]
+            zeta[k, b] += costate[b, k]
 
 
-@kernel
-def algorithm2(w, tau, qdd):
-    """Accelerations for tau, and of the links, after velocities and body forces of the motion with qdd = 0."""
-    algorithm1(w, tau, qdd)
-    add_bias_accelerations(w)
+class Algorithm2(ForwardMethod):
+    """Algorithm 2."""
+
+    @staticmethod
+    def find_link_accelerations(tree: Tree) -> None:
+        """It has left them in `acceleration` itself."""
+
+
+@stage(Tree, Algorithm2, fills="compute")
+def compute_algorithm2(tree, own):
+    """qdd by algorithm 1, and the links' accelerations, less gravity, into `acceleration`."""
+    algorithm1(tree)
+    add_bias_accelerations(tree)

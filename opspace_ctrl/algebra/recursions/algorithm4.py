@@ -8,30 +8,47 @@ base, lambda(N+1) = -g, and not as a force on every body.
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel, stage
 from ...dynamics import aba, rnea
-from ...dynamics import layout as at
-from ...dynamics.layout import count, floats
-from ...jit import kernel
+from ...dynamics.fields import Tree
+from ...dynamics.forward_method import ForwardMethod
 from . import biases, kalman
 
+__all__ = ["Algorithm4"]
+
 
 @kernel
-def set_base_acceleration(w, sign):
-    """Row n of FA, which all other sweeps expect to be zero."""
-    n, FA, gravity = count(w, at.NODES), floats(w, at.FA), floats(w, at.GRAVITY)
+def set_base_acceleration(tree, sign):
+    """Let the world accelerate with `sign` times gravity: row n of alpha, which all other sweeps expect to be zero."""
+    n, alpha, gravity = tree.n, tree.alpha, tree.gravity
     for k in range(3):
-        FA[n, 3 + k] = sign * gravity[k]
+        alpha[n, 3 + k] = sign * gravity[k]
 
 
 @kernel
-def algorithm4(w, tau, qdd):
-    """Accelerations for tau at the configuration and velocity in the workspace; lambda (less gravity) stays in FA."""
-    rnea.joint_rates(w)
-    biases.velocities(w)
-    biases.gyroscopic_forces(w)
-    rnea.subtract_external(w)
-    aba.articulated_inertias(w)
-    kalman.filter_forces(w, tau)
-    set_base_acceleration(w, -1.0)
-    kalman.smooth_accelerations(w, qdd)
-    set_base_acceleration(w, 0.0)
+def algorithm4(tree):
+    """Needs kinematics, v, tau and external. Writes qdd, and lambda (less gravity) into alpha."""
+    rnea.joint_rates(tree)
+    biases.velocities(tree)
+    biases.gyroscopic_forces(tree)
+    rnea.subtract_external(tree)
+    aba.articulated_inertias(tree)
+    kalman.filter_forces(tree)
+    set_base_acceleration(tree, -1.0)
+    kalman.smooth_accelerations(tree)
+    set_base_acceleration(tree, 0.0)
+
+
+class Algorithm4(ForwardMethod):
+    """Algorithm 4."""
+
+    @staticmethod
+    def find_link_accelerations(tree: Tree) -> None:
+        """They are lambda, less gravity as it is."""
+        tree.acceleration[:, : tree.n] = tree.alpha[: tree.n, :6].T
+
+
+@stage(Tree, Algorithm4, fills="compute")
+def compute_algorithm4(tree, own):
+    """qdd by algorithm 4."""
+    algorithm4(tree)

@@ -6,34 +6,29 @@ algorithms start from.
 
 from __future__ import annotations
 
-from ...dynamics import layout as at
-from ...dynamics.layout import LAST, SINGLE, count, floats, ints
+from ...compiled.jit import kernel
+from ...compiled.lanes import W
+from ...dynamics.fields import LAST, SINGLE
 from ...dynamics.spatial import add, cross, get3, load3, load_inertia, momentum, scale, set3, store3
-from ...jit import kernel
-from ...lanes import WIDTH
 
 
 @kernel
-def velocity(w, b):
-    """V(k) = V(parent) + S rate of node b."""
-    p, S, rate, vel = (
-        ints(w, at.PARENT)[b],
-        floats(w, at.S),
-        floats(w, at.RATE),
-        floats(w, at.VELOCITY),
-    )
+def velocity(tree, b):
+    """V(k) = V(parent) + S rate of node b. Needs rate and S. Writes velocity."""
+    p, S = tree.parent[b], tree.S
+    rate, vel = tree.rate, tree.velocity
     set3(vel, 0, b, add(get3(vel, 0, p), scale(rate[b], get3(S, 0, b))))
     set3(vel, 3, b, add(get3(vel, 3, p), scale(rate[b], get3(S, 3, b))))
 
 
 @kernel
-def hinge_acceleration(w, b):
-    """a(k) = V(before the joint) x V(k) of node b into HINGE.
+def hinge_acceleration(tree, b):
+    """a(k) = V(before the joint) x V(k) of node b. Needs velocity. Writes hinge.
 
     The joint's own term is V x V_joint with V_joint = V(k) - V(before): due once, at the last node of the joint.
     """
-    kind, before = ints(w, at.KIND)[b], ints(w, at.BEFORE)[b]
-    vel, hinge = floats(w, at.VELOCITY), floats(w, at.HINGE)
+    kind, before = tree.kind[b], tree.before[b]
+    vel, hinge = tree.velocity, tree.hinge
     if kind == SINGLE or kind == LAST:
         omega, v, omega_before = get3(vel, 0, b), get3(vel, 3, b), get3(vel, 0, before)
         set3(hinge, 0, b, cross(omega_before, omega))
@@ -41,19 +36,19 @@ def hinge_acceleration(w, b):
 
 
 @kernel
-def velocities(w):
-    """V(k) and a(k) of every node, base to tips."""
-    for b in range(count(w, at.NODES)):
-        velocity(w, b)
-        hinge_acceleration(w, b)
+def velocities(tree):
+    """V(k) and a(k) of every node, base to tips. Needs rate and S. Writes velocity and hinge."""
+    for b in range(tree.n):
+        velocity(tree, b)
+        hinge_acceleration(tree, b)
 
 
 @kernel
-def gyroscopic_forces(w):
-    """FORCE = b(k) = V x* M V of every body by itself, eight at a time."""
-    vel, IW, force = floats(w, at.VELOCITY), floats(w, at.IW), floats(w, at.FORCE)
-    for b in range(0, count(w, at.NODES) + 1, WIDTH):
-        m, mc, i = load_inertia(IW, b)
+def gyroscopic_forces(tree):
+    """b(k) = V x* M V of every body by itself, eight at a time. Needs velocity and I. Writes force."""
+    vel, I, force = tree.velocity, tree.I, tree.force
+    for b in range(0, tree.n + 1, W):
+        m, mc, i = load_inertia(I, b)
         omega, v = load3(vel, 0, b), load3(vel, 3, b)
         k, l = momentum(m, mc, i, omega, v)
         store3(force, 0, b, add(cross(omega, k), cross(v, l)))
@@ -61,12 +56,12 @@ def gyroscopic_forces(w):
 
 
 @kernel
-def subtract_weight(w):
-    """FORCE -= the weight of every body at its centre: (m c x g, m g)."""
-    IW, force, gravity = floats(w, at.IW), floats(w, at.FORCE), floats(w, at.GRAVITY)
+def subtract_weight(tree):
+    """Take the weight of every body, (m c x g, m g) at the tree's origin, off its force. Needs I."""
+    I, force, gravity = tree.I, tree.force, tree.gravity
     g = (gravity[0], gravity[1], gravity[2])
-    for b in range(count(w, at.NODES)):
-        couple = cross(get3(IW, 1, b), g)
+    for b in range(tree.n):
+        couple = cross(get3(I, 1, b), g)
         for k in range(3):
             force[k, b] -= couple[k]
-            force[3 + k, b] -= IW[0, b] * g[k]
+            force[3 + k, b] -= I[0, b] * g[k]

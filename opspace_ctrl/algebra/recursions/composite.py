@@ -9,9 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...dynamics import entries
-from ...dynamics import layout as at
-from ...dynamics.api import run
-from ...dynamics.pack import Nodes
+from ...dynamics.functions import run
 from ...model import Model
 
 __all__ = ["composite_bodies", "spatial_inertias"]
@@ -24,8 +22,9 @@ def composite_bodies(model: Model, q) -> np.ndarray:
 
     World axes; c from O_k to the centre of all bodies that the joint of k carries, k among them.
     """
-    work, last = run(model, entries.mass_matrix, (q,), ""), Nodes(model).last
-    ten, p = work[at.IC][:, last].T.copy(), work[at.P][:, last].T
+    tree = run(model, entries.mass_matrix, (q,), "")
+    last = tree.nodes.last
+    ten, p = tree.Ic[:, last].T.copy(), tree.p[:, last].T
     from_tree = ten[:, 1:4].copy()
     ten[:, 1:4] -= ten[:, :1] * p
     ten[:, 4:] -= _moved(ten[:, 1:4], p) + _moved(p, from_tree)

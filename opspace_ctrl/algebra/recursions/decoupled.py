@@ -8,71 +8,88 @@ z here is z_p - P a_p of the paper: the residual force that belongs to the link'
 
 from __future__ import annotations
 
-from ...dynamics import aba, dual, rows
-from ...dynamics import layout as at
-from ...dynamics.layout import LAST, count, floats, ints
-from ...jit import kernel
-from ...lanes import load, store
-from . import dual_residuals, kalman
+from ...compiled.jit import kernel, stage
+from ...compiled.lanes import W
+from ...compiled.workspace import part
+from ...dynamics import aba, rows
+from ...dynamics.dual import dual_inertias
+from ...dynamics.fields import LAST, Dual, Tree
+from ...dynamics.forward_method import ForwardMethod
+from . import kalman
+from .dual_residuals import dual_residuals
+
+__all__ = ["Decoupled"]
 
 
 @kernel
-def link_acceleration(w, i):
-    """alpha of node i into FA, by one 6 x 6 solve."""
-    P, S, x = floats(w, at.IA), floats(w, at.DUAL), floats(w, at.LINK)
-    z, z_s, FA = floats(w, at.PA), floats(w, at.DUAL_FORCE), floats(w, at.FA)
+def link_acceleration(tree, dual, i):
+    """alpha of node i by one 6 x 6 solve. Needs IA, pA, and S, z_s of `dual`. Writes alpha."""
+    P, z, alpha = tree.IA, tree.pA, tree.alpha
+    S, z_s, x = dual.S, dual.z_s, dual.link
     for r in range(6):
-        store(x, r, 0, load(P, 6 * i + r, 0) + load(S, 6 * i + r, 0))
+        x[r, 0:W] = P[6 * i + r, 0:W] + S[6 * i + r, 0:W]
         x[r, 6] = -(z[i, r] + z_s[i, r])
     rows.solve(x, 0)
     for r in range(6):
-        FA[i, r] = x[r, 6]
+        alpha[i, r] = x[r, 6]
 
 
 @kernel
-def _base_accelerations(w, last, qdd):
-    """qdd of the six nodes of a base from its acceleration: their subspaces are orthonormal."""
-    S, FA, coordinate = floats(w, at.S), floats(w, at.FA), ints(w, at.COORDINATE)
+def _base_accelerations(tree, last):
+    """qdd of the six nodes of a base, of which `last` is the last, from its alpha: their subspaces are orthonormal."""
+    S, alpha = tree.S, tree.alpha
+    coordinate, qdd = tree.coordinate, tree.qdd
     for b in range(last - 5, last + 1):
         found = 0.0
         for k in range(6):
-            found += S[k, b] * FA[last, k]
+            found += S[k, b] * alpha[last, k]
         qdd[coordinate[b]] = found
 
 
 @kernel
-def link_by_link(w, qdd):
-    """Joint accelerations from every link's own, in any order."""
-    n, before, kind, coordinate = (
-        count(w, at.NODES),
-        ints(w, at.BEFORE),
-        ints(w, at.KIND),
-        ints(w, at.COORDINATE),
-    )
-    FA, U, dinv, eps = (
-        floats(w, at.FA),
-        floats(w, at.DUAL_U),
-        floats(w, at.DUAL_DINV),
-        floats(w, at.DUAL_EPS),
-    )
+def link_by_link(tree, dual):
+    """Joint accelerations from every link's own, in any order; see `link_acceleration`. Writes qdd and alpha."""
+    n, before, kind = tree.n, tree.before, tree.kind
+    coordinate, alpha, qdd = tree.coordinate, tree.alpha, tree.qdd
+    U, D_inv, eps = dual.U_s, dual.D_s_inv, dual.eps_s
     for i in range(n):
         if before[i] < n:
-            link_acceleration(w, i)
+            link_acceleration(tree, dual, i)
             found = eps[i]
             for k in range(6):
-                found += U[i, k] * FA[i, k]
-            qdd[coordinate[i]] = dinv[i] * found
+                found += U[i, k] * alpha[i, k]
+            qdd[coordinate[i]] = D_inv[i] * found
         elif kind[i] == LAST:
-            link_acceleration(w, i)
-            _base_accelerations(w, i, qdd)
+            link_acceleration(tree, dual, i)
+            _base_accelerations(tree, i)
 
 
 @kernel
-def decoupled(w, tau, qdd):
-    """Accelerations for the joint and base forces tau at the configuration and velocity in the workspace."""
-    kalman.body_forces(w)
-    aba.articulated_inertias(w)
-    kalman.filter_forces(w, tau)
-    dual.dual_inertias(w)
-    dual_residuals.dual_residuals(w, tau)
-    link_by_link(w, qdd)
+def decoupled(tree, dual):
+    """Needs kinematics, v, tau (also of the base) and external. Writes qdd, and the links' accelerations into alpha."""
+    kalman.body_forces(tree)
+    aba.articulated_inertias(tree)
+    kalman.filter_forces(tree)
+    dual_inertias(tree, dual)
+    dual_residuals(tree, dual)
+    link_by_link(tree, dual)
+
+
+class Decoupled(ForwardMethod):
+    """Algorithm 6 of [Jain1995]."""
+
+    dual = part(Dual, "the dual recursions")
+
+    floating_only = True
+    find_link_accelerations = staticmethod(kalman.Kalman.find_link_accelerations)
+
+    @classmethod
+    def for_tree(cls, tree: Tree) -> Decoupled:
+        """The method with memory for a robot."""
+        return cls(dual=Dual(n=tree.n))
+
+
+@stage(Tree, Decoupled, fills="compute")
+def compute_decoupled(tree, own):
+    """qdd by algorithm 6."""
+    decoupled(tree, own.dual)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...dynamics.api import Wrenches, checked, dynamics_of
-from ...dynamics.pack import pack
+from ...dynamics import entries
+from ...dynamics.build import RobotTree
+from ...dynamics.functions import Wrenches, external_wrenches, result_of
 from ...errors import MethodError
 from ...model import Model
-from . import forward_entries
+from .two_sweep import DelayedTwoSweep, UndelayedTwoSweep
 
 __all__ = ["TwoSweep"]
 
@@ -27,12 +28,13 @@ class TwoSweep:
     def __init__(self, model: Model):
         if model.is_mimic.any():
             raise MethodError(f"'two_sweep' cannot carry mimic joints ({model.name})")
-        self.model, self._work = model, pack(model)
+        self.model, self._tree = model, RobotTree(model)
+        self._first, self._next = UndelayedTwoSweep(), DelayedTwoSweep()
         self.restart()
 
     def restart(self) -> None:
         """Forget the velocities: the next step is the first of another motion."""
-        self._entry = forward_entries.two_sweep
+        self._method = self._first
 
     def step(self, q, v, tau, external: Wrenches | None = None) -> np.ndarray:
         """dv/dt (nv,) for joint forces tau, by the link velocities of the step before; those at q and v are kept.
@@ -40,7 +42,10 @@ class TwoSweep:
         Raises:
             ConfigurationError: Wrong size or non-finite; such a step changes nothing.
         """
-        q, v, tau = checked(self.model, (q, v, tau), "v tau")
-        found = dynamics_of(self.model, self._work, self._entry, q, v, tau, "tau", external)
-        self._entry = forward_entries.two_sweep_delayed
+        given, address = (q, v, tau), self._method.address
+        with external_wrenches(self.model, q, external, self._tree):
+            found = result_of(
+                self.model, entries.forward_dynamics, given, "v tau", address, tree=self._tree
+            )
+        self._method = self._next
         return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...dynamics.api import bias_forces
+from ...dynamics.functions import bias_forces
 from ...model import Model
 from .smoother import FilterSmoother
 

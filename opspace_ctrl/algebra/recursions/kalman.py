@@ -7,18 +7,20 @@ With bias forces xi (gyroscopic, weight, external) and bias accelerations eta at
     z+ = z- + G e- + P+ eta,   P+ = P- - G D G^T                          update              (8.7), (8.9)
     qdd = e+ - G^T (lambda+ + eta)                                        smoothing, base to tips      (8.12)
     lambda- = lambda+ + eta + H^T qdd                                     co-state update     (8.13)
-One inward and one outward sweep, no inverse dynamics before. z- stays in PA, e- in EPS, lambda- in FA.
+One inward and one outward sweep, no inverse dynamics before. z- stays in `pA`, e- in `eps`, lambda- in `alpha`.
 """
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel, stage
+from ...compiled.lanes import W
 from ...dynamics import aba, rnea
-from ...dynamics import layout as at
-from ...dynamics.layout import count, floats, ints
+from ...dynamics.fields import Tree
+from ...dynamics.forward_method import ForwardMethod
 from ...dynamics.rows import load_rows, row_sum
-from ...jit import kernel
-from ...lanes import load, store
 from . import biases
+
+__all__ = ["Kalman", "kalman"]
 
 
 @kernel
@@ -35,66 +37,80 @@ def gain_times(U, b, eta):
 
 
 @kernel
-def updated_state(w, b):
-    """z+ = z- + G e- + P+ eta of node b, with P+ eta = P- eta - G U^T eta."""
-    U, dinv, PA, eps, eta = (
-        floats(w, at.U),
-        floats(w, at.DA),
-        floats(w, at.PA),
-        floats(w, at.EPS),
-        floats(w, at.HINGE),
-    )
-    spent = dinv[b] * (eps[b] - gain_times(U, b, eta))
-    return load(PA, b, 0) + row_sum(load_rows(floats(w, at.IA), b), eta, b) + spent * load(U, b, 0)
+def updated_state(tree, b):
+    """z+ = z- + G e- + P+ eta of node b, with P+ eta = P- eta - G U^T eta. Needs IA, U, DA_inv, pA, eps and hinge."""
+    U, D_inv, eta = tree.U, tree.DA_inv, tree.hinge
+    z, eps = tree.pA, tree.eps
+    spent = D_inv[b] * (eps[b] - gain_times(U, b, eta))
+    return z[b, 0:W] + row_sum(load_rows(tree.IA, b), eta, b) + spent * U[b, 0:W]
 
 
 @kernel
-def filter_forces(w, tau):
-    """Innovations from the tips to the base, starting from the body forces in FORCE."""
-    parent, coordinate = ints(w, at.PARENT), ints(w, at.COORDINATE)
-    S, PA, eps = floats(w, at.S), floats(w, at.PA), floats(w, at.EPS)
-    aba.body_bias(w)
-    for b in range(count(w, at.NODES) - 1, -1, -1):
-        eps[b] = tau[coordinate[b]] - aba.along(S, b, PA)
-        store(PA, parent[b], 0, load(PA, parent[b], 0) + updated_state(w, b))
+def filter_forces(tree):
+    """z- and e-, tips to base. Needs tau, force, hinge, S, IA, U, DA_inv. Writes pA and eps."""
+    parent, coordinate, tau = tree.parent, tree.coordinate, tree.tau
+    S, z, eps = tree.S, tree.pA, tree.eps
+    aba.body_bias(tree)
+    for b in range(tree.n - 1, -1, -1):
+        eps[b] = tau[coordinate[b]] - aba.along(S, b, z)
+        z[parent[b], 0:W] = z[parent[b], 0:W] + updated_state(tree, b)
 
 
 @kernel
-def smooth(w, b, qdd):
-    """qdd of node b and its acceleration into FA, from that of its parent."""
-    p, coordinate = ints(w, at.PARENT)[b], ints(w, at.COORDINATE)[b]
-    U, S, eta, FA = floats(w, at.U), floats(w, at.S), floats(w, at.HINGE), floats(w, at.FA)
-    found = floats(w, at.EPS)[b]
+def smooth(tree, b):
+    """(8.12), (8.13) of node b after its parent's. Needs eps, hinge, S, U, DA_inv. Writes qdd and alpha."""
+    p, coordinate, qdd = tree.parent[b], tree.coordinate[b], tree.qdd
+    U, S, eta = tree.U, tree.S, tree.hinge
+    costate, found = tree.alpha, tree.eps[b]
     for k in range(6):
-        FA[b, k] = FA[p, k] + eta[k, b]
-        found -= U[b, k] * FA[b, k]
-    found *= floats(w, at.DA)[b]
+        costate[b, k] = costate[p, k] + eta[k, b]
+        found -= U[b, k] * costate[b, k]
+    found *= tree.DA_inv[b]
     qdd[coordinate] = found
     for k in range(6):
-        FA[b, k] += S[k, b] * found
+        costate[b, k] += S[k, b] * found
 
 
 @kernel
-def smooth_accelerations(w, qdd):
-    """Joint accelerations, and those of the bodies into FA, from the base's in row n of FA to the tips."""
-    for b in range(count(w, at.NODES)):
-        smooth(w, b, qdd)
+def smooth_accelerations(tree):
+    """Accelerations of joints, qdd, and bodies, alpha, from the world's in its row n to the tips; see `smooth`."""
+    for b in range(tree.n):
+        smooth(tree, b)
 
 
 @kernel
-def body_forces(w):
-    """xi of every body: gyroscopic forces less weight and external wrenches; velocities and eta on the way."""
-    rnea.joint_rates(w)
-    biases.velocities(w)
-    biases.gyroscopic_forces(w)
-    rnea.subtract_external(w)
-    biases.subtract_weight(w)
+def body_forces(tree):
+    """xi of every body: gyroscopic forces less weight and external wrenches.
+
+    Needs kinematics, v and external. Writes force; velocity and hinge (eta) on the way.
+    """
+    rnea.joint_rates(tree)
+    biases.velocities(tree)
+    biases.gyroscopic_forces(tree)
+    rnea.subtract_external(tree)
+    biases.subtract_weight(tree)
 
 
 @kernel
-def kalman(w, tau, qdd):
-    """Accelerations for the joint forces tau at the configuration and velocity in the workspace."""
-    body_forces(w)
-    aba.articulated_inertias(w)
-    filter_forces(w, tau)
-    smooth_accelerations(w, qdd)
+def kalman(tree):
+    """Needs kinematics, v, tau and external. Writes qdd, and the bodies' accelerations into alpha."""
+    body_forces(tree)
+    aba.articulated_inertias(tree)
+    filter_forces(tree)
+    smooth_accelerations(tree)
+
+
+class Kalman(ForwardMethod):
+    """The filter and smoother of [Rodriguez1986]."""
+
+    @staticmethod
+    def find_link_accelerations(tree: Tree) -> None:
+        """They are the co-state, less gravity."""
+        tree.acceleration[:, : tree.n] = tree.alpha[: tree.n, :6].T
+        tree.acceleration[3:, : tree.n] -= tree.gravity[:, None]
+
+
+@stage(Tree, Kalman, fills="compute")
+def compute_kalman(tree, own):
+    """qdd by the filter and smoother."""
+    kalman(tree)

@@ -10,13 +10,13 @@ from functools import cached_property
 
 import numpy as np
 
-from ...dynamics import layout as at
-from ...dynamics.api import Wrenches, external_wrenches, result_of
-from ...dynamics.pack import Nodes, pack
+from ...dynamics import entries
+from ...dynamics.build import RobotTree
+from ...dynamics.functions import Wrenches, external_wrenches, result_of
 from ...errors import MethodError
 from ...model import Model
-from . import forward_entries
 from .composite import spatial_inertias
+from .kalman import Kalman
 
 __all__ = ["FilterSmoother"]
 
@@ -48,41 +48,41 @@ class FilterSmoother:
     def __init__(self, model: Model, q, v=None, tau=None, external: Wrenches | None = None):
         if model.is_mimic.any():
             raise MethodError(f"'kalman' cannot carry mimic joints ({model.name})")
-        self.model, self.nodes = model, Nodes(model)
-        work = pack(model)
+        tree, method = RobotTree(model), Kalman()
+        self.model, self.nodes = model, tree.nodes
         rest = np.zeros(model.nv)
         q = model.check_configuration(q)
         v = rest if v is None else model.check_velocity(v)
         self.tau = rest if tau is None else model.check_velocity(tau, "tau")
-        with external_wrenches(model, work, q, external or {}):
-            self.qdd = result_of(model, work, forward_entries.kalman, (q, v, self.tau), "v tau")
-        self._read(work)
+        with external_wrenches(model, q, external, tree):
+            given = (q, v, self.tau)
+            self.qdd = result_of(
+                model, entries.forward_dynamics, given, "v tau", method.address, tree=tree
+            )
+        self._read(tree)
 
-    def _read(self, work) -> None:
-        n = self.nodes.n
-        self.parent, self.coordinate = (
-            self.nodes.parent.astype(int),
-            self.nodes.coordinate.astype(int),
+    def _read(self, tree: RobotTree) -> None:
+        n = tree.n
+        self.parent = self.nodes.parent.astype(int)
+        self.coordinate = self.nodes.coordinate.astype(int)
+        self.H, self.xi, self.eta, self.velocity = (
+            field[:, :n].T.copy() for field in (tree.S, tree.force, tree.hinge, tree.velocity)
         )
-        self.H, self.xi, self.eta = (
-            work[slot][:, :n].T.copy() for slot in (at.S, at.FORCE, at.HINGE)
-        )
-        self.velocity = work[at.VELOCITY][:, :n].T.copy()
-        self.M = spatial_inertias(work[at.IW][:, :n].T)
-        self.P = work[at.IA].reshape(-1, 6, 8)[:n, :, :6].copy()
-        U = work[at.U][:, :6].copy()
-        self.D = 1.0 / work[at.DA]
+        self.M = spatial_inertias(tree.I[:, :n].T)
+        self.P = np.asarray(tree.IA).reshape(-1, 6, 8)[:n, :, :6].copy()
+        U = tree.U[:, :6].copy()
+        self.D = 1.0 / tree.DA_inv[:n]
         self.G = U / self.D[:, None]
         self.P_plus = self.P - np.einsum("ni,nj,n->nij", U, U, 1.0 / self.D)
-        self.z = work[at.PA][:n, :6].copy()
-        self.innovations = work[at.EPS].copy()
+        self.z = tree.pA[:n, :6].copy()
+        self.innovations = tree.eps[:n].copy()
         self.residuals = self.innovations / self.D
         self.z_plus = (
             self.z
             + self.G * self.innovations[:, None]
             + np.einsum("nij,nj->ni", self.P_plus, self.eta)
         )
-        self.costate = work[at.FA][:n, :6].copy()
+        self.costate = tree.alpha[:n, :6].copy()
         world = np.vstack([self.costate, np.zeros(6)])
         self.costate_plus = world[self.parent]
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...dynamics import layout as at
-from ...dynamics.api import Wrenches, external_wrenches
-from ...dynamics.pack import pack
+from ...dynamics.build import RobotTree
+from ...dynamics.functions import Wrenches, external_wrenches
 from ...model import Model
 from .smoother import FilterSmoother
 
@@ -24,20 +23,20 @@ def tip_force_correction(model: Model, q, external: Wrenches) -> np.ndarray:
     """
     s = FilterSmoother(model, q)
     n = len(s.D)
-    z, lam, delta = np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.empty(model.nv)
+    z, lambda_e, delta = np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.empty(model.nv)
     z[:n] = _at_nodes(model, q, external)
     nu = np.zeros(n)
     for k in range(n - 1, -1, -1):
         nu[k] = s.H[k] @ z[k] / s.D[k]
         z[s.parent[k]] += z[k] - s.G[k] * (s.H[k] @ z[k])
     for k, p in enumerate(s.parent):
-        delta[s.coordinate[k]] = nu[k] - s.G[k] @ lam[p]
-        lam[k] = lam[p] + s.H[k] * delta[s.coordinate[k]]
+        delta[s.coordinate[k]] = nu[k] - s.G[k] @ lambda_e[p]
+        lambda_e[k] = lambda_e[p] + s.H[k] * delta[s.coordinate[k]]
     return delta
 
 
 def _at_nodes(model: Model, q, external: Wrenches) -> np.ndarray:
     """B f (n, 6): the wrenches on their nodes, angular first, at the tree's origin."""
-    work = pack(model)
-    with external_wrenches(model, work, q, external):
-        return work[at.EXTERNAL][:, : model.nv].T.copy()
+    tree = RobotTree(model)
+    with external_wrenches(model, q, external, tree):
+        return tree.external[:, : tree.n].T.copy()

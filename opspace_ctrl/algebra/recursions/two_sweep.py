@@ -8,38 +8,66 @@ but not described.)
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel, stage
 from ...dynamics import aba, rnea
-from ...dynamics import layout as at
-from ...dynamics.layout import count
-from ...jit import kernel
+from ...dynamics.fields import Tree
+from ...dynamics.forward_method import ForwardMethod
 from . import biases, kalman
-from .algorithm4 import set_base_acceleration
+from .algorithm4 import Algorithm4, set_base_acceleration
+
+__all__ = ["DelayedTwoSweep", "UndelayedTwoSweep"]
 
 
 @kernel
-def delayed_biases(w):
-    """a(k) into HINGE, b(k) less external wrenches into FORCE, for the V at hand; link by link, no recursion."""
-    for b in range(count(w, at.NODES)):
-        biases.hinge_acceleration(w, b)
-    biases.gyroscopic_forces(w)
-    rnea.subtract_external(w)
+def delayed_biases(tree):
+    """a(k) and b(k), the latter less external wrenches, link by link. Needs velocity, I. Writes hinge and force."""
+    for b in range(tree.n):
+        biases.hinge_acceleration(tree, b)
+    biases.gyroscopic_forces(tree)
+    rnea.subtract_external(tree)
 
 
 @kernel
-def smooth_and_move(w, qdd):
-    """(66) and (68) in one sweep, base to tips: lambda and qdd, and the V that the next filter will use."""
-    rnea.joint_rates(w)
-    set_base_acceleration(w, -1.0)
-    for b in range(count(w, at.NODES)):
-        kalman.smooth(w, b, qdd)
-        biases.velocity(w, b)
-    set_base_acceleration(w, 0.0)
+def smooth_and_move(tree):
+    """(66) and (68) in one sweep, base to tips. Needs v and the filter's results. Writes qdd, alpha and velocity."""
+    rnea.joint_rates(tree)
+    set_base_acceleration(tree, -1.0)
+    for b in range(tree.n):
+        kalman.smooth(tree, b)
+        biases.velocity(tree, b)
+    set_base_acceleration(tree, 0.0)
 
 
 @kernel
-def two_sweep(w, tau, qdd):
-    """Accelerations for tau at the configuration in the workspace, with the V that the call before has left."""
-    delayed_biases(w)
-    aba.articulated_inertias(w)
-    kalman.filter_forces(w, tau)
-    smooth_and_move(w, qdd)
+def two_sweep(tree):
+    """Needs kinematics, v, tau, external, and velocity as the call before has left it. Writes qdd, alpha, velocity."""
+    delayed_biases(tree)
+    aba.articulated_inertias(tree)
+    kalman.filter_forces(tree)
+    smooth_and_move(tree)
+
+
+class UndelayedTwoSweep(ForwardMethod):
+    """The two sweeps after one more that gives them the velocities of the same state: without memory, and exact."""
+
+    find_link_accelerations = staticmethod(Algorithm4.find_link_accelerations)
+
+
+@stage(Tree, UndelayedTwoSweep, fills="compute")
+def compute_undelayed(tree, own):
+    """qdd by the two sweeps, their delay taken out by a sweep before."""
+    rnea.joint_rates(tree)
+    biases.velocities(tree)
+    two_sweep(tree)
+
+
+class DelayedTwoSweep(ForwardMethod):
+    """The two sweeps as they are: their velocities are those that the call before has left in the tree."""
+
+    find_link_accelerations = staticmethod(Algorithm4.find_link_accelerations)
+
+
+@stage(Tree, DelayedTwoSweep, fills="compute")
+def compute_delayed(tree, own):
+    """qdd by the two sweeps with the velocities of the call before."""
+    two_sweep(tree)

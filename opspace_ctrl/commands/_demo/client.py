@@ -16,8 +16,8 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
-from opspace_ctrl.commands import CommandError
-from opspace_ctrl.nodes.messages import nanoseconds, stamp_of
+from ...nodes.messages import nanoseconds, stamp_of
+from .. import CommandError
 
 __all__ = ["CONTROLLER", "SIMULATOR", "Client", "trajectory_message"]
 

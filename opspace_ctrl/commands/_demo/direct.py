@@ -8,14 +8,14 @@ from time import perf_counter
 import numpy as np
 
 from opspace_ctrl import frame_pose
-from opspace_ctrl.commands._interrupt import Interruption
-from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.settings import controller_settings
-from opspace_ctrl.data import shipped_path
-from opspace_ctrl.parameter_file import node_parameters
-from opspace_ctrl.sim.settings import simulator_settings
-from opspace_ctrl.sim.simulator import Simulator, make_simulator
 
+from ...control.controller import Controller
+from ...control.settings import controller_settings
+from ...data import shipped_path
+from ...parameter_file import node_parameters
+from ...sim.settings import simulator_settings
+from ...sim.simulator import Simulator, make_simulator
+from .._interrupt import Interruption
 from .record import Record
 from .scenario import SECONDS, Scenario, waypoints
 

@@ -16,13 +16,13 @@ import numpy as np
 import yaml
 
 from opspace_ctrl import Model, frame_pose, load_robot
-from opspace_ctrl.commands import CommandError
-from opspace_ctrl.commands._interrupt import Interruption
-from opspace_ctrl.commands._processes import Processes, local_graph
-from opspace_ctrl.data import shipped_path
-from opspace_ctrl.errors import LogError
-from opspace_ctrl.sim.record.log import Run, read_log
 
+from ...data import shipped_path
+from ...errors import LogError
+from ...sim.record.log import Run, read_log
+from .. import CommandError
+from .._interrupt import Interruption
+from .._processes import Processes, local_graph
 from .record import Record
 from .scenario import SECONDS, Scenario, waypoints
 

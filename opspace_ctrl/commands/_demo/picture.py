@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from opspace_ctrl.commands._figure import new_figure, save
-
+from .._figure import new_figure, save
 from .record import Record
 from .scenario import SECONDS
 

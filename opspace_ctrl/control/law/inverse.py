@@ -1,23 +1,23 @@
 """The inverse of one level's Schur complement, exact where it is regular, fading where it is not.
 
 Rows are measured in their typical response (see `osim.singular`): S = sum a u u^T. How small the least a usually is
-depends on robot and task (a pose of a light wrist: 0.003; a position: 0.2), so it is measured when a core is built: t.
-With e = DAMPING t and c = CUT t << e,
+depends on robot and task (a pose of a light wrist: 0.003; a position: 0.2), so it is measured when a core is built:
+t = `typical_response`. With e = `singular_damping` t and c = `singular_cut` t << e,
     Q = sum g(a) u u^T,   g = 1/a for a >= e, then on a line from 1/e to 0 at c         makes the force F
     P = sum f(a) / a u u^T,   f = 1 for a >= e, then smoothly to 0 at c                 makes the null space
 Both are continuous, and no force is larger than |wanted| / e, whatever the pose. Above e they are the inverse, and the
 hierarchy is strict; below, the direction is given to the levels under this one to the degree in which the level gives
-it up. With TRUNCATE the null space stays a projector to the end, at the price of a step: f is 1 above c and 0 below.
-Contacts and passive rows have thresholds of their own: what holds the robot is not damped for want of leverage.
+it up. With `truncate_null_space` the null space stays a projector to the end, at the price of a step: f is 1 above c
+and 0 below. Contacts and passive rows have thresholds of their own: what holds the robot is not damped for want of
+leverage.
 """
 
 from __future__ import annotations
 
-from ...dynamics.layout import count, floats, ints, stage
-from ...jit import kernel
-from ...lanes import WIDTH, load, splat, store
+from ...compiled.jit import integer, kernel, real, stage
+from ...compiled.lanes import W
 from ...osim.eigen import diagonalise, tridiagonalise
-from .. import layout as at
+from ..fields import LIMIT_ROW, RAW_MODE, Law
 
 CONSTRAINT_DAMPING, CONSTRAINT_CUT = 1e-6, 1e-8  # thresholds of level 0
 TINY = 1e-13  # a pivot below it is what rounding leaves of a lost direction
@@ -31,102 +31,95 @@ def fractions(a, e, cut, truncate):
     if not a > cut:
         return 0.0, 0.0
     x = (a - cut) / (e - cut)
-    kept = 1.0 if truncate == 1.0 else x * x * (3.0 - 2.0 * x)
+    kept = 1.0 if truncate == 1 else x * x * (3.0 - 2.0 * x)
     return x / e, kept / a
 
 
-@stage(at.EIGENVALUE_PATH)
-def by_eigenvalues(w):
-    """`invert_level` where the quick way does not do: for SCALED, the level from N_START on, N_SIZE rows."""
-    start, n, state = (
-        ints(w, at.NUMBERS)[at.N_START],
-        ints(w, at.NUMBERS)[at.N_SIZE],
-        floats(w, at.STATE),
-    )
-    A, P, Q, scale = (
-        floats(w, at.SCALED),
-        floats(w, at.INVERSE),
-        floats(w, at.DAMPED_INVERSE),
-        floats(w, at.ROW_SCALE),
-    )
-    values, Z, option = floats(w, at.EIGENVALUES), floats(w, at.EIGENVECTORS), floats(w, at.OPTION)
-    tridiagonalise(A, n, values, floats(w, at.OFF_DIAGONAL), Z)
-    diagonalise(n, values, floats(w, at.OFF_DIAGONAL), Z)
-    for i in range(n):
-        for j in range(n):
-            P[start + i, start + j], Q[start + i, start + j] = 0.0, 0.0
-    rank, damped = 0.0, 0.0
-    for k in range(n):
-        g, f = fractions(
-            values[k], state[at.LEVEL_DAMPING], state[at.LEVEL_CUT], option[at.TRUNCATE]
-        )
-        rank += 1.0 if f > 0.0 else 0.0
-        damped = 1.0 if values[k] < state[at.LEVEL_DAMPING] else damped
-        for i in range(n):
-            x = Z[k, i] / scale[start + i]
-            for j in range(n):
-                y = x * Z[k, j] / scale[start + j]
-                P[start + i, start + j] += f * y
-                Q[start + i, start + j] += g * y
-    state[at.FOUND_RANK], state[at.FOUND_DAMPED] = rank, damped
-
-
 @kernel
-def thresholds(w, report):
-    """e and c of a level of the report; in raw mode all tasks are one level, and the most delicate one counts."""
-    option, typical = floats(w, at.OPTION), floats(w, at.TYPICAL)
+def _thresholds(law, report):
+    """e and c of a reported level; in raw mode all tasks are one level, and the most delicate one counts."""
     if report == 0:
         return CONSTRAINT_DAMPING, CONSTRAINT_CUT
+    typical = law.typical_response
     least = typical[report]
-    if option[at.MODE] == at.RAW_MODE:
-        for level in range(2, count(w, at.LEVELS) + 2):
+    if law.present_mode == RAW_MODE:
+        for level in range(2, law.L + 2):
             least = min(least, typical[level])
-    return least * option[at.DAMPING], least * option[at.CUT]
+    return least * law.singular_damping, least * law.singular_cut
 
 
 @kernel
-def invert_level(w, start, end, report):
-    """P and Q of rows start .. end - 1 of GRAM into the diagonal blocks of INVERSE and DAMPED_INVERSE.
+def _count(law, report, rank, damped):
+    """Add to what is reported of a level."""
+    ranks, is_damped = law.level_rank, law.level_damped
+    ranks[report] += rank
+    is_damped[report] = max(is_damped[report], damped)
 
-    Returns:
-        Rank, and 1.0 if a direction is damped or lost.
+
+@kernel
+def invert_level(law, start, end, report):
+    """Write P and Q of rows start .. end - 1 of the stack. Needs `gram` and `stack_scale`; spoils `scaled`.
+
+    Adds to `level_rank` and `level_damped` of the reported level.
     """
-    A, P, Q, scale = (
-        floats(w, at.SCALED),
-        floats(w, at.INVERSE),
-        floats(w, at.DAMPED_INVERSE),
-        floats(w, at.ROW_SCALE),
-    )
-    n, state = end - start, floats(w, at.STATE)
-    state[at.LEVEL_DAMPING], state[at.LEVEL_CUT] = thresholds(w, report)
-    _scaled(w, start, n)
+    A, P, Q = law.scaled, law.P, law.Q
+    scale, n = law.stack_scale, end - start
+    e, cut = _thresholds(law, report)
+    _scaled(law, start, n)
     if _gauss_jordan(A, n):
         squares = 0.0
         for i in range(n):
             for j in range(n):
                 squares += A[i, j] * A[i, j]
         # 1 / |A^-1|_F is a lower bound of the smallest eigenvalue
-        if squares * state[at.LEVEL_DAMPING] ** 2 < 1.0:
+        if squares * e**2 < 1.0:
             for i in range(n):
                 x = 1.0 / scale[start + i]
                 for j in range(n):
-                    P[start + i, start + j] = x * A[i, j] / scale[start + j]
-                    Q[start + i, start + j] = P[start + i, start + j]
-            return float(n), 0.0
-    _scaled(w, start, n)
-    number = ints(w, at.NUMBERS)
-    number[at.N_START], number[at.N_SIZE] = start, n
-    by_eigenvalues(w)
-    return state[at.FOUND_RANK], state[at.FOUND_DAMPED]
+                    found = x * A[i, j] / scale[start + j]
+                    P[start + i, start + j] = found
+                    Q[start + i, start + j] = found
+            _count(law, report, float(n), 0.0)
+            return
+    _scaled(law, start, n)
+    invert_by_eigenvalues(law, start, n, e, cut, report)
+
+
+@stage(Law, integer, integer, real, real, integer)
+def invert_by_eigenvalues(law, start, n, e, cut, report):
+    """Write P and Q of n rows by the eigenvalues of `scaled` (spoiled), where the least may be below e.
+
+    Counts as `invert_level` does.
+    """
+    P, Q, scale = law.P, law.Q, law.stack_scale
+    values, Z, truncate = law.eigenvalues, law.eigenvectors, law.truncate_null_space
+    tridiagonalise(law.scaled, n, values, law.off_diagonal, Z)
+    diagonalise(n, values, law.off_diagonal, Z)
+    for i in range(n):
+        for j in range(n):
+            P[start + i, start + j] = 0.0
+            Q[start + i, start + j] = 0.0
+    rank, damped = 0.0, 0.0
+    for k in range(n):
+        g, f = fractions(values[k], e, cut, truncate)
+        rank += 1.0 if f > 0.0 else 0.0
+        damped = 1.0 if values[k] < e else damped
+        for i in range(n):
+            x = Z[k, i] / scale[start + i]
+            for j in range(n):
+                y = x * Z[k, j] / scale[start + j]
+                P[start + i, start + j] += f * y
+                Q[start + i, start + j] += g * y
+    _count(law, report, rank, damped)
 
 
 @kernel
-def _scaled(w, start, n):
-    """SCALED = the level's block, rows and columns divided by ROW_SCALE."""
-    A, S, scale = floats(w, at.SCALED), floats(w, at.GRAM), floats(w, at.ROW_SCALE)
+def _scaled(law, start, n):
+    """Write the level's block of `gram`, rows and columns divided by `stack_scale`, to `scaled`."""
+    A, S, scale = law.scaled, law.gram, law.stack_scale
     for i in range(n):
         x = 1.0 / scale[start + i]
-        store(A, i, n - n % WIDTH, splat(0.0))
+        A[i, n - n % W : n - n % W + W] = 0.0
         for j in range(n):
             A[i, j] = x * S[start + i, start + j] / scale[start + j]
 
@@ -138,27 +131,28 @@ def _gauss_jordan(A, n):
         if not A[c, c] > TINY:  # NaN counts
             return False
         pivot = 1.0 / A[c, c]
-        for j in range(0, n, WIDTH):
-            store(A, n, j, load(A, c, j) * pivot)
+        for j in range(0, n, W):
+            A[n, j : j + W] = A[c, j : j + W] * pivot
         A[n, c] = pivot
         for r in range(n):
             if r != c:
                 factor = A[r, c]
                 A[r, c] = 0.0
-                for j in range(0, n, WIDTH):
-                    store(A, r, j, load(A, r, j) - factor * load(A, n, j))
-        for j in range(0, n, WIDTH):
-            store(A, c, j, load(A, n, j))
+                for j in range(0, n, W):
+                    A[r, j : j + W] = A[r, j : j + W] - factor * A[n, j : j + W]
+        for j in range(0, n, W):
+            A[c, j : j + W] = A[n, j : j + W]
     return True
 
 
 @kernel
-def invert_limit(w, i, weight):
-    """The same for one row, its force and null space weighted."""
-    option, scale = floats(w, at.OPTION), floats(w, at.ROW_SCALE)[i]
-    a = floats(w, at.GRAM)[i, i] / (scale * scale)
-    e, cut = thresholds(w, 1)
-    g, f = fractions(a, e, cut, option[at.TRUNCATE])
-    floats(w, at.INVERSE)[i, i] = weight * f / (scale * scale)
-    floats(w, at.DAMPED_INVERSE)[i, i] = weight * g / (scale * scale)
-    return 1.0 if f > 0.0 else 0.0, 1.0 if a < e else 0.0
+def invert_limit(law, i):
+    """Write P and Q of the row of a joint limit, row i of the stack, times the joint's activation; and count it."""
+    P, Q, scale = law.P, law.Q, law.stack_scale[i]
+    weight = law.activation[law.near_limit[LIMIT_ROW - law.stack_row[i]]]
+    a = law.gram[i, i] / (scale * scale)
+    e, cut = _thresholds(law, 1)
+    g, f = fractions(a, e, cut, law.truncate_null_space)
+    P[i, i] = weight * f / (scale * scale)
+    Q[i, i] = weight * g / (scale * scale)
+    _count(law, 1, 1.0 if f > 0.0 else 0.0, 1.0 if a < e else 0.0)

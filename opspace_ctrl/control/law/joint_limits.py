@@ -15,14 +15,12 @@ from __future__ import annotations
 
 import math
 
+from ...compiled.jit import kernel, stage
+from ...compiled.lanes import row
 from ...dynamics import crba, ltl
-from ...dynamics import layout as dyn
-from ...dynamics.layout import count, floats, ints, stage
-from ...jit import kernel
-from ...osim import layout as osim
 from ...osim.blocks import times_support
-from .. import layout as at
-from .joints import row_of
+from ...osim.method import LTDL
+from ..fields import Law
 
 # of the speed at the margin's edge: where a joint begins to be looked at, and where it counts
 FROM, FULL = (0.3, 0.5)
@@ -41,70 +39,69 @@ def _smooth(x):
 
 
 @kernel
-def find_candidates(w):
-    """Joints that are looked at, and H^-1 e_j, SIDE, REPULSE, SPAN and ZONE of each; returns how many."""
-    joint, listed, found = ints(w, at.JOINT), ints(w, at.LIMITED_JOINT), 0
-    activation, v = floats(w, at.ACTIVATION), floats(w, dyn.V)
-    limit, q = floats(w, at.LIMIT), floats(w, dyn.Q)
-    for j in range(count(w, at.JOINTS)):
-        activation[j] = 0.0
-        margin, slack, rate = (
-            limit[at.POSITION_MARGIN, j],
-            limit[at.SPEED_MARGIN, j],
-            v[joint[j, at.J_V]],
-        )
-        near = slack > 0.0 and abs(rate) > FROM * (limit[at.SPEED, j] - slack)
-        if margin > 0.0 and joint[j, at.J_Q] >= 0:
-            x = q[joint[j, at.J_Q]] + rate * _horizon(w, j)
-            near = (
-                near
-                or max(x - limit[at.UPPER, j], limit[at.LOWER, j] - x) > -(1.0 + AHEAD) * margin
-            )
+def find_candidates(law):
+    """List the joints near a limit in `near_limit`, with H^-1 e_j and the bound of each. Returns how many.
+
+    Writes `H_inv` by place in that list, and what `_bound` does by joint.
+    """
+    near_limit, tree, found = law.near_limit, law.space.tree, 0
+    q, v = tree.q, tree.v
+    joint_q, joint_v, velocity_limits = law.joint_q, law.joint_v, law.velocity_limits
+    position_margin, velocity_margin = law.position_margin, law.velocity_margin
+    lower, upper = law.position_lower, law.position_upper
+    for j in range(law.k):
+        margin, slack, rate = position_margin[j], velocity_margin[j], v[joint_v[j]]
+        near = slack > 0.0 and abs(rate) > FROM * (velocity_limits[j] - slack)
+        if margin > 0.0 and joint_q[j] >= 0:
+            x = q[joint_q[j]] + rate * _horizon(law, j)
+            near = near or max(x - upper[j], lower[j] - x) > -(1.0 + AHEAD) * margin
         if near:
-            listed[found] = j
+            near_limit[found] = j
             found += 1
     if found > 0:
-        joint_responses(w, found)
+        joint_responses(law, found)
     for place in range(found):
-        _bound(w, place)
+        _bound(law, place)
     return found
 
 
 @kernel
-def _horizon(w, j):
+def _horizon(law, j):
     """Time kd / kp [s] that a position limit looks ahead."""
-    limit = floats(w, at.LIMIT)
-    return limit[at.REPULSION_DAMPING, j] / max(limit[at.REPULSION, j], 1.0)
+    return law.limit_damping[j] / max(law.limit_stiffness[j], 1.0)
 
 
 @kernel
-def _bound(w, place):
-    """SIDE, REPULSE (the bound, with its sign), EXCESS_SPAN and ZONE of a candidate: of the tightest of its limits."""
-    j = ints(w, at.LIMITED_JOINT)[place]
-    joint, limit, v = ints(w, at.JOINT), floats(w, at.LIMIT), floats(w, dyn.V)
-    kp, kd, rate = limit[at.REPULSION, j], limit[at.REPULSION_DAMPING, j], v[joint[j, at.J_V]]
-    least, side, zone, span = math.inf, 0.0, 0.0, 1.0
-    margin, slack = limit[at.POSITION_MARGIN, j], limit[at.SPEED_MARGIN, j]
-    if margin > 0.0 and joint[j, at.J_Q] >= 0:
-        x = floats(w, dyn.Q)[joint[j, at.J_Q]] + rate * _horizon(w, j)
-        above, below = x - (limit[at.UPPER, j] - margin), (limit[at.LOWER, j] + margin) - x
+def _bound(law, place):
+    """Write `limit_side`, `acceleration_bound` (with its sign), `excess_span` and `nearness` of a candidate.
+
+    They are those of the tightest of its limits.
+    """
+    tree, j = law.space.tree, law.near_limit[place]
+    i, entry = law.joint_v[j], law.joint_q[j]
+    kp, kd, rate = law.limit_stiffness[j], law.limit_damping[j], tree.v[i]
+    margin, slack = law.position_margin[j], law.velocity_margin[j]
+    least, side = math.inf, 0.0
+    zone, span = 0.0, 1.0
+    if margin > 0.0 and entry >= 0:
+        x = tree.q[entry] + rate * _horizon(law, j)
+        above, below = x - (law.position_upper[j] - margin), (law.position_lower[j] + margin) - x
         depth = max(above, below)
         least, side = -kp * min(depth, DEEPEST * margin), 1.0 if above >= below else -1.0
         zone, span = _smooth(2.0 * (depth / (AHEAD * margin) + 1.0)), SPAN * kp * margin
     if slack > 0.0:
-        edge = limit[at.SPEED, j] - slack
-        most = _speed_bound(
-            edge - abs(rate),
-            kd,
-            slack,
-            USED * limit[at.RATE, j] * row_of(w, at.H_INV, place)[joint[j, at.J_V]],
-        )
+        edge = law.velocity_limits[j] - slack
+        jerk = USED * law.rate_limits[j] * law.H_inv[place, i]
+        most = _speed_bound(edge - abs(rate), kd, slack, jerk)
         if most < least or zone == 0.0:
             fast = _smooth((abs(rate) - FROM * edge) / max((FULL - FROM) * edge, 1e-9))
             if fast > 0.0:
-                least, side, zone, span = most, math.copysign(1.0, rate), fast, SPAN * kd * slack
-    floats(w, at.SIDE)[j], floats(w, at.REPULSE)[j] = side, side * least
-    floats(w, at.ZONE)[j], floats(w, at.EXCESS_SPAN)[j] = zone, max(span, 1e-6)
+                least, side = most, math.copysign(1.0, rate)
+                zone, span = fast, SPAN * kd * slack
+    law.limit_side[j] = side
+    law.acceleration_bound[j] = side * least
+    law.nearness[j] = zone
+    law.excess_span[j] = max(span, 1e-6)
 
 
 @kernel
@@ -116,105 +113,89 @@ def _speed_bound(e, kd, slack, jerk):
     return kd * e if e <= followed or kd == 0.0 else math.sqrt(2.0 * jerk * (e - 0.5 * followed))
 
 
-@stage(at.LIMIT_JOINTS)
-def limit_joints(w):
-    """ACTIVATION of the candidate that exceeds its bound most, for the levels as they were solved last.
+@stage(Law)
+def limit_joints(law):
+    """Raise the activation of the candidate that exceeds its bound most, for the levels as they were solved last.
 
     One at a time: a joint that exceeds its bound while another one is free to, may not once that one is held. Joints
-    with an activation come first in the list; N_LIMITED is how many they are, N_GROWN 1 if one has come in or grown.
+    with an activation come first in `near_limit`; `limit_rows` is how many they are, `has_grown` 1 if one has come in
+    or grown.
     """
-    number, listed, joint = ints(w, at.NUMBERS), ints(w, at.LIMITED_JOINT), ints(w, at.JOINT)
-    activation, side, bound = floats(w, at.ACTIVATION), floats(w, at.SIDE), floats(w, at.REPULSE)
-    torque, total, h = (
-        floats(w, at.LEVEL_TORQUE),
-        floats(w, at.GENERALISED),
-        floats(w, at.H_SELECTED),
-    )
-    for i in range(count(w, dyn.NV)):
-        total[i] = -h[i]
-    for j in range(count(w, at.JOINTS)):
-        for level in range(count(w, at.LEVELS) + 3):
-            total[joint[j, at.J_V]] += torque[level, j]
-    number[at.N_GROWN], worst, most = 0, -1, 0.0
-    for place in range(number[at.N_CANDIDATES]):
-        j = listed[place]
-        excess = side[j] * (_acceleration(w, place) - bound[j]) / floats(w, at.EXCESS_SPAN)[j]
-        grown = floats(w, at.ZONE)[j] * _smooth(excess) > activation[j] + CHANGED
-        if grown and excess * floats(w, at.ZONE)[j] > most:
-            most, worst = excess * floats(w, at.ZONE)[j], place
+    near_limit, activation, nearness = law.near_limit, law.activation, law.nearness
+    side, bound, span = law.limit_side, law.acceleration_bound, law.excess_span
+    torque, net, h = law.level_torque, law.net_torque, law.h_compensated
+    joint_v, levels = law.joint_v, law.L + 3
+    for i in range(law.nv):
+        net[i] = -h[i]
+    for j in range(law.k):
+        for level in range(levels):
+            net[joint_v[j]] += torque[level, j]
+    law.has_grown = 0
+    worst, most = -1, 0.0
+    for place in range(law.near_limit_count):
+        j = near_limit[place]
+        excess = side[j] * (_acceleration(law, place) - bound[j]) / span[j]
+        grown = nearness[j] * _smooth(excess) > activation[j] + CHANGED
+        if grown and excess * nearness[j] > most:
+            most, worst = excess * nearness[j], place
     if worst < 0:
         return
-    j = listed[worst]
+    j = near_limit[worst]
     if activation[j] == 0.0:
-        _bring_forward(w, worst, number[at.N_LIMITED])
-        number[at.N_LIMITED] += 1
-    activation[j], number[at.N_GROWN] = (
-        floats(w, at.ZONE)[j] * _smooth(most / floats(w, at.ZONE)[j]),
-        1,
-    )
+        _bring_forward(law, worst, law.limit_rows)
+        law.limit_rows += 1
+    activation[j] = nearness[j] * _smooth(most / nearness[j])
+    law.has_grown = 1
 
 
 @kernel
-def _acceleration(w, place):
-    """qdd of a candidate under GENERALISED and the contacts' forces."""
-    response, total = row_of(w, at.H_INV, place), floats(w, at.GENERALISED)
-    found = 0.0
-    for i in range(count(w, dyn.NV)):
-        found += response[i] * total[i]
-    if count(w, at.CONTACTS) > 0:
-        contact, block, force = (
-            ints(w, at.CONTACT),
-            ints(w, osim.BLOCK),
-            floats(w, at.LEVEL_CONTACT),
-        )
-        out = floats(w, at.FULL)
-        times_support(w, floats(w, osim.J), response, out)
-        for c in range(count(w, at.CONTACTS)):
-            first = block[contact[c, at.C_BLOCK], osim.B_ROW]
-            for row in range(first, first + contact[c, at.C_ROWS]):
-                for level in range(count(w, at.LEVELS) + 3):
-                    found += out[row] * force[level, row]
+def _acceleration(law, place):
+    """qdd of a candidate under `net_torque` and the contacts' forces; `row_response` is its response to these."""
+    response, net, out = row(law.H_inv, place), law.net_torque, law.row_response
+    contacts, found = law.c, 0.0
+    for i in range(law.nv):
+        found += response[i] * net[i]
+    if contacts > 0:
+        force, block, size = law.level_contact_force, law.contact_block, law.contact_size
+        block_row, levels = law.space.block_row, law.L + 3
+        times_support(law.space, law.space.J, response, out)
+        for c in range(contacts):
+            first = block_row[block[c]]
+            for r in range(first, first + size[c]):
+                for level in range(levels):
+                    found += out[r] * force[level, r]
     return found
 
 
 @kernel
-def _bring_forward(w, place, first):
-    """Exchange two places of the list and their rows of H_INV."""
-    listed = ints(w, at.LIMITED_JOINT)
-    listed[place], listed[first] = listed[first], listed[place]
-    a, b = row_of(w, at.H_INV, place), row_of(w, at.H_INV, first)
-    for i in range(count(w, dyn.NV)):
+def _bring_forward(law, place, first):
+    """Exchange two places of `near_limit` and their rows of `H_inv`."""
+    near_limit, a, b = law.near_limit, row(law.H_inv, place), row(law.H_inv, first)
+    near_limit[place], near_limit[first] = near_limit[first], near_limit[place]
+    for i in range(law.nv):
         a[i], b[i] = b[i], a[i]
 
 
 @kernel
-def joint_responses(w, number):
-    """H_INV: H^-1 e_j of the listed joints. H is factored here if the method has not left it so."""
-    if floats(w, osim.STATUS)[osim.H_IS] != osim.LTDL:
-        crba.mass_matrix(w)
-        ltl.ltdl(w)
-        floats(w, osim.STATUS)[osim.H_IS] = osim.LTDL
-    L, dinv, path, depth = (
-        floats(w, dyn.H),
-        floats(w, dyn.DINV),
-        ints(w, dyn.PATH_E),
-        ints(w, dyn.DEPTH_E),
-    )
-    listed, joint, parent, nv = (
-        ints(w, at.LIMITED_JOINT),
-        ints(w, at.JOINT),
-        ints(w, dyn.LAMBDA_E),
-        count(w, dyn.NV),
-    )
+def joint_responses(law, number):
+    """Write `H_inv`: H^-1 e_j of the listed joints. H is factored here if the method has not left it so."""
+    space, tree = law.space, law.space.tree
+    if space.H_is != LTDL:
+        crba.mass_matrix(tree)
+        ltl.ltdl(tree)
+        space.H_is = LTDL
+    H, D_inv, path = tree.H, tree.D_inv, tree.path_e
+    depth, parent, nv = tree.depth_e, tree.lambda_e, law.nv
+    near_limit, joint_v, H_inv = law.near_limit, law.joint_v, law.H_inv
     for place in range(number):
-        x, k = row_of(w, at.H_INV, place), joint[listed[place], at.J_V]
+        x, k = row(H_inv, place), joint_v[near_limit[place]]
         for i in range(nv):
             x[i] = 0.0
         x[k] = 1.0
         while k >= 0:  # L_d^-T e_j reaches the ancestors of j only
             for c in range(depth[k]):
-                x[path[k, c]] -= L[k, c] * x[k]
+                x[path[k, c]] -= H[k, c] * x[k]
             k = parent[k]
         for i in range(nv):
-            x[i] *= dinv[i]
-        ltl.solve_unit(w, x)
+            x[i] *= D_inv[i]
+        ltl.solve_unit(tree, x)

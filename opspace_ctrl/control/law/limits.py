@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...dynamics.layout import count, floats, ints
-from ...jit import kernel
-from .. import layout as at
-from .joints import row_of
+from ...compiled.jit import kernel
+from ...compiled.lanes import row
 
 SWEEPS = 2  # over the joints near limits, which drive each other
 SLOWER = 4  # times that the other joints may be slowed down to a half
@@ -23,24 +21,21 @@ def progress(elapsed, duration):
 
 
 @kernel
-def scale_levels(w, ramp):
-    """SCALE of every level: all full, or the lowest shortened so that the sum keeps the limits, then the next above.
+def scale_levels(law, ramp):
+    """Write `level_scale`: all full, or the lowest shortened so that the sum keeps the limits, then the next above.
 
     Level 0 is kept. A joint that level 0 alone takes beyond its limit may not be taken further; the clip sees to it.
+    Needs `level_torque`.
     """
-    torque, scale, limit, k = (
-        floats(w, at.LEVEL_TORQUE),
-        floats(w, at.SCALE),
-        floats(w, at.LIMIT),
-        count(w, at.JOINTS),
-    )
-    scale[0], last = 1.0, count(w, at.LEVELS) + 2
+    torque, scale, limit = law.level_torque, law.level_scale, law.effort_limits
+    k, last = law.k, law.L + 2
+    scale[0] = 1.0
     for level in range(1, last + 1):
         scale[level] = ramp
     for level in range(last, 0, -1):
         low, high = 0.0, ramp
         for j in range(k):
-            rest, most = 0.0, max(limit[at.EFFORT, j], abs(torque[0, j]))
+            rest, most = 0.0, max(limit[j], abs(torque[0, j]))
             for other in range(last + 1):
                 if other != level:
                     rest += scale[other] * torque[other, j]
@@ -57,96 +52,89 @@ def scale_levels(w, ramp):
 
 
 @kernel
-def command(w, dt):
-    """TAU from the scaled levels: no faster than the rate limits, then clipped; never not finite.
+def command(law, dt):
+    """Write `tau` from the scaled levels: no faster than the rate limits, then clipped; kept if they are not finite.
 
-    Joints change alike, so that the direction of the change survives, except those that a limit holds: they change as
-    fast as they may.
+    Joints change alike, by `share` of what is wanted, so that the direction of the change survives, except those that a
+    limit holds (`activation`): they change as fast as they may. `least` is the least share of all, which is reported.
+    Writes also `wanted_torque`, `saturated`, and of the report `not_finite`, `bias_saturated`, `clipped` and
+    `rate_limited`. dt < 0 in the first tick, which has no rate limit.
     """
-    torque, scale, limit = floats(w, at.LEVEL_TORQUE), floats(w, at.SCALE), floats(w, at.LIMIT)
-    joint, tau, report, k, last = (
-        ints(w, at.JOINT),
-        floats(w, at.TAU),
-        floats(w, at.REPORT_SLOT),
-        count(w, at.JOINTS),
-        count(w, at.LEVELS) + 2,
-    )
-    wanted, saturated, held = (
-        floats(w, at.GENERALISED),
-        floats(w, at.SATURATED),
-        floats(w, at.ACTIVATION),
-    )
+    torque, scale, limit = law.level_torque, law.level_scale, law.effort_limits
+    tau, wanted, place = law.tau, law.wanted_torque, law.joint_command
+    saturated, held, rate = law.saturated, law.activation, law.rate_limits
+    k, last, bias_saturated, clipped = law.k, law.L + 2, 0, 0
     share, least = 1.0, 1.0
     for j in range(k):
-        found = 0.0
+        found, most = 0.0, limit[j]
         for level in range(last + 1):
             found += scale[level] * torque[level, j]
         if not math.isfinite(found):
-            report[at.NOT_FINITE] = 1.0
+            law.not_finite = 1
             return
-        most = limit[at.EFFORT, j]
-        report[at.BIAS_SATURATED] += 1.0 if abs(torque[0, j]) > most else 0.0
-        report[at.CLIPPED] += 1.0 if abs(found) > most * (1.0 + 1e-9) else 0.0
+        bias_saturated += 1 if abs(torque[0, j]) > most else 0
+        clipped += 1 if abs(found) > most * (1.0 + 1e-9) else 0
         found = min(max(found, -most), most)
         saturated[j] = 1.0 if abs(found) >= most * (1.0 - 1e-6) else 0.0
         wanted[j] = found
         if dt >= 0.0:
-            change, allowed = abs(found - tau[joint[j, at.J_COMMAND]]), limit[at.RATE, j] * dt
-            if change > allowed:
-                least = min(least, allowed / change)
-                share = min(share, allowed / change) if held[j] == 0.0 else share
-    report[at.RATE_LIMITED] = least
+            step, allowed = abs(found - tau[place[j]]), rate[j] * dt
+            if step > allowed:
+                least = min(least, allowed / step)
+                share = min(share, allowed / step) if held[j] == 0.0 else share
+    law.bias_saturated = bias_saturated
+    law.clipped = clipped
+    law.rate_limited = least
+    change = law.change
     if least < 1.0:
-        _follow(w, dt, share)
+        _change_within_rates(law, dt, share)
     for j in range(k):
-        c, most = joint[j, at.J_COMMAND], limit[at.EFFORT, j]
-        tau[c] = min(
-            max(tau[c] + floats(w, at.CHANGE)[j] if least < 1.0 else wanted[j], -most), most
-        )
+        c, most = place[j], limit[j]
+        tau[c] = min(max(tau[c] + change[j] if least < 1.0 else wanted[j], -most), most)
 
 
 @kernel
-def _follow(w, dt, share):
-    """CHANGE within the rate limits. Joints near their limits come first: see `_brake`; it may slow down the others."""
-    joint, limit, held, k = (
-        ints(w, at.JOINT),
-        floats(w, at.LIMIT),
-        floats(w, at.ACTIVATION),
-        count(w, at.JOINTS),
-    )
-    wanted, tau, change = floats(w, at.GENERALISED), floats(w, at.TAU), floats(w, at.CHANGE)
+def _change_within_rates(law, dt, share):
+    """Write `change` of every torque within its rate limit; joints near a limit come first, see `_keep_bounds`.
+
+    If the others drive one of those beyond its bound, they are slowed by half, SLOWER times.
+    """
+    held, rate, place = law.activation, law.rate_limits, law.joint_command
+    wanted, tau, change = law.wanted_torque, law.tau, law.change
+    k, has_base = law.k, law.base > 0
     for _ in range(SLOWER):
         for j in range(k):
-            step, allowed = wanted[j] - tau[joint[j, at.J_COMMAND]], limit[at.RATE, j] * dt
+            step, allowed = wanted[j] - tau[place[j]], rate[j] * dt
             change[j] = min(max(step, -allowed), allowed) if held[j] > 0.0 else share * step
-        if count(w, at.BASE) > 0 or not _brake(w, dt):
+        if has_base or not _keep_bounds(law, dt):
             return
         share *= 0.5
 
 
 @kernel
-def _brake(w, dt):
-    """CHANGE of the joints near their limits, so that under the torque as it will be they keep their bounds.
+def _keep_bounds(law, dt):
+    """Adjust `change` of the joints near their limits so that the next torque keeps their bounds.
 
-    Returns:
-        Whether a joint cannot, since what the others change drives it.
+    Returns whether one of them cannot, since what the others change drives it.
     """
-    joint, listed, limit = ints(w, at.JOINT), ints(w, at.LIMITED_JOINT), floats(w, at.LIMIT)
-    change, tau, h = floats(w, at.CHANGE), floats(w, at.TAU), floats(w, at.H_SELECTED)
-    side, bound, driven = floats(w, at.SIDE), floats(w, at.REPULSE), False
+    near_limit, H_inv, rate = law.near_limit, law.H_inv, law.rate_limits
+    change, tau, h = law.change, law.tau, law.h_compensated
+    side, bound, nearness = law.limit_side, law.acceleration_bound, law.nearness
+    joint_v, place, k = law.joint_v, law.joint_command, law.k
+    count, driven = law.near_limit_count, False
     for _ in range(SWEEPS):
         driven = False
-        for place in range(ints(w, at.NUMBERS)[at.N_CANDIDATES]):
-            j, response = listed[place], row_of(w, at.H_INV, place)
+        for p in range(count):
+            j, response = near_limit[p], row(H_inv, p)
             found, by_others = 0.0, 0.0
-            for i in range(count(w, at.JOINTS)):
-                x = response[joint[i, at.J_V]]
-                found += x * (tau[joint[i, at.J_COMMAND]] + change[i] - h[joint[i, at.J_V]])
+            for i in range(k):
+                x = response[joint_v[i]]
+                found += x * (tau[place[i]] + change[i] - h[joint_v[i]])
                 by_others += x * change[i] if i != j else 0.0
-            excess, allowed = side[j] * (found - bound[j]), limit[at.RATE, j] * dt
+            excess, allowed = side[j] * (found - bound[j]), rate[j] * dt
             if excess > 0.0:
-                own = response[joint[j, at.J_V]]
-                more = change[j] - floats(w, at.ZONE)[j] * side[j] * excess / own
+                own = response[joint_v[j]]
+                more = change[j] - nearness[j] * side[j] * excess / own
                 more = min(max(more, -allowed), allowed)
                 left = excess + side[j] * own * (more - change[j])
                 change[j] = more

@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
-from ...dynamics.kinematics import rotation_of
-from ...dynamics.layout import count, floats, ints
+from ...compiled.jit import kernel
+from ...compiled.workspace import workspace_at
+from ...dynamics.so3 import exponential, rotation_of, rotation_rates
 from ...dynamics.spatial import row_times
-from ...jit import kernel
-from ...lanes import floats_at
-from .. import layout as at
-from .orientation import exponential, rotation_rates
+from ..fields import Program
 
-# Columns of a row of a program, see `targets.segments`; plain numbers, since kernels want them.
-START, END, POSITION, QUATERNION, ROTATION, COLUMNS = 0, 1, 2, 20, 24, 44
-FIRST_JOINT = 2  # column of the first coefficient in a row of the posture's program
+# Columns of a program's table, see `targets.segments`; plain numbers, since kernels want them.
+START = 0
+END = 1
+POSITION = 2
+QUATERNION = 20
+ROTATION = 24
+FIRST_JOINT = 2  # column of the first coefficient in the posture's program
+
+program_at = workspace_at(Program)
 
 
 @kernel
 def present_row(program, time):
     """The row of a program that `time` falls in, and the time in it; outside the program a row's end, at rest.
 
-    Row 0 holds the number of rows and the row found last, since time moves on and a search from the start does not pay.
+    Time moves on, so the search begins at `present`, where the last one ended; writes it.
 
     Returns:
         Row, time since its start, and 1.0 in the program or 0.0 outside.
     """
-    last = int(program[0, 0])
-    k = min(max(int(program[0, 1]), 1), last)
-    while k > 1 and time < program[k, START]:
+    table, last = program.table, program.rows - 1
+    k = program.present
+    while k > 0 and time < table[k, START]:
         k -= 1
-    while k < last and time >= program[k + 1, START]:
+    while k < last and time >= table[k + 1, START]:
         k += 1
-    program[0, 1] = float(k)
-    moving = 1.0 if program[1, START] <= time < program[last, END] else 0.0
-    return k, min(max(time, program[k, START]), program[k, END]) - program[k, START], moving
+    program.present = k
+    moving = 1.0 if table[0, START] <= time < table[last, END] else 0.0
+    return k, min(max(time, table[k, START]), table[k, END]) - table[k, START], moving
 
 
 @kernel
-def quintic(program, k, column, s):
+def quintic(table, k, column, s):
     """Value, first and second derivative of the polynomial whose six coefficients start at a column of row k."""
-    c0, c1, c2 = program[k, column], program[k, column + 1], program[k, column + 2]
-    c3, c4, c5 = program[k, column + 3], program[k, column + 4], program[k, column + 5]
+    c0, c1, c2 = table[k, column], table[k, column + 1], table[k, column + 2]
+    c3, c4, c5 = table[k, column + 3], table[k, column + 4], table[k, column + 5]
     return (
         c0 + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5)))),
         c1 + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5))),
@@ -48,31 +52,32 @@ def quintic(program, k, column, s):
 
 
 @kernel
-def sample_tasks(w, time):
-    """TARGET, TARGET_VELOCITY and TARGET_ACCELERATION of every task: R = exp([r]) R0, world axes."""
-    address, task = ints(w, at.PROGRAM), ints(w, at.TASK)
-    pose, velocity = floats(w, at.TARGET), floats(w, at.TARGET_VELOCITY)
-    acceleration = floats(w, at.TARGET_ACCELERATION)
-    for i in range(count(w, at.TASKS)):
-        program = floats_at(address[i], COLUMNS)
+def sample_tasks(law, time):
+    """Write `target`, `target_velocity` and `target_acceleration` of every task: R = exp([r]) R0, world axes."""
+    address, frame, pose = law.program, law.task_frame, law.target
+    velocity, acceleration = law.target_velocity, law.target_acceleration
+    for i in range(law.t):
+        program = program_at(address[i])
+        table = program.table
         k, s, moving = present_row(program, time)
         for c in range(3):
-            p, v, a = quintic(program, k, POSITION + 6 * c, s)
+            p, v, a = quintic(table, k, POSITION + 6 * c, s)
             pose[i, 9 + c], velocity[i, c], acceleration[i, c] = p, moving * v, moving * a
-        if task[i, at.T_FRAME] >= 0:
-            _sample_rotation(program, k, s, moving, pose, velocity, acceleration, i)
+        if frame[i] >= 0:
+            _sample_rotation(table, k, s, moving, pose, velocity, acceleration, i)
 
 
 @kernel
-def _sample_rotation(program, k, s, moving, pose, velocity, acceleration, i):
-    x, dx, ddx = quintic(program, k, ROTATION, s)
-    y, dy, ddy = quintic(program, k, ROTATION + 6, s)
-    z, dz, ddz = quintic(program, k, ROTATION + 12, s)
+def _sample_rotation(table, k, s, moving, pose, velocity, acceleration, i):
+    """Orientation, angular velocity and acceleration of row i from row k of a program, s after its start."""
+    x, dx, ddx = quintic(table, k, ROTATION, s)
+    y, dy, ddy = quintic(table, k, ROTATION + 6, s)
+    z, dz, ddz = quintic(table, k, ROTATION + 12, s)
     s0, s1, s2 = rotation_of(
-        program[k, QUATERNION],
-        program[k, QUATERNION + 1],
-        program[k, QUATERNION + 2],
-        program[k, QUATERNION + 3],
+        table[k, QUATERNION],
+        table[k, QUATERNION + 1],
+        table[k, QUATERNION + 2],
+        table[k, QUATERNION + 3],
     )
     e0, e1, e2 = exponential((x, y, z))
     pose[i, 0], pose[i, 1], pose[i, 2] = row_times(e0, s0, s1, s2)
@@ -84,11 +89,12 @@ def _sample_rotation(program, k, s, moving, pose, velocity, acceleration, i):
 
 
 @kernel
-def sample_posture(w, time):
-    """POSTURE: positions, velocities and accelerations (k,) that the joints should have."""
-    k, out = count(w, at.JOINTS), floats(w, at.POSTURE)
-    program = floats_at(ints(w, at.PROGRAM)[count(w, at.TASKS)], FIRST_JOINT + 6 * k)
-    row, s, moving = present_row(program, time)
-    for j in range(k):
-        p, v, a = quintic(program, row, FIRST_JOINT + 6 * j, s)
-        out[0, j], out[1, j], out[2, j] = p, moving * v, moving * a
+def sample_posture(law, time):
+    """Write `posture_target`, and its velocity and acceleration: what the joints should have."""
+    position, velocity = law.posture_target, law.posture_target_velocity
+    acceleration, program = law.posture_target_acceleration, program_at(law.program[law.t])
+    table = program.table
+    k, s, moving = present_row(program, time)
+    for j in range(law.k):
+        p, v, a = quintic(table, k, FIRST_JOINT + 6 * j, s)
+        position[j], velocity[j], acceleration[j] = p, moving * v, moving * a

@@ -4,188 +4,181 @@ from __future__ import annotations
 
 import math
 
-from ...dynamics import layout as dyn
-from ...dynamics.layout import count, floats, ints, stage
-from ...jit import kernel
-from ...lanes import WIDTH, splat, store
-from ...osim import layout as osim
+from ...compiled.jit import kernel, stage
+from ...compiled.lanes import W, row
 from ...osim.blocks import times_support
-from .. import layout as at
+from ..fields import (
+    GIVEN_KIND,
+    GRAVITY_MODE,
+    INERTIA_LAW,
+    LIMIT_KIND,
+    LIMIT_ROW,
+    RAW_MODE,
+    SOLVED_KIND,
+    TASKS_MODE,
+    Law,
+)
 from .base import free_motions
-from .joints import row_of
-
-LIMIT_ROW = -100  # STACK_ROW of the first listed joint; the next are below
 
 
 @kernel
-def _add_row(w, row):
-    number = ints(w, at.NUMBERS)
-    ints(w, at.STACK_ROW)[number[at.N_ROWS]] = row
-    number[at.N_ROWS] += 1
+def _add_row(law, r):
+    law.stack_row[law.stack_rows] = r
+    law.stack_rows += 1
 
 
 @kernel
-def _add_block(w, b):
-    block = ints(w, osim.BLOCK)
-    for r in range(block[b, osim.B_ROWS]):
-        _add_row(w, block[b, osim.B_ROW] + r)
+def _add_block(law, b):
+    first = law.space.block_row[b]
+    for r in range(first, first + law.space.block_rows[b]):
+        _add_row(law, r)
 
 
 @kernel
-def _close_level(w, start, kind, report):
+def _close_level(law, start, kind, report):
     """Make a level of the rows from `start` on, if there are any."""
-    number, level = ints(w, at.NUMBERS), ints(w, at.STACK_LEVEL)
-    k, end = number[at.N_LEVELS], number[at.N_ROWS]
+    k, end = law.stack_levels, law.stack_rows
     if end > start:
-        level[k, at.S_START], level[k, at.S_END], level[k, at.S_KIND], level[k, at.S_LEVEL] = (
-            start,
-            end,
-            kind,
-            report,
-        )
-        number[at.N_LEVELS] = k + 1
+        law.stack_level_start[k] = start
+        law.stack_level_end[k] = end
+        law.stack_level_kind[k] = kind
+        law.stack_level_report[k] = report
+        law.stack_levels = k + 1
 
 
 @kernel
-def _gram(w):
-    """GRAM = J H^-1 J^T of the stack, and the typical response of its rows."""
-    n, row, A = ints(w, at.NUMBERS)[at.N_ROWS], ints(w, at.STACK_ROW), floats(w, at.GRAM)
-    LI, scale, typical = floats(w, osim.LI), floats(w, at.ROW_SCALE), floats(w, osim.SCALE)
+def _gram(law):
+    """Write `gram` = J H^-1 J^T of the stack, and the typical response of its rows to `stack_scale`."""
+    n, rows, A = law.stack_rows, law.stack_row, law.gram
+    Lambda_inv, scale, typical = law.space.Lambda_inv, law.stack_scale, law.space.scale
     for i in range(n):
-        store(A, i, n - n % WIDTH, splat(0.0))  # registers overrun the last column
+        A[i, n - n % W : n - n % W + W] = 0.0  # registers overrun the last column
     for i in range(n):
-        if row[i] < 0:
+        r = rows[i]
+        if r < 0:
             continue
-        scale[i] = typical[row[i]]
+        scale[i] = typical[r]
         # rows of the operational space rise along the stack: the upper triangle is enough
         for j in range(i, n):
-            if row[j] >= 0:
-                A[i, j] = LI[row[i], row[j]]
-                A[j, i] = A[i, j]
+            if rows[j] >= 0:
+                found = Lambda_inv[r, rows[j]]
+                A[i, j] = found
+                A[j, i] = found
     for i in range(n):
-        if LIMIT_ROW < row[i] < 0:
-            _passive_row(w, i, n)
+        if LIMIT_ROW < rows[i] < 0:
+            _passive_row(law, i, n)
     for i in range(n):
-        if row[i] <= LIMIT_ROW:
-            _limit_row(w, i, n)
+        if rows[i] <= LIMIT_ROW:
+            _limit_row(law, i, n)
 
 
 @kernel
-def _passive_row(w, i, n):
+def _passive_row(law, i, n):
     """Row Z^T S H of the stack: base columns with tasks, the base's inertia with itself, nothing with the others."""
-    row, A, Z, JB, HB = (
-        ints(w, at.STACK_ROW),
-        floats(w, at.GRAM),
-        floats(w, at.Z),
-        floats(w, at.JB),
-        floats(w, at.HB),
-    )
-    p, contacts = -1 - row[i], ints(w, at.NUMBERS)[at.N_CONTACT_ROWS]
+    rows, A, Z = law.stack_row, law.gram, law.Z
+    J_base, H_base = law.J_base, law.H_base
+    p, contacts = -1 - rows[i], law.stack_contact_rows
     for j in range(n):
-        found = 0.0
-        if row[j] >= 0:
+        found, r = 0.0, rows[j]
+        if r >= 0:
             if j >= contacts:  # Z is what the contacts leave free: with them it is zero
                 for c in range(6):
-                    found += Z[c, p] * JB[row[j], c]
-        elif row[j] > LIMIT_ROW:
+                    found += Z[c, p] * J_base[r, c]
+        elif r > LIMIT_ROW:
             for c in range(6):
                 for d in range(6):
-                    found += Z[c, p] * HB[c, d] * Z[d, -1 - row[j]]
+                    found += Z[c, p] * H_base[c, d] * Z[d, -1 - r]
         A[i, j], A[j, i] = found, found
-    floats(w, at.ROW_SCALE)[i] = math.sqrt(A[i, i])
+    law.stack_scale[i] = math.sqrt(A[i, i])
 
 
 @kernel
-def _limit_row(w, i, n):
+def _limit_row(law, i, n):
     """Row e_j of a joint: its responses to the others, H^-1 e_j."""
-    row, A, joint, listed = (
-        ints(w, at.STACK_ROW),
-        floats(w, at.GRAM),
-        ints(w, at.JOINT),
-        ints(w, at.LIMITED_JOINT),
-    )
-    response, out = row_of(w, at.H_INV, LIMIT_ROW - row[i]), floats(w, at.FULL)
-    times_support(w, floats(w, osim.J), response, out)
+    rows, A, near_limit = law.stack_row, law.gram, law.near_limit
+    joint_v, out = law.joint_v, law.row_response
+    response = row(law.H_inv, LIMIT_ROW - rows[i])
+    times_support(law.space, law.space.J, response, out)
     for j in range(n):
-        found = 0.0
-        if row[j] >= 0:
-            found = out[row[j]]
-        elif row[j] <= LIMIT_ROW:
-            found = response[joint[listed[LIMIT_ROW - row[j]], at.J_V]]
+        found, r = 0.0, rows[j]
+        if r >= 0:
+            found = out[r]
+        elif r <= LIMIT_ROW:
+            found = response[joint_v[near_limit[LIMIT_ROW - r]]]
         A[i, j], A[j, i] = found, found
-    floats(w, at.ROW_SCALE)[i] = math.sqrt(A[i, i])
+    law.stack_scale[i] = math.sqrt(A[i, i])
 
 
 @kernel
-def _right(w):
-    """RIGHT: acceleration that each row still needs when nothing but the bias acts; a force where that is given."""
-    number, row, right, option = (
-        ints(w, at.NUMBERS),
-        ints(w, at.STACK_ROW),
-        floats(w, at.RIGHT),
-        floats(w, at.OPTION),
-    )
-    wanted, drift, beta = floats(w, at.WANTED), floats(w, osim.JDOT_V), option[at.BETA]
-    bias, h, Z = floats(w, at.ROW_BIAS), floats(w, at.H_SELECTED), floats(w, at.Z)
-    repulse, listed = floats(w, at.REPULSE), ints(w, at.LIMITED_JOINT)
-    for i in range(number[at.N_ROWS]):
-        if row[i] >= 0:
-            right[i] = wanted[row[i]] - drift[row[i]] + beta * bias[row[i]]
-        elif row[i] > LIMIT_ROW:
+def _right_hand_side(law):
+    """Write r: what is left of each row's desired acceleration after Jdot v and the bias that is not compensated.
+
+    For levels of impedance and of raw mode it is the given force.
+    """
+    rows, right, desired = law.stack_row, law.r, law.row_desired
+    drift, bias, h = law.space.Jdot_v, law.row_bias, law.h_compensated
+    Z, bound, near_limit = law.Z, law.acceleration_bound, law.near_limit
+    H_inv, bias_in_law = law.H_inv, law.present_bias_in_law == 1
+    for i in range(law.stack_rows):
+        r = rows[i]
+        if r >= 0:
+            right[i] = desired[r] - drift[r]
+            if bias_in_law:
+                right[i] += bias[r]
+        elif r > LIMIT_ROW:
             found = 0.0
             for c in range(6):
-                found -= Z[c, -1 - row[i]] * h[c]
-            right[i] = (1.0 - beta) * found
+                found -= Z[c, -1 - r] * h[c]
+            right[i] = 0.0 if bias_in_law else found
         else:
-            place = LIMIT_ROW - row[i]
-            right[i] = repulse[listed[place]]
-            if beta == 1.0:
-                response = row_of(w, at.H_INV, place)
-                for k in range(count(w, dyn.NV)):
+            right[i] = bound[near_limit[LIMIT_ROW - r]]
+            if bias_in_law:
+                response = row(H_inv, LIMIT_ROW - r)
+                for k in range(law.nv):
                     right[i] += response[k] * h[k]
-    level = ints(w, at.STACK_LEVEL)
-    for l in range(number[at.N_LEVELS]):
-        if level[l, at.S_KIND] == at.GIVEN_KIND:
-            for i in range(level[l, at.S_START], level[l, at.S_END]):
-                right[i] = wanted[row[i]]
+    starts, ends, kinds = law.stack_level_start, law.stack_level_end, law.stack_level_kind
+    for l in range(law.stack_levels):
+        if kinds[l] == GIVEN_KIND:
+            for i in range(starts[l], ends[l]):
+                right[i] = desired[rows[i]]
 
 
-@stage(at.BUILD)
-def build(w):
-    """STACK_ROW, STACK_LEVEL, GRAM, ROW_SCALE and RIGHT for row N_SET of SETS."""
-    number = ints(w, at.NUMBERS)
-    which = number[at.N_SET]
-    sets, contact, task = floats(w, at.SETS), ints(w, at.CONTACT), ints(w, at.TASK)
-    number[at.N_LEVELS], number[at.N_ROWS] = 0, 0
-    for c in range(count(w, at.CONTACTS)):
-        if sets[which, c] > 0.0:
-            _add_block(w, contact[c, at.C_BLOCK])
-    number[at.N_CONTACT_ROWS] = number[at.N_ROWS]
-    _close_level(w, 0, at.SOLVED_KIND, 0)
-    number[at.N_PASSIVE] = 0
-    if count(w, at.BASE) > 0:
-        free_motions(w)
-        start = number[at.N_ROWS]
-        for p in range(number[at.N_PASSIVE]):
-            _add_row(w, -1 - p)
-        _close_level(w, start, at.SOLVED_KIND, 0)
-    for l in range(number[at.N_LIMITED]):
-        _add_row(w, LIMIT_ROW - l)
-        _close_level(w, number[at.N_ROWS] - 1, at.LIMIT_KIND, 1)
-    mode, start = floats(w, at.OPTION)[at.MODE], number[at.N_ROWS]
-    place, order = ints(w, at.LEVEL), ints(w, at.ORDER)
-    for l in range(count(w, at.LEVELS) if mode != at.GRAVITY_MODE else 0):
-        if mode == at.TASKS_MODE:
-            start = number[at.N_ROWS]
-        for k in range(place[l, 0], place[l, 0] + place[l, 1]):
-            if sets[which, count(w, at.CONTACTS) + order[k]] > 0.0:
-                _add_block(w, task[order[k], at.T_BLOCK])
-        if mode == at.TASKS_MODE:
-            law = task[order[place[l, 0]], at.T_LAW]
-            _close_level(
-                w, start, at.SOLVED_KIND if law == at.INERTIA_LAW else at.GIVEN_KIND, 2 + l
-            )
-    if mode == at.RAW_MODE:
-        _close_level(w, start, at.GIVEN_KIND, 2)
-    _gram(w)
-    _right(w)
+@stage(Law)
+def build_stack(law):
+    """Stack the contacts and tasks that are `chosen`: rows, levels, `gram`, `stack_scale` and r.
+
+    Needs `operational_space` and `desired_accelerations`. Writes also what `free_motions` does.
+    """
+    chosen, order, block = law.chosen, law.task_order, law.task_block
+    contacts, mode = law.c, law.present_mode
+    law.stack_levels = 0
+    law.stack_rows = 0
+    for c in range(contacts):
+        if chosen[c] > 0.0:
+            _add_block(law, law.contact_block[c])
+    law.stack_contact_rows = law.stack_rows
+    _close_level(law, 0, SOLVED_KIND, 0)
+    law.passive_rows = 0
+    if law.base > 0:
+        free_motions(law)
+        start = law.stack_rows
+        for p in range(law.passive_rows):
+            _add_row(law, -1 - p)
+        _close_level(law, start, SOLVED_KIND, 0)
+    for p in range(law.limit_rows):
+        _add_row(law, LIMIT_ROW - p)
+        _close_level(law, law.stack_rows - 1, LIMIT_KIND, 1)
+    start = law.stack_rows
+    for l in range(law.L if mode != GRAVITY_MODE else 0):
+        first = law.level_first[l]
+        for k in range(first, first + law.level_tasks[l]):
+            if chosen[contacts + order[k]] > 0.0:
+                _add_block(law, block[order[k]])
+        if mode == TASKS_MODE:
+            is_solved = law.task_law[order[first]] == INERTIA_LAW
+            _close_level(law, start, SOLVED_KIND if is_solved else GIVEN_KIND, 2 + l)
+            start = law.stack_rows
+    if mode == RAW_MODE:
+        _close_level(law, start, GIVEN_KIND, 2)
+    _gram(law)
+    _right_hand_side(law)

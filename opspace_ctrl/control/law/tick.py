@@ -1,227 +1,245 @@
-"""The control tick: state and time in, torques out, in one compiled call. Nothing here allocates or raises."""
+"""The stages and kernels of the control tick: from a state and the time to torques."""
 
 from __future__ import annotations
 
-from numba.types import boolean, float64, int64
-
+from ...compiled.jit import kernel, real, stage
 from ...dynamics import kinematics, rnea
-from ...dynamics import layout as dyn
-from ...dynamics.layout import clear, count, floats, ints, stage
-from ...dynamics.state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
-from ...jit import entry, kernel
-from ...osim import layout as osim
+from ...dynamics.rows import clear
+from ...dynamics.state import copy, take_configuration
 from ...osim.blocks import times_support
 from ...osim.jacobian import bias_acceleration
-from ...osim.tick import inertia_inv
-from ...vector import floats_of, vector
-from .. import layout as at
-from .demands import ask, find_errors, hold_contacts, measure, take_raw_force
+from ...osim.tick import respond
+from ..fields import AFTER, BEFORE, GRAVITY_MODE, RAW_MODE, Law
+from .demands import apply_task_laws, find_errors, hold_contacts, take_raw_force, task_motion
 from .joint_limits import find_candidates, limit_joints
-from .joints import base_columns, posture, select_bias
+from .joints import base_columns, find_posture_acceleration, select_bias
 from .limits import command, progress, scale_levels
 from .reference import sample_posture, sample_tasks
 from .sole import contact_wrenches
 from .torque import solve
 
-BEFORE, AFTER, NOW = 0, 1, 2  # rows of SETS
 LONGEST_STEP = 0.1  # [s] that an integral grows in one tick
 FAR = 1e70  # [s] no time is
 SOLUTIONS = 6  # at most: without joint limits, with the one that this exceeds most, and so on
 
 
-@stage(at.TAKE_STATE)
-def take_state(w):
-    """Kinematics, velocities, h, Jdot v, and the tasks' poses, for the Q and V at hand."""
-    kinematics.kinematics(w)
-    rnea.motion(w)
-    measure(w)
-    rnea.joint_forces(w, floats(w, dyn.BIAS))
-    bias_acceleration(w)
+@stage(Law)
+def take_state(law):
+    """Kinematics, velocities, h, Jdot v, and `pose` and `velocity` of the tasks, for tree.q and tree.v.
+
+    The order is binding: `task_motion` reads the forces of single bodies, which `joint_forces` sums in place, and
+    `bias_acceleration` reads the sum.
+    """
+    tree = law.space.tree
+    kinematics.kinematics(tree)
+    rnea.motion(tree)
+    task_motion(law)
+    rnea.joint_forces(tree, tree.h)
+    bias_acceleration(law.space)
 
 
-@stage(at.OPERATIONAL_SPACE)
-def operational_space(w):
-    """J, Lambda^-1, base columns and J H^-1 of what the mode projects; joints near their limits."""
-    option, none = floats(w, at.OPTION), floats(w, at.GENERALISED)
-    nv, m, bias = count(w, dyn.NV), count(w, osim.M), floats(w, at.ROW_BIAS)
-    select_bias(w)
-    if option[at.BETA] == 1.0:
-        inertia_inv(w, floats(w, at.H_SELECTED))
-        copy(floats(w, osim.X), bias, m)
-    if option[at.BETA] != 1.0 or option[at.MODE] == at.RAW_MODE:
-        for i in range(nv):
-            none[i] = 0.0
-        if option[at.MODE] == at.RAW_MODE:
-            joint, tau0 = ints(w, at.JOINT), floats(w, at.RAW_TAU0)
-            for j in range(count(w, at.JOINTS)):
-                none[joint[j, at.J_V]] = tau0[joint[j, at.J_COMMAND]]
-        inertia_inv(w, none)
-    times_support(w, floats(w, osim.J), floats(w, dyn.V), floats(w, at.ROW_SPEED))
-    if count(w, at.BASE) > 0:
-        base_columns(w)
-    number = ints(w, at.NUMBERS)
-    number[at.N_CANDIDATES] = find_candidates(w) if option[at.MODE] != at.GRAVITY_MODE else 0
+@stage(Law)
+def operational_space(law):
+    """J, Lambda^-1, base columns, J H^-1 of what the mode projects, and joints near their limits. Needs `take_state`.
+
+    Writes `h_compensated`, `row_bias`, `row_speed`, `J_base`, `H_base`, `near_limit_count` and what `find_candidates`
+    does; space.Jx is J H^-1 tau0 in raw mode. No joint has an activation yet.
+    """
+    space, tree, activation = law.space, law.space.tree, law.activation
+    mode, bias_in_law, x = law.present_mode, law.present_bias_in_law == 1, tree.x
+    select_bias(law)
+    if bias_in_law:
+        copy(law.h_compensated, x, law.nv)
+        respond(space)
+        copy(space.Jx, law.row_bias, law.m)
+    if mode == RAW_MODE or not bias_in_law:
+        for i in range(law.nv):
+            x[i] = 0.0
+        if mode == RAW_MODE:
+            joint_v, place, tau0 = law.joint_v, law.joint_command, law.raw_tau0
+            for j in range(law.k):
+                x[joint_v[j]] = tau0[place[j]]
+        respond(space)
+    times_support(space, space.J, tree.v, law.row_speed)
+    if law.base > 0:
+        base_columns(law)
+    for j in range(law.k):
+        activation[j] = 0.0
+    law.near_limit_count = find_candidates(law) if mode != GRAVITY_MODE else 0
+
+
+@stage(Law, real, real)
+def desired_accelerations(law, time, dt):
+    """Sample the references, find the errors, and write what contacts, tasks and posture ask for.
+
+    That is `row_desired`, `row_applied`, `posture_acceleration`, `posture_force` and `row_posture`; in gravity mode the
+    contacts' rows only. dt is the time since the last tick [s], by which integrals grow. Needs `operational_space`.
+    """
+    mode, space = law.present_mode, law.space
+    hold_contacts(law)
+    if mode == GRAVITY_MODE:
+        return
+    sample_tasks(law, time)
+    find_errors(law)
+    if mode == RAW_MODE:
+        take_raw_force(law)
+        return
+    law.error_clipped = apply_task_laws(law, min(max(dt, 0.0), LONGEST_STEP))
+    sample_posture(law, time)
+    find_posture_acceleration(law)
+    times_support(space, space.J, law.posture_acceleration, law.row_posture)
 
 
 @kernel
-def reset_levels(w):
+def reset_report(law):
+    """Zeros into the numbers of the report."""
+    law.ramped = 0.0
+    law.faded = 0.0
+    law.clipped = 0
+    law.bias_saturated = 0
+    law.rate_limited = 0.0
+    law.worst_margin = 0.0
+    law.joints_limited = 0
+    law.is_damped = 0
+    law.not_finite = 0
+    law.error_clipped = 0
+    law.base_residual = 0.0
+
+
+@kernel
+def reset_levels(law):
     """Zeros where the levels are added up."""
-    levels, report = count(w, at.LEVELS) + 3, floats(w, at.REPORT_SLOT)
-    clear(floats(w, at.LEVEL_TORQUE), levels, count(w, at.JOINTS))
-    clear(floats(w, at.LEVEL_CONTACT), levels, count(w, osim.M))
-    rank, damped = floats(w, at.LEVEL_RANK), floats(w, at.LEVEL_DAMPED)
+    levels, damped = law.L + 3, law.level_damped
+    clear(law.level_torque, levels, law.k)
+    clear(law.level_contact_force, levels, law.m)
     for level in range(levels):
-        rank[level], damped[level] = 0.0, 0.0
-    report[at.BASE_RESIDUAL] = 0.0
+        damped[level] = 0.0
+    law.base_residual = 0.0
 
 
 @kernel
-def fade(w, time):
-    """SETS and weights for this tick; how far the fade is. A change asked for during a fade begins after it."""
-    sets, state, contacts, tasks = (
-        floats(w, at.SETS),
-        floats(w, at.STATE),
-        count(w, at.CONTACTS),
-        count(w, at.TASKS),
-    )
-    on, wanted = floats(w, at.CONTACT_ON), floats(w, at.TASK_ON)
-    done = progress(time - state[at.FADE_START], floats(w, at.OPTION)[at.FADE])
-    if done >= 1.0 or state[at.STARTED] == 0.0:
+def fade(law, time):
+    """Say which contacts and tasks are `included` before and after the present fade, and each one's weight.
+
+    A change that comes during a fade waits for its end. Returns how far the fade is, 0 .. 1.
+    """
+    included, contacts, tasks = law.included, law.c, law.t
+    contact_on, task_on = law.contact_on, law.task_on
+    contact_weight, task_weight = law.contact_weight, law.task_weight
+    has_started = law.has_started == 1
+    done = progress(time - law.fade_start, law.fade_time)
+    if done >= 1.0 or not has_started:
         changed = False
         for i in range(contacts + tasks):
-            sets[BEFORE, i] = sets[AFTER, i]
-            asked = on[i] if i < contacts else wanted[i - contacts]
-            sets[AFTER, i] = 1.0 if asked > 0.5 else 0.0
-            changed = changed or sets[AFTER, i] != sets[BEFORE, i]
+            asked = contact_on[i] if i < contacts else task_on[i - contacts]
+            included[BEFORE, i] = included[AFTER, i]
+            included[AFTER, i] = 1.0 if asked > 0.5 else 0.0
+            changed = changed or included[AFTER, i] != included[BEFORE, i]
         done = 1.0
-        if state[at.STARTED] == 0.0:
-            state[at.FADE_START] = -FAR  # what is on at the start is in at once
-        if changed and state[at.STARTED] == 1.0:
-            state[at.FADE_START] = time
-            done = progress(0.0, floats(w, at.OPTION)[at.FADE])
-    for i in range(contacts):
-        floats(w, at.CONTACT_WEIGHT)[i] = done * sets[AFTER, i] + (1.0 - done) * sets[BEFORE, i]
-    for i in range(tasks):
-        floats(w, at.TASK_WEIGHT)[i] = (
-            done * sets[AFTER, contacts + i] + (1.0 - done) * sets[BEFORE, contacts + i]
-        )
+        if not has_started:
+            law.fade_start = -FAR  # what is on at the start is in at once
+        elif changed:
+            law.fade_start = time
+            done = progress(0.0, law.fade_time)
+    for i in range(contacts + tasks):
+        weight = done * included[AFTER, i] + (1.0 - done) * included[BEFORE, i]
+        if i < contacts:
+            contact_weight[i] = weight
+        else:
+            task_weight[i - contacts] = weight
     return done
 
 
-@stage(at.WISHES)
-def wishes(w):
-    """References, errors, and what contacts, tasks and posture ask for."""
-    time, dt = floats(w, at.STATE)[at.TIME], floats(w, at.STATE)[at.STEP]
-    hold_contacts(w)
-    if floats(w, at.OPTION)[at.MODE] == at.GRAVITY_MODE:
+@kernel
+def _solve_again(law, weight):
+    """`solve` what is chosen; `level_rank` is that of the last solution."""
+    rank = law.level_rank
+    for level in range(law.L + 3):
+        rank[level] = 0.0
+    solve(law, weight)
+
+
+@kernel
+def solve_sets(law, done, alone):
+    """Add up the solutions of the sets that count: BEFORE with 1 - done and AFTER with done.
+
+    Or, `alone`, that of the contacts which are switched on.
+    """
+    chosen, included, on = law.chosen, law.included, law.contact_on
+    contacts, tasks = law.c, law.t
+    if alone:
+        for i in range(contacts + tasks):
+            chosen[i] = 1.0 if i < contacts and on[i] > 0.5 else 0.0
+        _solve_again(law, 1.0)
         return
-    sample_tasks(w, time)
-    find_errors(w)
-    if floats(w, at.OPTION)[at.MODE] == at.RAW_MODE:
-        take_raw_force(w)
-    else:
-        floats(w, at.REPORT_SLOT)[at.ERROR_CLIPPED] = ask(w, min(max(dt, 0.0), LONGEST_STEP))
-        sample_posture(w, time)
-        posture(w)
-        times_support(w, floats(w, osim.J), floats(w, dyn.A), floats(w, at.ROW_POSTURE))
+    for which in range(2):
+        weight = done if which == AFTER else 1.0 - done
+        if weight > 0.0:
+            for i in range(contacts + tasks):
+                chosen[i] = included[which, i]
+            _solve_again(law, weight)
 
 
 @kernel
-def solve_sets(w, done, alone):
-    """Every set that has a weight: the two of a fade, or (alone) the contacts that are wanted."""
-    sets, on = floats(w, at.SETS), floats(w, at.CONTACT_ON)
-    for i in range(count(w, at.CONTACTS)):
-        sets[NOW, i] = 1.0 if on[i] > 0.5 else 0.0
-    for which in range(3):
-        weight = 1.0 if which == NOW else done if which == AFTER else 1.0 - done
-        if (which == NOW) == alone and weight > 0.0:
-            for level in range(count(w, at.LEVELS) + 3):
-                floats(w, at.LEVEL_RANK)[level] = 0.0
-            floats(w, at.STATE)[at.WEIGHT], ints(w, at.NUMBERS)[at.N_SET] = weight, which
-            solve(w)
+def compute(law, q, v, time, dt, alone):
+    """Everything up to the levels' torques at (q, v); `alone`, bias and contacts only. Returns how far the fade is.
 
-
-@kernel
-def compute(w, q, v, time, dt, alone):
-    """The levels' torques at a state; how far the fade is."""
-    number, report = ints(w, at.NUMBERS), floats(w, at.REPORT_SLOT)
-    for i in range(at.REPORT):
-        report[i] = 0.0
-    take_configuration(w, q)
-    copy(floats_of(v), floats(w, dyn.V), count(w, dyn.NV))
-    floats(w, at.STATE)[at.TIME], floats(w, at.STATE)[at.STEP] = time, dt
-    take_state(w)
-    operational_space(w)
-    wishes(w)
-    done = 1.0 if alone else fade(w, time)
-    number[at.N_LIMITED] = 0
+    Solves without joint limits, then again with the joint that exceeds its bound most, at most SOLUTIONS times.
+    """
+    tree = law.space.tree
+    law.present_mode = GRAVITY_MODE if alone else law.mode
+    law.present_bias_in_law = 0 if alone else law.bias_in_law
+    reset_report(law)
+    take_configuration(tree, q)
+    copy(v, tree.v, law.nv)
+    take_state(law)
+    operational_space(law)
+    desired_accelerations(law, time, dt)
+    done = 1.0 if alone else fade(law, time)
+    law.limit_rows = 0
     for solution in range(SOLUTIONS):
-        reset_levels(w)
-        solve_sets(w, done, alone)
-        if number[at.N_CANDIDATES] == 0 or solution == SOLUTIONS - 1:
+        reset_levels(law)
+        solve_sets(law, done, alone)
+        if law.near_limit_count == 0 or solution == SOLUTIONS - 1:
             break
-        limit_joints(w)
-        if number[at.N_GROWN] == 0:
+        limit_joints(law)
+        if law.has_grown == 0:
             break
-    report[at.JOINTS_LIMITED] = number[at.N_LIMITED]
+    law.joints_limited = law.limit_rows
     return done
 
 
-@stage(at.FINISH)
-def finish(w):
-    """From the levels to the command, and what was limited on the way."""
-    report = floats(w, at.REPORT_SLOT)
-    for level in range(count(w, at.LEVELS) + 3):
-        report[at.IS_DAMPED] += floats(w, at.LEVEL_DAMPED)[level]
-    scale_levels(w, report[at.RAMPED])
-    contact_wrenches(w)
-    command(w, floats(w, at.STATE)[at.STEP])
+@stage(Law, real)
+def finish(law, dt):
+    """From the levels to the command, and what was limited on the way. Needs `ramped`; dt < 0 in the first tick."""
+    damped, count = law.level_damped, 0
+    for level in range(law.L + 3):
+        count += 1 if damped[level] > 0.0 else 0
+    law.is_damped = count
+    scale_levels(law, law.ramped)
+    contact_wrenches(law)
+    command(law, dt)
 
 
 @kernel
-def hold(w, q, v):
-    """HELD = level 0 alone, with the bias, clipped; nothing that the next tick depends on changes."""
-    option, joint, limit = floats(w, at.OPTION), ints(w, at.JOINT), floats(w, at.LIMIT)
-    mode, beta = option[at.MODE], option[at.BETA]
-    option[at.MODE], option[at.BETA] = at.GRAVITY_MODE, 0.0
-    compute(w, q, v, 0.0, 0.0, True)
-    option[at.MODE], option[at.BETA] = mode, beta
-    torque, held = floats(w, at.LEVEL_TORQUE), floats(w, at.HELD)
-    for j in range(count(w, at.JOINTS)):
-        held[joint[j, at.J_COMMAND]] = min(
-            max(torque[0, j], -limit[at.EFFORT, j]), limit[at.EFFORT, j]
-        )
+def run_tick(law, q, v, time):
+    """One tick at (q, v): writes `tau`, the report, and the state that the next tick depends on."""
+    has_started = law.has_started == 1
+    if not has_started:
+        law.start_time = time
+    dt = max(time - law.last_time, 0.0) if has_started else -1.0
+    law.faded = compute(law, q, v, time, dt, False)
+    law.ramped = progress(time - law.start_time, law.ramp_time)
+    finish(law, dt)
+    law.has_started = 1
+    law.last_time = time
 
 
-@entry(int64(vector, vector, float64, boolean, int64))
-def tick(q, v, time, holding, w):
-    """One control tick, or (holding) HELD alone; REFUSED, with nothing changed, if an input is unusable."""
-    if not (is_configuration(w, q) and is_usable(w, v, count(w, dyn.NV)) and abs(time) < FAR):
-        return REFUSED
-    if holding:
-        hold(w, q, v)
-        return OK
-    state, report = floats(w, at.STATE), floats(w, at.REPORT_SLOT)
-    started = state[at.STARTED] == 1.0
-    if not started:
-        state[at.START_TIME] = time
-    dt = max(time - state[at.LAST_TIME], 0.0) if started else -1.0
-    done = compute(w, q, v, time, dt, False)
-    report[at.FADED], report[at.RAMPED] = (
-        done,
-        progress(time - state[at.START_TIME], floats(w, at.OPTION)[at.RAMP]),
-    )
-    finish(w)
-    state[at.STARTED], state[at.LAST_TIME] = 1.0, time
-    return OK
-
-
-@entry(int64(vector, vector, int64))
-def look(q, v, w):
-    """Poses and velocities of the tasks alone."""
-    if not (is_configuration(w, q) and is_usable(w, v, count(w, dyn.NV))):
-        return REFUSED
-    take_configuration(w, q)
-    copy(floats_of(v), floats(w, dyn.V), count(w, dyn.NV))
-    take_state(w)
-    return OK
+@kernel
+def bias_alone(law, q, v):
+    """Write `tau_held`: bias and contact forces alone, clipped. Overwrites results of the last tick, but no state."""
+    compute(law, q, v, 0.0, 0.0, True)
+    torque, held, limit = law.level_torque, law.tau_held, law.effort_limits
+    place = law.joint_command
+    for j in range(law.k):
+        held[place[j]] = min(max(torque[0, j], -limit[j]), limit[j])

@@ -6,192 +6,157 @@ scaled one by one.
 
 from __future__ import annotations
 
-from ...dynamics import layout as dyn
-from ...dynamics.layout import count, floats, ints, stage
-from ...jit import kernel
-from ...lanes import WIDTH, load, splat, store
-from ...osim import layout as osim
+from ...compiled.jit import integer, kernel, real, stage
+from ...compiled.lanes import W, row
+from ...dynamics.state import copy
 from ...osim.blocks import add_transposed
-from .. import layout as at
-from .base import contact_force, follow, prepare_shares, share_out
+from ..fields import GRAVITY_MODE, LIMIT_ROW, RAW_MODE, Law
+from .base import base_motion_of_posture, contact_force, prepare_shares, share_base_wrench
 from .hierarchy import back_substitute, eliminate, project
-from .joints import row_of
-from .stack import LIMIT_ROW, build
-
-NO_LEVEL = -1
+from .stack import build_stack
 
 
 @kernel
-def _push_base(w, sign):
-    """GENERALISED += sign H S^T Z y, y the forces of the passive rows."""
-    number, row, back, Z = (
-        ints(w, at.NUMBERS),
-        ints(w, at.STACK_ROW),
-        floats(w, at.BACK),
-        floats(w, at.Z),
-    )
-    x, HB, g = floats(w, at.BASE_VECTOR), floats(w, at.HB), floats(w, at.GENERALISED)
-    if number[at.N_PASSIVE] == 0:
+def _push_base(law, sign):
+    """`generalised_force` += sign H S^T Z y: force of the passive rows, y their part of w."""
+    rows, w, Z = law.stack_row, law.w, law.Z
+    H_base, g, motion = law.H_base, law.generalised_force, law.base_passive
+    first = law.stack_contact_rows
+    if law.passive_rows == 0:
         return
-    store(x, at.V_MOTION, 0, splat(0.0))
-    for i in range(number[at.N_CONTACT_ROWS], number[at.N_CONTACT_ROWS] + number[at.N_PASSIVE]):
+    motion[0:W] = 0.0
+    for i in range(first, first + law.passive_rows):
         for c in range(6):
-            x[at.V_MOTION, c] += sign * back[i] * Z[c, -1 - row[i]]
-    for i in range(count(w, dyn.NV)):
+            motion[c] += sign * w[i] * Z[c, -1 - rows[i]]
+    for i in range(law.nv):
         for c in range(6):
-            g[i] += HB[i, c] * x[at.V_MOTION, c]
+            g[i] += H_base[i, c] * motion[c]
 
 
 @kernel
-def _base_wrench(w):
-    """Row V_WRENCH of BASE_VECTOR = S g, g with J^T of the rows in FULL."""
-    x, g, JB, full = (
-        floats(w, at.BASE_VECTOR),
-        floats(w, at.GENERALISED),
-        floats(w, at.JB),
-        floats(w, at.FULL),
-    )
-    found = load(g, 0, 0)
-    for i in range(count(w, osim.M)):
-        found = found + full[i] * load(JB, i, 0)
-    store(x, at.V_WRENCH, 0, found)
+def _base_wrench(law):
+    """Write `base_wrench` = S (g + J^T `row_force`): what the level needs at the base."""
+    J_base, force, found = law.J_base, law.row_force, law.generalised_force[0:W]
+    for i in range(law.m):
+        found = found + force[i] * J_base[i, 0:W]
+    law.base_wrench[0:W] = found
 
 
-@stage(at.SUPPLY)
-def supply(w):
-    """GENERALISED += sign J^T w for the F of a level; less what the contacts supply of it: the level's torque."""
-    level, state = ints(w, at.NUMBERS)[at.N_REPORT], floats(w, at.STATE)
-    weight, sign = state[at.WEIGHT], state[at.SIGN]
-    back_substitute(w, ints(w, at.NUMBERS)[at.N_START])
-    number, row, back = ints(w, at.NUMBERS), ints(w, at.STACK_ROW), floats(w, at.BACK)
-    full, g, contacts = floats(w, at.FULL), floats(w, at.GENERALISED), number[at.N_CONTACT_ROWS]
-    for i in range(0, count(w, osim.M) + 1, WIDTH):
-        store(full, 0, i, splat(0.0))
-    for i in range(number[at.N_ROWS]):
-        if row[i] >= 0:
-            full[row[i]] = sign * back[i]
-        elif row[i] <= LIMIT_ROW:
-            g[ints(w, at.JOINT)[ints(w, at.LIMITED_JOINT)[LIMIT_ROW - row[i]], at.J_V]] += (
-                sign * back[i]
-            )
-    if count(w, at.BASE) > 0:
-        _push_base(w, sign)
+@stage(Law, integer, real)
+def supply(law, level, weight):
+    """Add weight times the torque of a reported level to `level_torque`, and its contact forces likewise.
+
+    The torque is g + J^T w, w being its row forces and those that it needs above, less J_s^T f of the contact forces f
+    that carry the base; g is what `generalised_force` holds before, and is spent. For the posture, L + 2, w is what the
+    other levels take back, and is subtracted. Needs `eliminate`, and `prepare_shares` with a floating base.
+    """
+    rows, w, joint_v = law.stack_row, law.w, law.joint_v
+    force, g, contacts = law.row_force, law.generalised_force, law.stack_contact_rows
+    torque, near_limit = law.level_torque, law.near_limit
+    sign, F = 1.0, law.F
+    if level > law.L + 1:
+        sign, F = -1.0, law.F_posture
+    back_substitute(law, F, level)
+    for i in range(0, law.m + 1, W):
+        force[i : i + W] = 0.0
+    for i in range(law.stack_rows):
+        if rows[i] >= 0:
+            force[rows[i]] = sign * w[i]
+        elif rows[i] <= LIMIT_ROW:
+            g[joint_v[near_limit[LIMIT_ROW - rows[i]]]] += sign * w[i]
+    if law.base > 0:
+        _push_base(law, sign)
         if contacts > 0:
-            _base_wrench(w)
-            share_out(w)
-            supplied = floats(w, at.LEVEL_CONTACT)
+            _base_wrench(law)
+            share_base_wrench(law)
+            supplied = law.level_contact_force
             for i in range(contacts):
-                f = contact_force(w, i)
-                full[row[i]] -= f
-                supplied[level, row[i]] += weight * f
-    add_transposed(w, floats(w, osim.J), full, g)
-    torque, joint, residual = (
-        floats(w, at.LEVEL_TORQUE),
-        ints(w, at.JOINT),
-        floats(w, at.REPORT_SLOT),
-    )
-    for j in range(count(w, at.JOINTS)):
-        torque[level, j] += weight * g[joint[j, at.J_V]]
-    for c in range(count(w, at.BASE)):
-        residual[at.BASE_RESIDUAL] = max(residual[at.BASE_RESIDUAL], abs(g[c]))
+                f = contact_force(law, i)
+                force[rows[i]] -= f
+                supplied[level, rows[i]] += weight * f
+    add_transposed(law.space, law.space.J, force, g)
+    for j in range(law.k):
+        torque[level, j] += weight * g[joint_v[j]]
+    for c in range(law.base):
+        law.base_residual = max(law.base_residual, abs(g[c]))
 
 
 @kernel
-def _supply_level(w, source, level, sign):
-    """`supply` for the F of a level of the stack's report, into a level of LEVEL_TORQUE."""
-    number = ints(w, at.NUMBERS)
-    number[at.N_START], number[at.N_REPORT], floats(w, at.STATE)[at.SIGN] = source, level, sign
-    supply(w)
-
-
-@kernel
-def _raw_tau0(w, g):
-    """g = tau0 from outside."""
-    joint, tau0 = ints(w, at.JOINT), floats(w, at.RAW_TAU0)
-    for c in range(count(w, at.BASE)):
+def _raw_tau0(law):
+    """Write `generalised_force` = tau0 from outside."""
+    g, tau0 = law.generalised_force, law.raw_tau0
+    joint_v, joint_command = law.joint_v, law.joint_command
+    for c in range(law.base):
         g[c] = 0.0
-    for j in range(count(w, at.JOINTS)):
-        g[joint[j, at.J_V]] = tau0[joint[j, at.J_COMMAND]]
+    for j in range(law.k):
+        g[joint_v[j]] = tau0[joint_command[j]]
 
 
 @kernel
-def _posture_force(w, g):
-    """g = H (A + the base motion that goes with it)."""
-    HA, HB, fill = floats(w, at.HA_POSTURE), floats(w, at.HB), floats(w, at.BASE_VECTOR)
-    for i in range(count(w, dyn.NV)):
-        g[i] = HA[i]
-    if count(w, at.BASE) == 0:
+def _posture_force(law):
+    """Write `generalised_force` = H (a + the base motion that goes with it), a being `posture_acceleration`."""
+    g, H_base, nv = law.generalised_force, law.H_base, law.nv
+    copy(law.posture_force, g, nv)
+    if law.base == 0:
         return
-    follow(w)
-    if ints(w, at.NUMBERS)[at.N_RANK] > 0:
-        for i in range(count(w, dyn.NV)):
+    base_motion_of_posture(law)
+    if law.base_rank > 0:
+        follow = law.base_follow
+        for i in range(nv):
             for c in range(6):
-                g[i] += HB[i, c] * fill[at.V_FILL, c]
+                g[i] += H_base[i, c] * follow[c]
 
 
 @kernel
-def _posture(w):
-    """The last level: N^T H a, or N^T tau0 in raw mode."""
-    number, row, x, g = (
-        ints(w, at.NUMBERS),
-        ints(w, at.STACK_ROW),
-        floats(w, at.RIGHT),
-        floats(w, at.GENERALISED),
-    )
-    raw = floats(w, at.OPTION)[at.MODE] == at.RAW_MODE
-    if raw:
-        _raw_tau0(w, g)
+def _posture_level(law, weight):
+    """Add the last level: N^T H a, or N^T tau0 in raw mode. Writes `stack_posture`, what it makes of every row."""
+    is_raw, has_base = law.present_mode == RAW_MODE, law.base > 0
+    if is_raw:
+        _raw_tau0(law)
     else:
-        _posture_force(w, g)
-    JB, fill, Z, listed = (
-        floats(w, at.JB),
-        floats(w, at.BASE_VECTOR),
-        floats(w, at.Z),
-        ints(w, at.LIMITED_JOINT),
-    )
-    moved, X, a, joint = (
-        floats(w, at.ROW_POSTURE),
-        floats(w, osim.X),
-        floats(w, dyn.A),
-        ints(w, at.JOINT),
-    )
-    for i in range(number[at.N_ROWS]):
-        found = 0.0
-        if row[i] >= 0:
-            found = X[row[i]] if raw else moved[row[i]]
-            if not raw and count(w, at.BASE) > 0:
+        _posture_force(law)
+    rows, x, g = law.stack_row, law.stack_posture, law.generalised_force
+    J_base, Z, near_limit = law.J_base, law.Z, law.near_limit
+    moved, follow, a = law.row_posture, law.base_follow, law.posture_acceleration
+    Jx, H_inv, joint_v = law.space.Jx, law.H_inv, law.joint_v
+    for i in range(law.stack_rows):
+        r, found = rows[i], 0.0
+        if r >= 0:
+            found = Jx[r] if is_raw else moved[r]
+            if has_base and not is_raw:
                 for c in range(6):
-                    found += JB[row[i], c] * fill[at.V_FILL, c]
-        elif row[i] > LIMIT_ROW:
+                    found += J_base[r, c] * follow[c]
+        elif r > LIMIT_ROW:
             for c in range(6):
-                found += Z[c, -1 - row[i]] * g[c]
+                found += Z[c, -1 - r] * g[c]
+        elif is_raw:
+            response = row(H_inv, LIMIT_ROW - r)
+            for k in range(law.nv):
+                found += response[k] * g[k]
         else:
-            place = LIMIT_ROW - row[i]
-            found = a[joint[listed[place], at.J_V]]
-            if raw:
-                found, response = 0.0, row_of(w, at.H_INV, place)
-                for k in range(count(w, dyn.NV)):
-                    found += response[k] * g[k]
+            found = a[joint_v[near_limit[LIMIT_ROW - r]]]
         x[i] = found
-    project(w, x)
-    _supply_level(w, NO_LEVEL, count(w, at.LEVELS) + 2, -1.0)
+    project(law)
+    supply(law, law.L + 2, weight)
 
 
-@stage(at.SOLVE)
-def solve(w):
-    """Add WEIGHT times the torques and contact forces of row N_SET of SETS to LEVEL_TORQUE and LEVEL_CONTACT."""
-    build(w)
-    eliminate(w)
-    number, levels, mode = ints(w, at.NUMBERS), count(w, at.LEVELS), floats(w, at.OPTION)[at.MODE]
-    if number[at.N_CONTACT_ROWS] > 0 and count(w, at.BASE) > 0:
-        prepare_shares(w)
-    g, h, nv = floats(w, at.GENERALISED), floats(w, at.H_SELECTED), count(w, dyn.NV)
-    added = 1.0 - floats(w, at.OPTION)[at.BETA]
-    for level in range(2 + levels if mode != at.GRAVITY_MODE else 1):
-        if level == 1 and number[at.N_LIMITED] == 0:
+@stage(Law, real)
+def solve(law, weight):
+    """Build and eliminate the stack of what is `chosen`, and add weight times every level's torque and contact forces.
+
+    Needs `operational_space` and `desired_accelerations`.
+    """
+    build_stack(law)
+    eliminate(law)
+    mode, g, h = law.present_mode, law.generalised_force, law.h_compensated
+    nv, added = law.nv, 1.0 - law.present_bias_in_law
+    if law.stack_contact_rows > 0 and law.base > 0:
+        prepare_shares(law)
+    for level in range(2 + law.L if mode != GRAVITY_MODE else 1):
+        if level == 1 and law.limit_rows == 0:
             continue
         for i in range(nv):
             g[i] = added * h[i] if level == 0 else 0.0
-        _supply_level(w, level, level, 1.0)
-    if mode != at.GRAVITY_MODE:
-        _posture(w)
+        supply(law, level, weight)
+    if mode != GRAVITY_MODE:
+        _posture_level(law, weight)

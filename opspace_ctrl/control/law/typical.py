@@ -1,53 +1,55 @@
 """What is typical of a robot and its tasks, measured when a core is built: by it singular is told from regular.
 
-SCALE makes metres and radians comparable: the response r of a row while the other rows of its task stand still,
-1 / Lambda_ii, and not that of the row alone, (Lambda^-1)_ii. A light wrist turns far more readily when its tool may
-move than when it must not; by the response alone, a least eigenvalue of a few thousandths would be usual of a pose,
-and the lost direction of a stretched arm, about 1 while it is regular, would be damped only below that: too late.
-TYPICAL is how small the least response of each level usually is in these units.
+space.scale makes metres and radians comparable: the root of the response r of a row while the other rows of its task
+stand still, 1 / Lambda_ii, and not that of the row alone, (Lambda^-1)_ii. A light wrist turns far more readily when its
+tool may move than when it must not; by the response alone, a least eigenvalue of a few thousandths would be usual of a
+pose, and the lost direction of a stretched arm, about 1 while it is regular, would be damped only below that: too late.
+`typical_response` is how small the least response of each level usually is in these units.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...osim import layout as osim
 from ...osim.response import REACH, SAMPLES
-from .. import layout as at
-from ..pack import OF_LIMITS
+from ..build import OF_LIMITS
+
+if TYPE_CHECKING:
+    from ..core import Core
 
 __all__ = ["measure_typical"]
 
 # what rounding leaves of a task that is there twice is below
-EXACT = {at.DAMPING: 1e-7, at.CUT: 1e-8}
+EXACT_DAMPING, EXACT_CUT = 1e-7, 1e-8
 LOST = 1e-6  # of the largest response: a direction below it is one that the robot does not have
 
 
-def measure_typical(core) -> None:
-    """SCALE of the rows, then TYPICAL of every level of tasks: medians over sampled configurations."""
-    work, m = core._work, core._space.m
-    work[osim.SCALE][:m] = np.sqrt(_response_together(core._space, np.square(work[osim.SCALE][:m])))
-    before, found = core.options.copy(), {}
-    for option, value in EXACT.items():
-        core.options[option] = value
-    work[at.TYPICAL][:] = 1.0
+def measure_typical(core: Core) -> None:
+    """space.scale of the rows, then `typical_response` of every level of tasks: medians over sampled configurations."""
+    law, space = core.law, core._space
+    row_scale = law.space.scale[: law.m]
+    row_scale[:] = np.sqrt(_response_together(space, np.square(row_scale)))
+    before = law.singular_damping, law.singular_cut
+    law.singular_damping, law.singular_cut = EXACT_DAMPING, EXACT_CUT
+    law.typical_response = 1.0
+    found: dict[int, list[float]] = {}
     for q in _configurations(core.model):
         core.tick(q, np.zeros(core.model.nv), 0.0)
-        for start, end, _, level in work[at.STACK_LEVEL][: work[at.NUMBERS][at.N_LEVELS]]:
-            scale = work[at.ROW_SCALE][start:end]
-            largest = np.linalg.eigvalsh(
-                work[at.INVERSE][start:end, start:end] * np.outer(scale, scale)
-            )[-1]
+        for l in range(law.stack_levels):
+            level = int(law.stack_level_report[l])
+            rows = np.s_[law.stack_level_start[l] : law.stack_level_end[l]]
+            scale = law.stack_scale[rows]
+            largest = np.linalg.eigvalsh(law.P[rows, rows] * np.outer(scale, scale))[-1]
             if level >= 2 and largest > 0.0:
                 found.setdefault(level, []).append(1.0 / largest)
-    work[at.TYPICAL][1] = OF_LIMITS
+    law.typical_response[1] = OF_LIMITS
     for level, values in found.items():
-        work[at.TYPICAL][level] = np.median(values)
-    core.options[:] = before
-    for slot in (at.STATE, at.TAU, at.INTEGRAL, at.ERROR_SIDE):
-        work[slot][...] = 0.0
+        law.typical_response[level] = np.median(values)
+    law.singular_damping, law.singular_cut = before
+    law.reset()
 
 
 def _configurations(model) -> Iterator[np.ndarray]:

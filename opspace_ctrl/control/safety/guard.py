@@ -5,93 +5,98 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.types import float64, int64
 
-from ...jit import entry
-from ...model import JointType, Model
-from ...vector import FLOAT64, NDARRAY, floats_of, is_vector, vector
+from ...compiled.jit import address, entry, prepare, vector
+from ...compiled.workspace import Workspace, constant, count, setting, workspace_at
+from ...model import Model
+from ...model.configuration import quaternions
+from ...model.joints import NQ
 from .gates import BIT
 
 __all__ = ["Guard"]
 
-_FINITE, _QUATERNION, _POSITION, _SIZE = (
-    BIT["finite"],
-    BIT["quaternion"],
-    BIT["position"],
-    BIT["size"],
-)
+_FINITE = BIT["finite"]
+_QUATERNION = BIT["quaternion"]
+_POSITION = BIT["position"]
+_SIZE = BIT["size"]
 LARGEST = 1e12  # beyond, a number is no position or velocity
 NORM = 0.1  # how far the norm of a quaternion may be from 1
 
 
-@entry(int64(vector, vector, vector, vector, vector, int64, int64, float64, int64, int64))
-def look(q, v, lower, upper, quaternions, nq, nv, margin, ndarray, double):
-    """Bits of `safety.BIT`: size, finite, quaternion, position."""
-    if not (is_vector(q, nq, ndarray, double) and is_vector(v, nv, ndarray, double)):
+class Bounds(Workspace):
+    """What a state of a robot is compared with."""
+
+    nq = count("coordinates of the configuration")
+    nv = count("coordinates of the velocity")
+    quaternions = count("joints that turn by a unit quaternion")
+    lower = constant("nq", "least position [rad or m]; -inf where there is no limit")
+    upper = constant("nq", "largest position [rad or m]; inf where there is no limit")
+    quaternion = constant("quaternions", "the entry of q at which a quaternion begins", int)
+    margin = setting(
+        "", "how far a joint may be outside its limits [rad or m]; 0: as far as it likes"
+    )
+
+
+bounds_at = workspace_at(Bounds)
+
+
+@entry(vector, vector, address)
+def state_faults(q, v, address):
+    """Bits of `gates.BIT`: size, finite, quaternion, position."""
+    bounds = bounds_at(address)
+    nq, nv, margin = bounds.nq, bounds.nv, bounds.margin
+    lower, upper, quaternion = bounds.lower, bounds.upper, bounds.quaternion
+    if len(q) != nq or len(v) != nv:
         return _SIZE
-    position, velocity, low, high = floats_of(q), floats_of(v), floats_of(lower), floats_of(upper)
     for i in range(nq):
-        if not abs(position[i]) <= LARGEST:
+        if not abs(q[i]) <= LARGEST:
             return _FINITE
     for i in range(nv):
-        if not abs(velocity[i]) <= LARGEST:
+        if not abs(v[i]) <= LARGEST:
             return _FINITE
-    faults, at = 0, floats_of(quaternions)
-    for k in range(1, int(at[0]) + 1):
-        i = int(at[k])
-        norm = math.sqrt(
-            position[i] ** 2 + position[i + 1] ** 2 + position[i + 2] ** 2 + position[i + 3] ** 2
-        )
+    faults = 0
+    for k in range(bounds.quaternions):
+        i = quaternion[k]
+        norm = math.sqrt(q[i] ** 2 + q[i + 1] ** 2 + q[i + 2] ** 2 + q[i + 3] ** 2)
         if not abs(norm - 1.0) <= NORM:
             faults |= _QUATERNION
     if margin > 0.0:
         for i in range(nq):
-            if position[i] < low[i] - margin or position[i] > high[i] + margin:
+            if q[i] < lower[i] - margin or q[i] > upper[i] + margin:
                 faults |= _POSITION
     return faults
 
 
-class Guard:
-    """Looks at states of a robot.
-
-    Attributes:
-        margin: How far a joint may be outside its limits [rad or m]; 0: as far as it likes.
-    """
+class Guard(Bounds):
+    """Looks at states of a robot; `margin` may be changed at any time."""
 
     def __init__(self, model: Model, margin: float):
-        self.margin = margin
-        self._sizes = model.nq, model.nv
-        self._lower, self._upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+        lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
         limits = np.tile([-np.inf, np.inf], (model.nv, 1))
         limits[~model.is_base_coordinate] = model.position_limits
         for i in np.flatnonzero(~model.is_mimic):
-            if model.joint_type[i] in (JointType.REVOLUTE, JointType.PRISMATIC):
-                self._lower[model.q_index[i]], self._upper[model.q_index[i]] = limits[
-                    model.v_index[i]
-                ]
-        floating = model.q_index[model.joint_type == JointType.FLOATING] + 3
-        self._quaternions = np.array([len(floating), *floating], float)
-        self._look = look.prepare()
+            if NQ[model.joint_type[i]] == 1:
+                lower[model.q_index[i]], upper[model.q_index[i]] = limits[model.v_index[i]]
+        quaternion = [at for _, at in quaternions(model)]
+        super().__init__(
+            nq=model.nq,
+            nv=model.nv,
+            quaternions=len(quaternion),
+            lower=lower,
+            upper=upper,
+            quaternion=quaternion,
+            margin=margin,
+        )
+        prepare([state_faults])
 
     def faults(self, q: np.ndarray, v: np.ndarray) -> int:
         """Bits of what is wrong with a state: size, finite, quaternion, position; 0 if nothing is."""
-        return self._look(
-            q,
-            v,
-            self._lower,
-            self._upper,
-            self._quaternions,
-            *self._sizes,
-            self.margin,
-            NDARRAY,
-            FLOAT64,
-        )
+        try:
+            return state_faults(q, v, self.address)
+        except TypeError:  # no vector of doubles, contiguous
+            return _SIZE
 
     def outside(self, q: np.ndarray) -> list[int]:
         """Entries of q that are outside their limits by more than the margin, for a message."""
-        return [
-            int(i)
-            for i in np.flatnonzero(
-                (q < self._lower - self.margin) | (q > self._upper + self.margin)
-            )
-        ]
+        is_outside = (q < self.lower - self.margin) | (q > self.upper + self.margin)
+        return [int(i) for i in np.flatnonzero(is_outside)]

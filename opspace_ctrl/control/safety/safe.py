@@ -38,10 +38,12 @@ class SafeCommands:
         if kind == "zero":
             self._torque[:] = 0.0
         elif kind == "held":
-            self._write(self._core.levels[0])
+            self._write(self._core.law.level_torque[0])
         elif kind in ("gravity", "damping"):
             self._core.gravity(q, v)
-            self._write(self._core.levels[0] + (self._braking(q, v) if kind == "damping" else 0.0))
+            self._write(
+                self._core.law.level_torque[0] + (self._braking(q, v) if kind == "damping" else 0.0)
+            )
         else:
             raise ConfigurationError(
                 f"no safe command {quoted(kind)}; valid are zero, held, gravity, damping"
@@ -50,9 +52,8 @@ class SafeCommands:
 
     def _write(self, torque: np.ndarray) -> None:
         """Take torques in model order, clipped."""
-        self._torque[self._place] = np.clip(
-            torque, -self._core.effort_limits, self._core.effort_limits
-        )
+        limit = self._core.law.effort_limits
+        self._torque[self._place] = np.clip(torque, -limit, limit)
 
     def _braking(self, q, v) -> np.ndarray:
         """Joint torques (k,), model order, of H a with a = -damping v of the joints; the base is left alone."""

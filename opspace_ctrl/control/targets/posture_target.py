@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import SettingsError, TargetError, listed, quoted
-from ...model import JointType, Model
+from ...model import Model
+from ...model.joints import NQ
 from ..settings import PostureSettings
 from . import segments
 from .target import vector
@@ -32,7 +33,7 @@ class PostureTarget:
         self._entry = {
             model.body_joint_names[i]: (int(model.q_index[i]), int(place))
             for i, place in zip(np.flatnonzero(~model.is_mimic), _places(model))
-            if model.joint_type[i] in (JointType.REVOLUTE, JointType.PRISMATIC)
+            if NQ[model.joint_type[i]] == 1
         }
         self._k = int((~model.is_base_coordinate).sum())
         self.program = np.zeros((1, 2 + 6 * self._k))

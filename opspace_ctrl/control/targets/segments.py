@@ -45,7 +45,7 @@ START, END = 0, 1
 POSITION = slice(2, 20)  # (3, 6), axis after axis
 QUATERNION = slice(20, 24)
 ROTATION = slice(24, 42)  # (3, 6)
-COLUMNS = 44
+COLUMNS = 42
 # of a minimum-jerk motion over unit distance in unit time
 PEAK_SPEED, PEAK_ACCELERATION = (1.875, 10.0 / sqrt(3.0))
 SHORTEST = 1e-3  # [s] no segment is shorter

@@ -6,7 +6,7 @@ from threading import Lock
 
 import numpy as np
 
-from ..core import Core
+from ..fields import Law
 
 __all__ = ["Streams"]
 
@@ -22,22 +22,25 @@ class Streams:
         expires: When the next one goes stale [s]; the tick compares its time with it.
     """
 
-    def __init__(self, core: Core):
-        self._core = core
+    def __init__(self, law: Law):
+        self._law = law
+        # by name, a row a task; F and tau0 are one row
+        self._rows = {
+            "wrench": law.wrench,
+            "measured": law.measured,
+            "force": law.raw_force[None],
+            "tau0": law.raw_tau0[None],
+        }
         self._end: dict[tuple[str, int], float] = {}
         self._changing = Lock()
         self.expires = NEVER
 
     def put(self, name: str, task: int, value: np.ndarray, end: float = NEVER) -> None:
-        """Let an input of the core (wrench, measured: of a task; force, tau0) have a value until `end`."""
-        array = getattr(self._core, name)
+        """Let wrench or measured of a task, or force or tau0 (task 0), have a value until `end`."""
         with self._changing:
-            if name in ("wrench", "measured"):
-                array[task] = value
-            else:
-                array[:] = value
+            self._rows[name][task] = value
             if name == "measured":
-                self._core.measured_on[task] = 1.0
+                self._law.measured_on[task] = 1.0
             self._end[name, task] = end
             self.expires = min(self._end.values())
 
@@ -59,9 +62,7 @@ class Streams:
         for name, task in [key for key, end in self._end.items() if time >= end]:
             del self._end[name, task]
             if name == "measured":
-                self._core.measured_on[task] = 0.0
-            elif name == "wrench":
-                self._core.wrench[task] = 0.0
+                self._law.measured_on[task] = 0.0  # its last value does not matter then
             else:
-                getattr(self._core, name)[:] = 0.0
+                self._rows[name][task] = 0.0
         self.expires = min(self._end.values(), default=NEVER)

@@ -73,8 +73,9 @@ class Target:
 
     def __init__(self, settings: TaskSettings, timeout: float = 0.0):
         self.settings, self.timeout = settings, timeout
-        self.name, rows = settings.spec.name, settings.spec.rows
-        self._has_position, self._has_orientation = rows != "orientation", rows != "position"
+        self.name, selection = settings.spec.name, settings.spec.task().selection()
+        self._has_position = bool(selection[:, :3].any())
+        self._has_orientation = bool(selection[:, 3:].any())
         self.program = segments.hold(
             segments.at_rest(np.zeros(3), (0.0, 0.0, 0.0, 1.0)), 0.0, settings.limits
         )

@@ -8,111 +8,95 @@ Tasks on several links meet at their nearest common ancestor g:  Lambda^-1_ab = 
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel, stage
+from ...compiled.workspace import constant, count, scratch
 from ...dynamics import aba
-from ...dynamics import layout as dyn
-from ...dynamics.dual import through_hinge
-from ...dynamics.layout import Workspace, count, floats, ints
-from ...dynamics.pack import Nodes
-from ...dynamics.rows import add_rows, invert, load_rows, store_rows, subtract_square
-from ...jit import kernel
-from ...lanes import load
+from ...dynamics.dual import through_hinge, updated_inertia
+from ...dynamics.rows import add_rows, invert, load_rows, store_rows
 from ...model.connectivity import ancestor
-from .. import layout as at
 from ..blocks import store_product, store_zero
+from ..build import TaskSpace
+from ..fields import Space
 from ..method import Method
-from ..pack import Supports
 from ..propagate import carry_rows, project_articulated, times_rows
 
-DUAL = at.METHOD  # by lane (6 (n + 1), 8): S(k)
-CARRIED = at.METHOD + 1  # by lane (6 registers, 8): K of each slot
-INVERSE = at.METHOD + 2  # by lane (6 meeting links, 8): (P + S)^-1
-MEETING = at.METHOD + 3  # flat: the links where tasks meet
-MEETINGS = at.METHOD + 4
-# (blocks, blocks): which of them a pair of tasks meets at; -1 for separate robots
-PLACE = at.METHOD + 5
-# flat: the nodes whose dual inertia is wanted, base to tips; S of a base is zero
-WANTED = at.METHOD + 6
-WANTEDS = at.METHOD + 7
 
+class BaseInvariant(Method):
+    """The links where tasks meet, and the nodes on the way there."""
 
-@kernel
-def dual_inertias(w):
-    """S of every wanted node, base to tips."""
-    n, parent, dual, wanted = (
-        count(w, dyn.NODES),
-        ints(w, dyn.PARENT),
-        floats(w, DUAL),
-        ints(w, WANTED),
+    name = "base_invariant"
+    floating_only = True
+
+    n = count("nodes of the tree")
+    blocks = count("blocks of the tasks")
+    registers = count("slots of all blocks")
+    meetings = count("links where tasks meet")
+    wanted = count("nodes whose dual inertia is wanted; that of a base is zero")
+    meeting_link = constant("meetings", "last node of the joint of each of these links", int)
+    meeting_of = constant(
+        "blocks, blocks", "which of them two tasks meet at, -1 for separate robots", int
     )
-    IA, IW, U, dinv = floats(w, dyn.IA), floats(w, dyn.IW), floats(w, dyn.U), floats(w, dyn.DA)
-    for k in range(count(w, WANTEDS)):
-        i = wanted[k]
+    wanted_node = constant("wanted", "these nodes, base to tips", int)
+    S = scratch("6 * (n + 1), 8", "by lane: S(k)")
+    u = scratch("1, 8", "by lane: S+ S_k of one node")
+    K = scratch("6 * registers, 8", "by lane: K of each slot")
+    Lambda_inv = scratch("6 * meetings, 8", "by lane: P + S of each meeting link, then its inverse")
+
+    @classmethod
+    def for_space(cls, space: TaskSpace) -> BaseInvariant:
+        """Where the tasks meet, and the way there."""
+        nodes, ends = space.supports.nodes, space.supports.ends()
+        meet = [[ancestor(nodes.parent, i, j) for j in ends] for i in ends]
+        links = sorted({g for row in meet for g in row if g >= 0})
+        base = {i for i in range(nodes.n) if nodes.before[i] < 0}
+        wanted = sorted({i for link in links for i in nodes.path(link)} - base)
+        return cls(
+            n=nodes.n,
+            blocks=len(ends),
+            registers=space.registers,
+            meetings=len(links),
+            wanted=len(wanted),
+            meeting_link=links,
+            meeting_of=[[links.index(g) if g >= 0 else -1 for g in row] for row in meet],
+            wanted_node=wanted,
+        )
+
+
+@kernel
+def dual_inertias(tree, own):
+    """S of every wanted node, base to tips. Needs I, S, IA, U, DA_inv."""
+    parent, S = tree.parent, own.S
+    for k in range(own.wanted):
+        i = own.wanted_node[k]
         p = parent[i]
-        aba.inertia_to_lanes(IW, p, dual, i)
-        add_rows(dual, i, load_rows(dual, p))
-        for j in range(p + 1, n):
+        aba.inertia_to_lanes(tree.I, p, S, i)
+        add_rows(S, i, load_rows(S, p))
+        for j in range(p + 1, tree.n):
             if parent[j] == p and j != i:
-                add_rows(dual, i, subtract_square(load_rows(IA, j), load(U, j, 0), U, j, dinv[j]))
-        # the world's place serves as the way from lanes to numbers
-        through_hinge(w, dual, i, dual, 6 * n)
+                add_rows(S, i, updated_inertia(tree, j))
+        through_hinge(tree, S, i, own.u, 0)
 
 
-@kernel
-def link_inertias(w):
-    """P + S of every link in MEETING, into INVERSE (not yet inverted)."""
-    aba.articulated_inertias(w)
-    dual_inertias(w)
-    IA, dual, out, links = floats(w, dyn.IA), floats(w, DUAL), floats(w, INVERSE), ints(w, MEETING)
-    for k in range(count(w, MEETINGS)):
-        store_rows(out, k, load_rows(IA, links[k]))
-        add_rows(out, k, load_rows(dual, links[k]))
-    return 0
-
-
-@kernel
-def inertia_inv(w):
-    """Lambda^-1 into LI, J H^-1 W into X."""
-    link_inertias(w)
-    for b in range(count(w, at.BLOCKS)):
-        carry_rows(w, b, floats(w, CARRIED), True)
-    inverse, K, block = floats(w, INVERSE), floats(w, CARRIED), ints(w, at.BLOCK)
-    common, place = ints(w, at.COMMON), ints(w, PLACE)
-    for k in range(count(w, MEETINGS)):
+@stage(Space, BaseInvariant, fills="inertia_inv")
+def inertia_inv(space, own):
+    """Lambda^-1 by the inertias of the links where tasks meet; J H^-1 x into Jx."""
+    tree, inverse = space.tree, own.Lambda_inv
+    aba.articulated_inertias(tree)
+    dual_inertias(tree, own)
+    for k in range(own.meetings):
+        link = own.meeting_link[k]
+        store_rows(inverse, k, load_rows(tree.IA, link))
+        add_rows(inverse, k, load_rows(own.S, link))
         invert(inverse, k)
-    for a in range(count(w, at.BLOCKS)):
-        for b in range(a, count(w, at.BLOCKS)):
+    for b in range(space.blocks):
+        carry_rows(space, b, own.K, True)
+    first, common = space.block_first, space.common
+    for a in range(space.blocks):
+        for b in range(a, space.blocks):
             g = common[a, b] - 1
             if g < 0:
-                store_zero(w, a, b)
+                store_zero(space, a, b)
             else:
-                t = times_rows(inverse, place[a, b], load_rows(K, block[b, at.B_FIRST] + g))
-                store_product(
-                    w, a, b, K, block[a, at.B_FIRST] + g, t[0], t[1], t[2], t[3], t[4], t[5]
-                )
-    project_articulated(w)
-    return 0
-
-
-def link_tables(work: Workspace, nodes: Nodes, links: list[int]) -> None:
-    """Which duals are wanted for the inertias of these links (last nodes of their joints)."""
-    base = {i for i in range(nodes.n) if nodes.model.parent[nodes.body[i]] < 0}
-    wanted = sorted({i for link in links for i in nodes.path(link)} - base)
-    work.put(WANTED, wanted or [0], int)
-    work.set_count(WANTEDS, len(wanted))
-    work.put(MEETING, links, int)
-    work.set_count(MEETINGS, len(links))
-    work.zeros(DUAL, 6 * (nodes.n + 1), 8)
-    work.zeros(INVERSE, 6 * len(links), 8)
-
-
-def tables(work: Workspace, supports: Supports) -> None:
-    """Where the tasks meet, and the way there."""
-    nodes, ends = supports.nodes, [end for _, end, _ in supports.legs]
-    meet = [[ancestor(nodes.parent, i, j) for j in ends] for i in ends]
-    links = sorted({g for row in meet for g in row if g >= 0})
-    link_tables(work, nodes, links)
-    work.put(PLACE, [[links.index(g) if g >= 0 else -1 for g in row] for row in meet], int)
-    work.zeros(CARRIED, 6 * int(supports.first[-1]), 8)
-
-
-method = Method("base_invariant", inertia_inv, floating_only=True, tables=tables)
+                t = times_rows(inverse, own.meeting_of[a, b], load_rows(own.K, first[b] + g))
+                store_product(space, a, b, own.K, first[a] + g, t)
+    project_articulated(space)

@@ -2,82 +2,69 @@
 
 from __future__ import annotations
 
-import math
-
+from ...compiled.jit import kernel, stage
+from ...compiled.lanes import W
+from ...compiled.workspace import count, scratch
 from ...dynamics import crba
-from ...dynamics import layout as dyn
-from ...dynamics.layout import Workspace, count, floats
-from ...jit import kernel
-from ...lanes import WIDTH, load, store
-from .. import layout as at
+from ...dynamics.rows import cholesky
+from ..build import TaskSpace
+from ..fields import Space
 from ..jacobian import dense_jacobian
-from ..method import Method
-from ..pack import Supports
-
-SOLVED = at.METHOD  # (nv, m): L^-1 J^T
+from ..method import EVERYTHING, Method
 
 
-@kernel
-def cholesky(A, n):
-    """The lower triangle of A becomes L with A = L L^T."""
-    for j in range(n):
-        root = math.sqrt(A[j, j])
-        A[j, j] = root
-        for i in range(j + 1, n):
-            A[i, j] /= root
-        for i in range(j + 1, n):
-            for k in range(j + 1, i + 1):
-                A[i, k] -= A[i, j] * A[k, j]
+class Dense(Method):
+    """Room for the factor's share of the Jacobian."""
+
+    name = "dense"
+    carries = EVERYTHING
+
+    nv = count("coordinates of the velocity")
+    m = count("rows of all tasks")
+    Z = scratch("nv, m", "L^-1 J^T")
+
+    @classmethod
+    def for_space(cls, space: TaskSpace) -> Dense:
+        """Room for L^-1 J^T."""
+        return cls(nv=space.nv, m=space.m)
 
 
-@kernel
-def inertia_inv(w):
-    """Lambda^-1 into LI, J H^-1 W into X."""
-    crba.mass_matrix(w)
-    crba.dense_mass_matrix(w)
-    dense_jacobian(w)
-    n, m, L, J = count(w, dyn.NV), count(w, at.M), floats(w, dyn.DENSE), floats(w, at.J_DENSE)
-    Z, LI = floats(w, SOLVED), floats(w, at.LI)
+@stage(Space, Dense, fills="inertia_inv")
+def inertia_inv(space, own):
+    """Lambda^-1 = Z^T Z, Z = L^-1 J^T; J H^-1 x = Z^T L^-1 x into Jx."""
+    tree, n, m = space.tree, space.nv, space.m
+    crba.mass_matrix(tree)
+    crba.dense_mass_matrix(tree)
+    dense_jacobian(space)
+    L, J, Z = tree.dense, space.J_dense, own.Z
     cholesky(L, n)
     for i in range(n):
         for r in range(m):
             Z[i, r] = J[r, i]
         for k in range(i):
-            for r in range(0, m, WIDTH):
-                store(Z, i, r, load(Z, i, r) - L[i, k] * load(Z, k, r))
-        for r in range(0, m, WIDTH):
-            store(Z, i, r, load(Z, i, r) * (1.0 / L[i, i]))
+            for r in range(0, m, W):
+                Z[i, r : r + W] -= L[i, k] * Z[k, r : r + W]
+        for r in range(0, m, W):
+            Z[i, r : r + W] *= 1.0 / L[i, i]
+    Lambda_inv = space.Lambda_inv
     for r in range(m):
         for c in range(m):
-            LI[r, c] = 0.0
+            Lambda_inv[r, c] = 0.0
         for i in range(n):
-            for c in range(0, m, WIDTH):
-                store(LI, r, c, load(LI, r, c) + Z[i, r] * load(Z, i, c))
-    _project(w)
-    return 0
+            for c in range(0, m, W):
+                Lambda_inv[r, c : c + W] += Z[i, r] * Z[i, c : c + W]
+    _project(space, L, Z)
 
 
 @kernel
-def _project(w):
-    """X = J H^-1 W = (L^-1 J^T)^T L^-1 W."""
-    n, m, L, Z = count(w, dyn.NV), count(w, at.M), floats(w, dyn.DENSE), floats(w, SOLVED)
-    x, X = floats(w, dyn.W), floats(w, at.X)
-    for r in range(m):
-        X[r] = 0.0
-    for i in range(n):
+def _project(space, L, Z):
+    """Jx = (L^-1 J^T)^T L^-1 x; x is spent."""
+    x, Jx = space.tree.x, space.Jx
+    for r in range(space.m):
+        Jx[r] = 0.0
+    for i in range(space.nv):
         for k in range(i):
             x[i] -= L[i, k] * x[k]
         x[i] /= L[i, i]
-        for r in range(m):
-            X[r] += Z[i, r] * x[i]
-
-
-def tables(work: Workspace, supports: Supports) -> None:
-    """Room for L^-1 J^T."""
-    last = supports.blocks[-1]
-    work.zeros(SOLVED, supports.model.nv, last.row + len(last.selection))
-
-
-method = Method(
-    "dense", inertia_inv, carries=("mimic", "relative", "center_of_mass"), tables=tables
-)
+        for r in range(space.m):
+            Jx[r] += Z[i, r] * x[i]

@@ -6,92 +6,86 @@ over the bodies that two tasks share is figure 10 of [Featherstone2010], on fact
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel, stage
+from ...compiled.lanes import W
+from ...compiled.workspace import count, scratch
 from ...dynamics import aba
-from ...dynamics import layout as dyn
-from ...dynamics.layout import Workspace, count, floats, ints
-from ...dynamics.rows import load_rows, row_sum, store_rows
-from ...jit import kernel
-from ...lanes import splat, store
-from .. import layout as at
+from ...dynamics.rows import add_rows, load_rows, row_sum, store_rows
 from ..blocks import products, times_support
+from ..build import TaskSpace
+from ..fields import CENTER, FRAME, Space
 from ..jacobian import moving_mass, task_rows
 from ..method import Method
-from ..pack import Supports
 from ..propagate import carry_rows, pass_on
 
-# by lane (6 (n + 1), 8): rows carried by each node, for blocks whose support is no path
-CARRIED = at.METHOD
+
+class PvOsim(Method):
+    """Room for rows that start on several bodies."""
+
+    name = "pv_osim"
+    carries = ("relative", "center_of_mass")
+
+    n = count("nodes of the tree")
+    carried = scratch(
+        "6 * (n + 1), 8",
+        "by lane: rows that each node carries, for blocks whose support is no path",
+    )
+
+    @classmethod
+    def for_space(cls, space: TaskSpace) -> PvOsim:
+        """Room for the rows that each node carries."""
+        return cls(n=space.tree.n)
 
 
 @kernel
-def _tree_rows(w, b):
-    """`carry_rows` for rows that start on several bodies: they are summed where branches join."""
-    block, S, U, dinv = ints(w, at.BLOCK), floats(w, dyn.S), floats(w, dyn.U), floats(w, dyn.DA)
-    support, Yd, YD, carried = (
-        ints(w, at.SUPPORT),
-        floats(w, at.YD_LOWER),
-        floats(w, at.YD),
-        floats(w, CARRIED),
-    )
-    n, parent = count(w, dyn.NODES), ints(w, dyn.PARENT)
-    for i in range(n + 1):
-        for c in range(6):
-            store(carried, 6 * i + c, 0, splat(0.0))
-    _seed(w, b)
-    first = block[b, at.B_FIRST]
-    for r in range(first + block[b, at.B_SLOTS] - 1, first - 1, -1):
+def _tree_rows(space, own, b):
+    """Y_d and Y_D of block b, whose rows start on several bodies: they are summed where branches join."""
+    tree, carried = space.tree, own.carried
+    S, U, D_inv = tree.S, tree.U, tree.DA_inv
+    support, parent = space.support, tree.parent
+    Y_d, Y_D = space.Y_d, space.Y_D
+    for r in range(6 * (tree.n + 1)):
+        carried[r, 0:W] = 0.0
+    _seed(space, own, b)
+    first = space.block_first[b]
+    for r in range(first + space.block_slots[b] - 1, first - 1, -1):
         i = support[r]
         x = load_rows(carried, i)
         y = row_sum(x, S, i)
-        yd = y * dinv[i]
-        store(Yd, r, 0, y)
-        store(YD, r, 0, yd)
-        x, p = pass_on(x, yd, U, i), parent[i]
-        z = load_rows(carried, p)
-        store_rows(
-            carried,
-            p,
-            (z[0] + x[0], z[1] + x[1], z[2] + x[2], z[3] + x[3], z[4] + x[4], z[5] + x[5]),
-        )
+        yd = y * D_inv[i]
+        Y_d[r, 0:W] = y
+        Y_D[r, 0:W] = yd
+        add_rows(carried, parent[i], pass_on(x, yd, U, i))
 
 
 @kernel
-def _seed(w, b):
+def _seed(space, own, b):
     """Start the rows of block b on the bodies they depend on; the centre of mass depends on all, by their mass."""
-    block, leg, K, carried = ints(w, at.BLOCK), ints(w, at.LEG), floats(w, at.K), floats(w, CARRIED)
-    if block[b, at.B_KIND] == at.CENTER:
-        IW, inverse = floats(w, dyn.IW), 1.0 / moving_mass(w)
-        x, y, z = task_rows(w, b, 0)
-        for i in range(count(w, dyn.NODES)):
-            mx, my, mz = IW[1, i] * inverse, IW[2, i] * inverse, IW[3, i] * inverse
-            m = IW[0, i] * inverse
-            store_rows(
-                carried, i, (my * z - mz * y, mz * x - mx * z, mx * y - my * x, m * x, m * y, m * z)
-            )
-    for k in range(block[b, at.B_LEG], block[b, at.B_LEG] + block[b, at.B_LEGS]):
-        store_rows(carried, leg[k, at.L_NODE], load_rows(K, k))
+    tree, carried, K = space.tree, own.carried, space.K
+    if space.block_kind[b] == CENTER:
+        I, inverse = tree.I, 1.0 / moving_mass(tree)
+        x, y, z = task_rows(space, b, 0)
+        for i in range(tree.n):
+            mx, my, mz = I[1, i] * inverse, I[2, i] * inverse, I[3, i] * inverse
+            m = I[0, i] * inverse
+            angular = (my * z - mz * y, mz * x - mx * z, mx * y - my * x)
+            store_rows(carried, i, (*angular, m * x, m * y, m * z))
+    first = space.block_leg[b]
+    for k in range(first, first + space.block_legs[b]):
+        store_rows(carried, space.leg_end[k], load_rows(K, k))
 
 
-@kernel
-def inertia_inv(w):
-    """Lambda^-1 into LI, J H^-1 W = Y_D eps into X, eps the innovations of W."""
-    aba.articulated_inertias(w)
-    block = ints(w, at.BLOCK)
-    for b in range(count(w, at.BLOCKS)):
-        if block[b, at.B_PATH] == 1 and block[b, at.B_KIND] == at.FRAME:
-            carry_rows(w, b, floats(w, CARRIED), False)
+@stage(Space, PvOsim, fills="inertia_inv")
+def inertia_inv(space, own):
+    """Lambda^-1 = Y_D Y_d^T; J H^-1 x = Y_D eps into Jx, eps the innovations of x."""
+    tree = space.tree
+    aba.articulated_inertias(tree)
+    for b in range(space.blocks):
+        if space.block_on_path[b] == 1 and space.block_kind[b] == FRAME:
+            carry_rows(space, b, own.carried, False)
         else:
-            _tree_rows(w, b)
-    products(w)
-    aba.no_bias(w)
-    aba.innovations(w, floats(w, dyn.W))
-    times_support(w, floats(w, at.YD), floats(w, dyn.EPS), floats(w, at.X))
-    return 0
-
-
-def tables(work: Workspace, supports: Supports) -> None:
-    """Room for the rows that each node carries."""
-    work.zeros(CARRIED, 6 * (supports.nodes.n + 1), 8)
-
-
-method = Method("pv_osim", inertia_inv, carries=("relative", "center_of_mass"), tables=tables)
+            _tree_rows(space, own, b)
+    products(space)
+    aba.no_bias(tree)
+    aba.innovations(tree, tree.x)
+    times_support(space, space.Y_D, tree.eps, space.Jx)

@@ -11,153 +11,182 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...compiled.jit import kernel, stage
+from ...compiled.lanes import W
+from ...compiled.workspace import constant, count, scratch
 from ...dynamics import aba
-from ...dynamics import layout as dyn
-from ...dynamics.layout import Workspace, count, floats, ints
-from ...dynamics.rows import load_rows, row_sum, store_rows
-from ...jit import kernel
-from ...lanes import load, splat, store
-from .. import layout as at
+from ...dynamics.rows import add_scaled, load_rows, row_sum, store_rows, zero_rows
 from ..blocks import store_product, store_zero
+from ..build import TaskSpace
+from ..fields import Space
 from ..method import Method
-from ..pack import Supports
 from ..propagate import pass_on, project_articulated, times_rows
 
-SPAN = at.METHOD  # (spans, 4): first of SPAN_NODE, how many, span of the branching body below (-1: world), leg or -1
-SPAN_NODE = at.METHOD + 1  # flat: nodes of each span, tip first
-SPANS = at.METHOD + 2
-ROWS = at.METHOD + 3  # by lane (6 spans + 6, 8): P; the identity behind the last
-RESPONSE = at.METHOD + 4  # by lane (6 spans, 8): O, then W of branching bodies
-PASSED = at.METHOD + 5  # by lane (6 k, 8): K_{g,c} for every task c and branching body g below it
-CHAIN = at.METHOD + 6  # (blocks, 2): first place in PASSED, how many
-# (blocks, 2 blocks): how many branching bodies down a pair meets, from either side; -1 never
-MEETING = at.METHOD + 7
+
+class PvOsimr(Method):
+    """The spans, numbered tasks first, then branching bodies from the base up; and where chains of spans meet."""
+
+    name = "pv_osimr"
+
+    blocks = count("blocks of the tasks")
+    spans = count("spans")
+    span_nodes = count("nodes of all spans")
+    links = count("branching bodies below each task, summed over the tasks")
+    span_first = constant("spans", "first of its places in span_node", int)
+    span_length = constant("spans", "number of its nodes", int)
+    span_below = constant("spans", "the span of the branching body below, -1 for the world", int)
+    span_leg = constant("spans", "the leg it starts on, -1 for a branching body", int)
+    span_node = constant("span_nodes", "nodes of each span, tip first", int)
+    chain_first = constant("blocks", "first of a task's places in `passed`", int)
+    chain_length = constant("blocks", "branching bodies below it", int)
+    meeting = constant(
+        "blocks, blocks",
+        "branching bodies from task a down to where it meets task b, -1: never",
+        int,
+    )
+    P = scratch(
+        "6 * (spans + 1), 8",
+        "by lane: rows carried to the end of each span; behind the last the identity",
+    )
+    O = scratch("6 * spans, 8", "by lane: response of each span, then W of branching bodies")
+    passed = scratch(
+        "6 * max(links, 1), 8", "by lane: K_{g,c} for every task c and branching body g below it"
+    )
+
+    @classmethod
+    def for_space(cls, space: TaskSpace) -> PvOsimr:
+        """Branching bodies, spans, and where the chains of two tasks meet."""
+        nodes, ends = space.supports.nodes, space.supports.ends()
+        rows, span_node = _spans(nodes, ends)
+        chains = []
+        for c in range(len(ends)):
+            chain, g = [], rows[c][2]
+            while g >= 0:
+                chain.append(g)
+                g = rows[g][2]
+            chains.append(chain)
+        meeting = np.full((len(ends), len(ends)), -1)
+        for a, own in enumerate(chains):
+            for b, other in enumerate(chains):
+                shared = [g for g in own if g in other]
+                if shared:
+                    meeting[a, b] = own.index(shared[0])
+        lengths = [len(chain) for chain in chains]
+        first, length, below, leg = np.array(rows).T
+        made = cls(
+            blocks=len(ends),
+            spans=len(rows),
+            span_nodes=len(span_node),
+            links=sum(lengths),
+            span_first=first,
+            span_length=length,
+            span_below=below,
+            span_leg=leg,
+            span_node=span_node,
+            chain_first=np.cumsum([0, *lengths])[:-1],
+            chain_length=lengths,
+            meeting=meeting,
+        )
+        made.P[6 * len(rows) :] = np.eye(6, 8)
+        return made
+
+
+def _spans(nodes, ends: list[int]) -> tuple[list[tuple[int, int, int, int]], list[int]]:
+    """(first place, length, span below, leg) of every span, and the nodes of all of them."""
+    parent = nodes.parent
+    carrying = {i for end in ends for i in nodes.path(end)}
+    branching = sorted(
+        i for i in carrying if sum(int(parent[j]) == i for j in carrying) + ends.count(i) >= 2
+    )
+    number = {i: len(ends) + k for k, i in enumerate(branching)}
+    rows: list[tuple[int, int, int, int]] = []
+    span_node: list[int] = []
+    for leg, start in [*enumerate(ends), *((-1, i) for i in branching)]:
+        run, i = [], start
+        while i >= 0 and (i not in number or (leg < 0 and i == start)):
+            run.append(int(i))
+            i = int(parent[i])
+        rows.append((len(span_node), len(run), number.get(i, -1), leg))
+        span_node += run
+    return rows, span_node
 
 
 @kernel
-def carry_span(w, k):
+def carry_span(space, own, k):
     """P and O of span k: O += (P S) D^-1 (P S)^T, P = P L, node by node."""
-    span, nodes, P, O = ints(w, SPAN), ints(w, SPAN_NODE), floats(w, ROWS), floats(w, RESPONSE)
-    S, U, dinv = floats(w, dyn.S), floats(w, dyn.U), floats(w, dyn.DA)
-    x = load_rows(P, count(w, SPANS))
-    if span[k, 3] >= 0:
-        x = load_rows(floats(w, at.K), span[k, 3])
-    o = (splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0))
-    for e in range(span[k, 0], span[k, 0] + span[k, 1]):
-        i = nodes[e]
+    tree, P, O = space.tree, own.P, own.O
+    S, U, D_inv = tree.S, tree.U, tree.DA_inv
+    x = load_rows(P, own.spans)
+    if own.span_leg[k] >= 0:
+        x = load_rows(space.K, own.span_leg[k])
+    o = zero_rows()
+    first = own.span_first[k]
+    for e in range(first, first + own.span_length[k]):
+        i = own.span_node[e]
         y = row_sum(x, S, i)
-        yd = y * dinv[i]
-        store(O, 6 * k, 0, y)  # O's own place serves as the way from lanes to numbers
-        o = (
-            o[0] + O[6 * k, 0] * yd,
-            o[1] + O[6 * k, 1] * yd,
-            o[2] + O[6 * k, 2] * yd,
-            o[3] + O[6 * k, 3] * yd,
-            o[4] + O[6 * k, 4] * yd,
-            o[5] + O[6 * k, 5] * yd,
-        )
+        yd = y * D_inv[i]
+        O[6 * k, 0:W] = y  # its own place serves as the way from lanes to numbers
+        o = add_scaled(o, O, 6 * k, yd)
         x = pass_on(x, yd, U, i)
     store_rows(O, k, o)
     store_rows(P, k, x)
 
 
 @kernel
-def add_response(P, k, W, g, O):
-    """O_k += P_k W_g P_k^T."""
-    t = times_rows(W, g, load_rows(P, k))
+def add_response(P, k, g, O):
+    """O_k += P_k W_g P_k^T, W_g being O_g of a branching body that is complete."""
+    t = times_rows(O, g, load_rows(P, k))
     for r in range(6):
         row = P[6 * k, r] * t[0] + P[6 * k + 1, r] * t[1] + P[6 * k + 2, r] * t[2]
         row = row + P[6 * k + 3, r] * t[3] + P[6 * k + 4, r] * t[4] + P[6 * k + 5, r] * t[5]
-        store(O, 6 * k + r, 0, load(O, 6 * k + r, 0) + row)
+        O[6 * k + r, 0:W] = O[6 * k + r, 0:W] + row
 
 
 @kernel
-def pass_down(w, c):
+def pass_down(own, c):
     """K_{g,c} for each branching body g below task c: K_next = K P_g."""
-    chain, span, P, passed = ints(w, CHAIN), ints(w, SPAN), floats(w, ROWS), floats(w, PASSED)
-    x, g = load_rows(P, c), span[c, 2]
-    for e in range(chain[c, 0], chain[c, 0] + chain[c, 1]):
-        store_rows(passed, e, x)
+    below, P = own.span_below, own.P
+    x, g = load_rows(P, c), below[c]
+    first = own.chain_first[c]
+    for e in range(first, first + own.chain_length[c]):
+        store_rows(own.passed, e, x)
         x = times_rows(P, g, x)
-        g = span[g, 2]
+        g = below[g]
 
 
-@kernel
-def inertia_inv(w):
-    """Lambda^-1 into LI, J H^-1 W into X. Spans are numbered tasks first, then branching bodies from the base up."""
-    aba.articulated_inertias(w)
-    span, P, O, blocks = ints(w, SPAN), floats(w, ROWS), floats(w, RESPONSE), count(w, at.BLOCKS)
-    for k in range(count(w, SPANS)):
-        carry_span(w, k)
-    for k in range(blocks, count(w, SPANS)):
-        if span[k, 2] >= 0:
-            add_response(P, k, O, span[k, 2], O)
-    chain, meeting, passed = ints(w, CHAIN), ints(w, MEETING), floats(w, PASSED)
+@stage(Space, PvOsimr, fills="inertia_inv")
+def inertia_inv(space, own):
+    """Lambda^-1 by what two tasks pass to, and how it responds at, the branching body where they meet."""
+    aba.articulated_inertias(space.tree)
+    below, P, O = own.span_below, own.P, own.O
+    blocks, meeting, passed = space.blocks, own.meeting, own.passed
+    for k in range(own.spans):
+        carry_span(space, own, k)
+    for k in range(blocks, own.spans):
+        if below[k] >= 0:
+            add_response(P, k, below[k], O)
     for a in range(blocks):
-        if span[a, 2] >= 0:
-            add_response(P, a, O, span[a, 2], O)
-        _store_own(w, a)
-        pass_down(w, a)
+        if below[a] >= 0:
+            add_response(P, a, below[a], O)
+        _store_own(space, own, a)
+        pass_down(own, a)
     for a in range(blocks):
         for b in range(a + 1, blocks):
-            if meeting[a, 2 * b] < 0:
-                store_zero(w, a, b)
+            e = meeting[a, b]
+            if e < 0:
+                store_zero(space, a, b)
                 continue
-            g, e = span[a, 2], meeting[a, 2 * b]
+            g = below[a]
             for _ in range(e):
-                g = span[g, 2]
-            t = times_rows(O, g, load_rows(passed, chain[b, 0] + meeting[a, 2 * b + 1]))
-            store_product(w, a, b, passed, chain[a, 0] + e, t[0], t[1], t[2], t[3], t[4], t[5])
-    project_articulated(w)
-    return 0
+                g = below[g]
+            t = times_rows(O, g, load_rows(passed, own.chain_first[b] + meeting[b, a]))
+            store_product(space, a, b, passed, own.chain_first[a] + e, t)
+    project_articulated(space)
 
 
 @kernel
-def _store_own(w, a):
+def _store_own(space, own, a):
     """Lambda^-1_aa is the task's own response."""
-    LI, O, block = floats(w, at.LI), floats(w, RESPONSE), ints(w, at.BLOCK)
-    for r in range(block[a, at.B_ROWS]):
-        store(LI, block[a, at.B_ROW] + r, block[a, at.B_ROW], load(O, 6 * a + r, 0))
-
-
-def tables(work: Workspace, supports: Supports) -> None:
-    """Branching bodies, spans, and where the chains of two tasks meet."""
-    parent, ends = supports.nodes.parent, [end for _, end, _ in supports.legs]
-    carrying = {i for end in ends for i in supports.nodes.path(end)}
-    branching = sorted(
-        i for i in carrying if sum(int(parent[j]) == i for j in carrying) + ends.count(i) >= 2
-    )
-    number = {i: len(ends) + k for k, i in enumerate(branching)}
-    rows, nodes = [], []
-    for leg, start in [*enumerate(ends), *((-1, i) for i in branching)]:
-        run, i = [], start
-        while i >= 0 and (i not in number or (leg < 0 and i == start)):
-            run.append(int(i))
-            i = int(parent[i])
-        rows.append((len(nodes), len(run), number.get(i, -1), leg))
-        nodes += run
-    chains = []
-    for c in range(len(ends)):
-        chain, g = [], rows[c][2]
-        while g >= 0:
-            chain.append(g)
-            g = rows[g][2]
-        chains.append(chain)
-    meeting = np.full((len(ends), 2 * len(ends)), -1)
-    for a, ca in enumerate(chains):
-        for b, cb in enumerate(chains):
-            shared = [g for g in ca if g in cb]
-            if shared:
-                meeting[a, 2 * b : 2 * b + 2] = ca.index(shared[0]), cb.index(shared[0])
-    lengths = [len(c) for c in chains]
-    work.put(SPAN, rows, int)
-    work.put(SPAN_NODE, nodes or [0], int)
-    work.set_count(SPANS, len(rows))
-    work.put(ROWS, np.vstack([np.zeros((6 * len(rows), 8)), np.eye(6, 8)]))
-    work.zeros(RESPONSE, 6 * len(rows), 8)
-    work.zeros(PASSED, 6 * max(sum(lengths), 1), 8)
-    work.put(CHAIN, np.column_stack([np.cumsum([0, *lengths[:-1]]), lengths]), int)
-    work.put(MEETING, meeting, int)
-
-
-method = Method("pv_osimr", inertia_inv, tables=tables)
+    Lambda_inv, row = space.Lambda_inv, space.block_row[a]
+    for r in range(space.block_rows[a]):
+        Lambda_inv[row + r, row : row + W] = own.O[6 * a + r, 0:W]

@@ -12,108 +12,129 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...compiled.jit import kernel, stage
+from ...compiled.lanes import W, total
+from ...compiled.workspace import constant, count, scratch
 from ...dynamics import aba
-from ...dynamics import layout as dyn
-from ...dynamics.layout import Workspace, count, floats, ints
-from ...dynamics.rows import load_rows, store_rows
-from ...jit import kernel
-from ...lanes import load, splat, store, total
+from ...dynamics.rows import (
+    add_scaled,
+    combination,
+    load_rows,
+    store_rows,
+    subtract_outer,
+    zero_rows,
+)
 from ...model.connectivity import ancestor
-from .. import layout as at
 from ..blocks import store_product, store_zero
+from ..build import TaskSpace
+from ..fields import Space
 from ..method import Method
 from ..need import need_table
-from ..pack import Supports
 from ..propagate import project_articulated, times_rows
 
-OMEGA = at.METHOD  # by lane (6 blocks of Omega, 8)
-DIAGONAL = at.METHOD + 1  # (k, 3): node i, its place in OMEGA, its parent's place (-1: world)
-# (k, 5): node i (-1: no left factor), node j, place, source's place, 1 if it is turned
-OFF_DIAGONAL = at.METHOD + 2
-TASK_PAIR = at.METHOD + 3  # (blocks, blocks): place of the block's Omega; -1 if it is zero
-TRANSPOSED = at.METHOD + 4  # (blocks, blocks): 1 if it is stored the other way round
-DIAGONALS = at.METHOD + 5
-OFF_DIAGONALS = at.METHOD + 6
-SCRATCH = at.METHOD + 7  # place of a spare block
+
+class Rjk(Method):
+    """The blocks of Omega, each with a place (one more is spare), and the order in which they are computed."""
+
+    name = "rjk"
+
+    blocks = count("blocks of the tasks")
+    diagonals = count("blocks Omega_ii")
+    off_diagonals = count("blocks Omega_ij")
+    places = count("places of blocks")
+    diagonal_node = constant("diagonals", "node i", int)
+    diagonal_place = constant("diagonals", "place of Omega_ii", int)
+    diagonal_source = constant("diagonals", "place of its parent's, -1 for the world", int)
+    left_node = constant("off_diagonals", "node i, -1 if there is no left factor", int)
+    right_node = constant("off_diagonals", "node j", int)
+    pair_place = constant("off_diagonals", "place of Omega_ij", int)
+    pair_source = constant("off_diagonals", "place of what it is made from", int)
+    source_is_turned = constant("off_diagonals", "1 if that is stored the other way round", int)
+    task_place = constant(
+        "blocks, blocks", "place of the Omega of two tasks, -1 if it is zero", int
+    )
+    task_is_turned = constant("blocks, blocks", "1 if that is stored the other way round", int)
+    Omega = scratch("6 * (places + 1), 8", "by lane: the blocks of Omega")
+
+    @classmethod
+    def for_space(cls, space: TaskSpace) -> Rjk:
+        """The order of computation, and where each block of Omega is kept."""
+        parent, ends = space.supports.nodes.parent, space.supports.ends()
+        need = need_table(parent, ends)
+        diagonal = np.flatnonzero(need.diagonal()).tolist()
+        off_diagonal = [(int(i), int(j)) for i, j in np.argwhere(np.triu(need, 1))]
+        pairs = [(i, i) for i in diagonal] + off_diagonal
+        place = {pair: k for k, pair in enumerate(pairs)}
+        place[-1, -1] = -1
+        rows = []
+        for i, j in off_diagonal:
+            common = ancestor(parent, i, j)
+            p, q = (i, parent[j]) if common == i else (parent[i], parent[j])
+            if common >= 0:  # blocks between separate robots are zero and stay so
+                source = place[min(p, q), max(p, q)]
+                rows.append((-1 if common == i else i, j, place[i, j], source, int(p > q)))
+        left, right, pair_place, pair_source, is_turned = np.array(rows).reshape(-1, 5).T
+        return cls(
+            blocks=len(ends),
+            diagonals=len(diagonal),
+            off_diagonals=len(rows),
+            places=len(pairs),
+            diagonal_node=diagonal,
+            diagonal_place=[place[i, i] for i in diagonal],
+            diagonal_source=[place[parent[i], parent[i]] for i in diagonal],
+            left_node=left,
+            right_node=right,
+            pair_place=pair_place,
+            pair_source=pair_source,
+            source_is_turned=is_turned,
+            task_place=[
+                [place[min(i, j), max(i, j)] if ancestor(parent, i, j) >= 0 else -1 for j in ends]
+                for i in ends
+            ],
+            task_is_turned=[[int(i > j) for j in ends] for i in ends],
+        )
 
 
 @kernel
-def diagonal_blocks(w):
-    """Omega_ii, base to tips: with u = D^-1 Omega_pp U, a symmetric update of rank two."""
-    Omega, table, S, SL = floats(w, OMEGA), ints(w, DIAGONAL), floats(w, dyn.S), floats(w, dyn.SL)
-    U, dinv = floats(w, dyn.U), floats(w, dyn.DA)
-    for k in range(count(w, DIAGONALS)):
-        i, place, source = table[k, 0], table[k, 1], table[k, 2]
-        s, inverse = load(SL, i, 0), dinv[i]
-        x = (splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0), splat(0.0))
-        if source >= 0:
-            x = load_rows(Omega, source)
-        u = (
-            x[0] * U[i, 0]
-            + x[1] * U[i, 1]
-            + x[2] * U[i, 2]
-            + x[3] * U[i, 3]
-            + x[4] * U[i, 4]
-            + x[5] * U[i, 5]
-        )
+def diagonal_blocks(tree, own):
+    """Omega_ii, base to tips: with u = D^-1 Omega_pp U, a symmetric update of rank two. Needs S, U, DA_inv."""
+    Omega, S, S_lanes = own.Omega, tree.S, tree.S_lanes
+    U, D_inv = tree.U, tree.DA_inv
+    nodes, places, sources = own.diagonal_node, own.diagonal_place, own.diagonal_source
+    for k in range(own.diagonals):
+        i, place = nodes[k], 6 * places[k]
+        s, inverse = S_lanes[i, 0:W], D_inv[i]
+        x = zero_rows()
+        if sources[k] >= 0:
+            x = load_rows(Omega, sources[k])
+        u = combination(U, i, x)
         u = u * inverse
         # shares the S S^T term between both halves
-        u = u - (0.5 * (total(u * load(U, i, 0)) + 1.0) * inverse) * s
-        store(Omega, 6 * place, 0, u)
-        u0, u1, u2 = Omega[6 * place, 0], Omega[6 * place, 1], Omega[6 * place, 2]
-        u3, u4, u5 = Omega[6 * place, 3], Omega[6 * place, 4], Omega[6 * place, 5]
-        store_rows(
-            Omega,
-            place,
-            (
-                x[0] - S[0, i] * u - u0 * s,
-                x[1] - S[1, i] * u - u1 * s,
-                x[2] - S[2, i] * u - u2 * s,
-                x[3] - S[3, i] * u - u3 * s,
-                x[4] - S[4, i] * u - u4 * s,
-                x[5] - S[5, i] * u - u5 * s,
-            ),
-        )
+        u = u - (0.5 * (total(u * U[i, 0:W]) + 1.0) * inverse) * s
+        Omega[place, 0:W] = u  # the way from lanes to numbers
+        x = subtract_outer(x, S, i, u)
+        store_rows(Omega, places[k], add_scaled(x, Omega, place, -s))
 
 
 @kernel
-def off_diagonal_blocks(w):
-    """Omega_ij in rising order of i and j, so that every source is there."""
-    Omega, table, U, dinv = (
-        floats(w, OMEGA),
-        ints(w, OFF_DIAGONAL),
-        floats(w, dyn.U),
-        floats(w, dyn.DA),
-    )
-    S, SL, scratch = floats(w, dyn.S), floats(w, dyn.SL), count(w, SCRATCH)
-    for k in range(count(w, OFF_DIAGONALS)):
-        i, j, source = table[k, 0], table[k, 1], table[k, 3]
-        if table[k, 4] == 1:
-            transpose_block(Omega, source, scratch)
-            source = scratch
+def off_diagonal_blocks(tree, own):
+    """Omega_ij in rising order of i and j, so that every source is there. Needs S, U, DA_inv and Omega_ii."""
+    Omega, spare = own.Omega, own.places
+    S, S_lanes = tree.S, tree.S_lanes
+    U, D_inv = tree.U, tree.DA_inv
+    for k in range(own.off_diagonals):
+        i, j, source = own.left_node[k], own.right_node[k], own.pair_source[k]
+        if own.source_is_turned[k] == 1:
+            transpose_block(Omega, source, spare)
+            source = spare
         x = load_rows(Omega, source)
         if i >= 0:
-            u = (
-                x[0] * U[i, 0]
-                + x[1] * U[i, 1]
-                + x[2] * U[i, 2]
-                + x[3] * U[i, 3]
-                + x[4] * U[i, 4]
-                + x[5] * U[i, 5]
-            )
-            u = u * dinv[i]
-            x = (
-                x[0] - S[0, i] * u,
-                x[1] - S[1, i] * u,
-                x[2] - S[2, i] * u,
-                x[3] - S[3, i] * u,
-                x[4] - S[4, i] * u,
-                x[5] - S[5, i] * u,
-            )
-        u, s = load(U, j, 0) * dinv[j], load(SL, j, 0)
+            u = combination(U, i, x)
+            x = subtract_outer(x, S, i, u * D_inv[i])
+        u, s = U[j, 0:W] * D_inv[j], S_lanes[j, 0:W]
         store_rows(
             Omega,
-            table[k, 2],
+            own.pair_place[k],
             (
                 x[0] - total(x[0] * u) * s,
                 x[1] - total(x[1] * u) * s,
@@ -133,61 +154,23 @@ def transpose_block(Omega, source, target):
             Omega[6 * target + r, c] = Omega[6 * source + c, r]
 
 
-@kernel
-def inertia_inv(w):
-    """Lambda^-1 = B^T Omega B into LI, B^T the task rows K; J H^-1 W into X."""
-    aba.articulated_inertias(w)
-    diagonal_blocks(w)
-    off_diagonal_blocks(w)
-    Omega, K, block = floats(w, OMEGA), floats(w, at.K), ints(w, at.BLOCK)
-    pair, turned = ints(w, TASK_PAIR), ints(w, TRANSPOSED)
-    scratch = count(w, SCRATCH)
-    for a in range(count(w, at.BLOCKS)):
-        for b in range(a, count(w, at.BLOCKS)):
-            place = pair[a, b]
+@stage(Space, Rjk, fills="inertia_inv")
+def inertia_inv(space, own):
+    """Lambda^-1 = B^T Omega B, B^T the task rows K; J H^-1 x into Jx."""
+    tree, K, leg = space.tree, space.K, space.block_leg
+    aba.articulated_inertias(tree)
+    diagonal_blocks(tree, own)
+    off_diagonal_blocks(tree, own)
+    Omega, spare = own.Omega, own.places
+    for a in range(space.blocks):
+        for b in range(a, space.blocks):
+            place = own.task_place[a, b]
             if place < 0:
-                store_zero(w, a, b)
+                store_zero(space, a, b)
                 continue
-            if turned[a, b] == 1:
-                transpose_block(Omega, place, scratch)
-                place = scratch
-            t = times_rows(Omega, place, load_rows(K, block[b, at.B_LEG]))
-            store_product(w, a, b, K, block[a, at.B_LEG], t[0], t[1], t[2], t[3], t[4], t[5])
-    project_articulated(w)
-    return 0
-
-
-def tables(work: Workspace, supports: Supports) -> None:
-    """The order of computation, and where each block of Omega is kept."""
-    parent, ends = supports.nodes.parent, [end for _, end, _ in supports.legs]
-    need = need_table(parent, ends)
-    diagonal = np.flatnonzero(need.diagonal()).tolist()
-    off_diagonal = [(int(i), int(j)) for i, j in np.argwhere(np.triu(need, 1))]
-    place = {pair: k for k, pair in enumerate([(i, i) for i in diagonal] + off_diagonal)}
-    rows = []
-    for i, j in off_diagonal:
-        common = ancestor(parent, i, j)
-        p, q = (i, parent[j]) if common == i else (parent[i], parent[j])
-        if common >= 0:  # blocks between separate robots are zero and stay so
-            rows.append(
-                (-1 if common == i else i, j, place[i, j], place[min(p, q), max(p, q)], int(p > q))
-            )
-    work.put(
-        DIAGONAL,
-        [(i, place[i, i], place[parent[i], parent[i]] if parent[i] >= 0 else -1) for i in diagonal],
-        int,
-    )
-    work.put(OFF_DIAGONAL, rows or [(0, 0, 0, 0, 0)], int)
-    work.set_count(DIAGONALS, len(diagonal))
-    work.set_count(OFF_DIAGONALS, len(rows))
-    work.set_count(SCRATCH, len(place))
-    work.zeros(OMEGA, 6 * (len(place) + 1), 8)
-    pair = [
-        [place[min(i, j), max(i, j)] if ancestor(parent, i, j) >= 0 else -1 for j in ends]
-        for i in ends
-    ]
-    work.put(TASK_PAIR, pair, int)
-    work.put(TRANSPOSED, [[int(i > j) for j in ends] for i in ends], int)
-
-
-method = Method("rjk", inertia_inv, tables=tables)
+            if own.task_is_turned[a, b] == 1:
+                transpose_block(Omega, place, spare)
+                place = spare
+            t = times_rows(Omega, place, load_rows(K, leg[b]))
+            store_product(space, a, b, K, leg[a], t)
+    project_articulated(space)

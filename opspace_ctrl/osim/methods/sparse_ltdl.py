@@ -2,92 +2,104 @@
 
 from __future__ import annotations
 
+from ...compiled.jit import kernel, stage
+from ...compiled.lanes import W
 from ...dynamics import crba, ltl
-from ...dynamics import layout as dyn
-from ...dynamics.layout import count, floats, ints
-from ...jit import kernel
-from ...lanes import load, store
-from .. import layout as at
 from ..blocks import products, times_support
-from ..method import Method
+from ..fields import Space
+from ..method import EVERYTHING, LTDL, Method
+
+
+class SparseLtdl(Method):
+    """Y_D Y_d^T."""
+
+    name = "sparse_ltdl"
+    leaves = LTDL
+    carries = EVERYTHING
 
 
 @kernel
-def y_ltdl(w):
+def y_ltdl(space):
     """Y_d = J L_d^-1 and Y_D = Y_d D^-1 (figure 9), a whole block of rows at a time."""
-    block = ints(w, at.BLOCK)
-    for b in range(count(w, at.BLOCKS)):
-        if block[b, at.B_PATH] == 1:
-            _along_path(w, block[b, at.B_FIRST], block[b, at.B_SLOTS])
+    for b in range(space.blocks):
+        if space.block_on_path[b] == 1:
+            _along_path(space, space.block_first[b], space.block_slots[b])
         else:
-            _along_support(w, block[b, at.B_FIRST], block[b, at.B_SLOTS])
+            _along_support(space, space.block_first[b], space.block_slots[b])
 
 
 @kernel
-def _along_path(w, first, slots):
+def _along_path(space, first, slots):
     """Slot = depth: row i of L_d lines up with the registers.
 
     Four columns at a time, so that those before are read and written a quarter as often; the first four read J itself.
     """
-    J, Yd, YD, L = floats(w, at.J), floats(w, at.YD_LOWER), floats(w, at.YD), floats(w, dyn.H)
-    support, dinv, Y, last = ints(w, at.SUPPORT), floats(w, dyn.DINV), J, slots - 1
+    J = space.J
+    Y_d = space.Y_d
+    Y_D = space.Y_D
+    L = space.tree.H
+    support = space.support
+    D_inv = space.tree.D_inv
+    Y = J
+    last = slots - 1
     while last >= 3:
         r = first + last
-        i, j, k, l = support[r], support[r - 1], support[r - 2], support[r - 3]
-        a = load(Y, r, 0)
-        b = load(Y, r - 1, 0) - L[i, last - 1] * a
-        c = load(Y, r - 2, 0) - L[i, last - 2] * a - L[j, last - 2] * b
-        d = load(Y, r - 3, 0) - L[i, last - 3] * a - L[j, last - 3] * b - L[k, last - 3] * c
-        _store_column(Yd, YD, r, a, dinv[i])
-        _store_column(Yd, YD, r - 1, b, dinv[j])
-        _store_column(Yd, YD, r - 2, c, dinv[k])
-        _store_column(Yd, YD, r - 3, d, dinv[l])
+        i = support[r]
+        j = support[r - 1]
+        k = support[r - 2]
+        l = support[r - 3]
+        a = Y[r, 0:W]
+        b = Y[r - 1, 0:W] - L[i, last - 1] * a
+        c = Y[r - 2, 0:W] - L[i, last - 2] * a - L[j, last - 2] * b
+        d = Y[r - 3, 0:W] - L[i, last - 3] * a - L[j, last - 3] * b - L[k, last - 3] * c
+        _store_column(Y_d, Y_D, r, a, D_inv[i])
+        _store_column(Y_d, Y_D, r - 1, b, D_inv[j])
+        _store_column(Y_d, Y_D, r - 2, c, D_inv[k])
+        _store_column(Y_d, Y_D, r - 3, d, D_inv[l])
         for e in range(last - 4, -1, -1):  # what is needed first comes first
-            y = load(Y, first + e, 0) - L[i, e] * a - L[j, e] * b
-            store(Yd, first + e, 0, y - L[k, e] * c - L[l, e] * d)
-        Y, last = Yd, last - 4
+            y = Y[first + e, 0:W] - L[i, e] * a - L[j, e] * b
+            Y_d[first + e, 0:W] = y - L[k, e] * c - L[l, e] * d
+        Y, last = Y_d, last - 4
     for s in range(last, -1, -1):
-        i, a = support[first + s], load(Y, first + s, 0)
-        _store_column(Yd, YD, first + s, a, dinv[i])
+        i, a = support[first + s], Y[first + s, 0:W]
+        _store_column(Y_d, Y_D, first + s, a, D_inv[i])
         for e in range(s - 1, -1, -1):
-            store(Yd, first + e, 0, load(Y, first + e, 0) - L[i, e] * a)
-        Y = Yd
+            Y_d[first + e, 0:W] = Y[first + e, 0:W] - L[i, e] * a
+        Y = Y_d
 
 
 @kernel
-def _store_column(Yd, YD, r, y, dinv):
-    store(Yd, r, 0, y)
-    store(YD, r, 0, y * dinv)
+def _store_column(Y_d, Y_D, r, y, D_inv):
+    Y_d[r, 0:W] = y
+    Y_D[r, 0:W] = y * D_inv
 
 
 @kernel
-def _along_support(w, first, slots):
+def _along_support(space, first, slots):
     """The support is no path: chase parents, as the figure does."""
-    J, Yd, YD, L = floats(w, at.J), floats(w, at.YD_LOWER), floats(w, at.YD), floats(w, dyn.H)
-    support, parent = ints(w, at.SUPPORT), ints(w, at.SLOT_PARENT)
-    dinv, depth = floats(w, dyn.DINV), ints(w, dyn.DEPTH_E)
+    J = space.J
+    Y_d = space.Y_d
+    Y_D = space.Y_D
+    L = space.tree.H
+    support, parent = space.support, space.slot_parent
+    D_inv, depth = space.tree.D_inv, space.tree.depth_e
     for r in range(first, first + slots):
-        store(Yd, r, 0, load(J, r, 0))
+        Y_d[r, 0:W] = J[r, 0:W]
     for r in range(first + slots - 1, first - 1, -1):
-        i, y = support[r], load(Yd, r, 0)
-        store(YD, r, 0, y * dinv[i])
+        i, y = support[r], Y_d[r, 0:W]
+        Y_D[r, 0:W] = y * D_inv[i]
         j, e = parent[r], depth[i] - 1
         while j >= 0:
-            store(Yd, j, 0, load(Yd, j, 0) - L[i, e] * y)
+            Y_d[j, 0:W] = Y_d[j, 0:W] - L[i, e] * y
             j, e = parent[j], e - 1
 
 
-@kernel
-def inertia_inv(w):
-    """Lambda^-1 into LI, J H^-1 W = Y_D L_d^-T W into X."""
-    crba.mass_matrix(w)
-    ltl.ltdl(w)
-    y_ltdl(w)
-    products(w)
-    times_support(w, floats(w, at.YD), floats(w, dyn.W), floats(w, at.X))
-    return 0
-
-
-method = Method(
-    "sparse_ltdl", inertia_inv, factor="ltdl", carries=("mimic", "relative", "center_of_mass")
-)
+@stage(Space, SparseLtdl, fills="inertia_inv")
+def inertia_inv(space, own):
+    """Lambda^-1 = Y_D Y_d^T; J H^-1 x = Y_D L_d^-T x into Jx."""
+    tree = space.tree
+    crba.mass_matrix(tree)
+    ltl.ltdl(tree)
+    y_ltdl(space)
+    products(space)
+    times_support(space, space.Y_D, tree.x, space.Jx)

@@ -1,5 +1,7 @@
 """The conditions of `contact` solved exactly: every point is open, sticks or slides, and a linear system says how hard.
 
+f is the impulse on a point, u = A f + b its velocity after the step: one normal component (n), two tangential ones (t).
+mu is the coefficient of friction, d a unit vector along the tangents, against the motion.
     open     f = 0                                  fine if u_n >= 0
     sticks   u = 0                                  fine if f_n >= 0 and |f_t| <= mu f_n
     slides   u_n = 0, f_t = mu f_n d                fine if f_n >= 0 and u_t = -a d with a >= 0
@@ -12,12 +14,10 @@ from __future__ import annotations
 
 import math
 
-from ...dynamics.layout import count, floats, ints
-from ...jit import kernel
-from ...lanes import WIDTH, load, store
-from . import layout as at
+from ...compiled.jit import kernel
+from ...compiled.lanes import W
 
-OPEN, STICKS, SLIDES = 0.0, 1.0, 2.0
+OPEN, STICKS, SLIDES = 0, 1, 2
 ROUNDS = 12
 COMPLIANCE = 1e-9  # of the diagonal
 SPEED = 1e-10  # [m/s]: slower is no motion
@@ -25,33 +25,35 @@ ASTRAY = 1e-5  # [rad]: by how much friction may miss the direction of sliding
 
 
 @kernel
-def solve_modes(w, A, b, f):
-    """Impulses f of the active points; False if the modes did not settle."""
-    status = floats(w, at.STATUS)
+def solve_modes(engine, A, b, f):
+    """Find the impulses f of the active points for A and b; False if the modes did not settle, or A is singular.
+
+    In turns: solve for f as if the modes were right, look at f and u, and change the modes of points that are not fine.
+    Starts from mode and slide_direction, and writes them, contact_velocity and mode_rounds.
+    """
     for n in range(ROUNDS):
-        status[at.MODES_USED] = n + 1.0
-        size = _gather(w, A, b)
-        if not _eliminate(floats(w, at.SYSTEM), floats(w, at.FOUND), size):
+        engine.mode_rounds = n + 1
+        size = _gather(engine, A, b)
+        if not _eliminate(engine.mode_matrix, engine.mode_solution, size):
             return False
-        _scatter(w, f)
-        velocities(w, A, b, f)
-        if not _change_modes(w, f):
+        _scatter(engine, f)
+        velocities(engine, A, b, f)
+        if not _change_modes(engine, f):
             return True
     return False
 
 
 @kernel
-def _gather(w, A, b):
-    """SYSTEM and FOUND (its right-hand side) over the rows that points in their modes have."""
-    K, x, mode, d = (
-        floats(w, at.SYSTEM),
-        floats(w, at.FOUND),
-        floats(w, at.MODE),
-        floats(w, at.DIRECTION),
-    )
-    pick, active, mu, n = ints(w, at.PICK), floats(w, at.ACTIVE), floats(w, at.SCALARS)[at.MU], 0
-    for p in range(count(w, at.POINTS)):
-        if active[p] == 0.0:
+def _gather(engine, A, b):
+    """Set the linear system up over the rows that points in their modes have; returns how many these are.
+
+    Writes mode_matrix, mode_solution (the right-hand side) and picked_row; points that are not active become OPEN.
+    """
+    K, x, pick = engine.mode_matrix, engine.mode_solution, engine.picked_row
+    mode, d, active = engine.mode, engine.slide_direction, engine.active
+    mu, n = engine.mu, 0
+    for p in range(engine.points):
+        if active[p] == 0:
             mode[p] = OPEN
         for k in range(3 if mode[p] == STICKS else 1 if mode[p] == SLIDES else 0):
             pick[n] = 3 * p + k
@@ -79,8 +81,8 @@ def _eliminate(K, x, n):
         inverse = 1.0 / pivot
         for i in range(k + 1, n):
             factor = inverse * K[i, k]
-            for j in range(k - k % WIDTH, n, WIDTH):
-                store(K, i, j, load(K, i, j) - factor * load(K, k, j))
+            for j in range(k - k % W, n, W):
+                K[i, j : j + W] = K[i, j : j + W] - factor * K[k, j : j + W]
             x[i] -= factor * x[k]
     for k in range(n - 1, -1, -1):
         found = x[k]
@@ -91,16 +93,11 @@ def _eliminate(K, x, n):
 
 
 @kernel
-def _scatter(w, f):
-    """f from the solution."""
-    x, mode, d, mu = (
-        floats(w, at.FOUND),
-        floats(w, at.MODE),
-        floats(w, at.DIRECTION),
-        floats(w, at.SCALARS)[at.MU],
-    )
-    n = 0
-    for p in range(count(w, at.POINTS)):
+def _scatter(engine, f):
+    """Write f from mode_solution, each point by its mode."""
+    x, mode, d = engine.mode_solution, engine.mode, engine.slide_direction
+    mu, n = engine.mu, 0
+    for p in range(engine.points):
         r = 3 * p
         if mode[p] == OPEN:
             f[r], f[r + 1], f[r + 2] = 0.0, 0.0, 0.0
@@ -113,30 +110,25 @@ def _scatter(w, f):
 
 
 @kernel
-def velocities(w, A, b, f):
-    """RESIDUAL = A f + b over the rows of the points."""
-    u, m = floats(w, at.RESIDUAL), 3 * count(w, at.POINTS)
-    for j in range(0, m, WIDTH):
-        store(u, 0, j, load(b, 0, j))
+def velocities(engine, A, b, f):
+    """Write contact_velocity = A f + b over the rows of the points."""
+    u, m = engine.contact_velocity, 3 * engine.points
+    for j in range(0, m, W):
+        u[j : j + W] = b[j : j + W]
     for r in range(m):
         if f[r] != 0.0:
-            for j in range(0, m, WIDTH):
-                store(u, 0, j, load(u, 0, j) + f[r] * load(A, r, j))
+            for j in range(0, m, W):
+                u[j : j + W] = u[j : j + W] + f[r] * A[r, j : j + W]
 
 
 @kernel
-def _change_modes(w, f):
+def _change_modes(engine, f):
     """Give every active point that is not fine another mode; True if there was one."""
-    u, mode, d, active = (
-        floats(w, at.RESIDUAL),
-        floats(w, at.MODE),
-        floats(w, at.DIRECTION),
-        floats(w, at.ACTIVE),
-    )
-    mu, changed = floats(w, at.SCALARS)[at.MU], False
-    for p in range(count(w, at.POINTS)):
+    u, mu, changed = engine.contact_velocity, engine.mu, False
+    mode, d, active = engine.mode, engine.slide_direction, engine.active
+    for p in range(engine.points):
         r = 3 * p
-        if active[p] == 0.0:
+        if active[p] == 0:
             continue
         if mode[p] == OPEN:
             if u[r] < -SPEED:
@@ -169,10 +161,10 @@ def _turn(u, r, mode, d, p):
 
 
 @kernel
-def modes_of(w, f):
-    """MODE and DIRECTION that impulses found otherwise stand for."""
-    mode, d, mu = floats(w, at.MODE), floats(w, at.DIRECTION), floats(w, at.SCALARS)[at.MU]
-    for p in range(count(w, at.POINTS)):
+def modes_of(engine, f):
+    """Write mode and slide_direction that impulses found otherwise stand for."""
+    mode, d, mu = engine.mode, engine.slide_direction, engine.mu
+    for p in range(engine.points):
         r = 3 * p
         size = math.sqrt(f[r + 1] ** 2 + f[r + 2] ** 2)
         mode[p] = OPEN if f[r] == 0.0 else SLIDES if size >= mu * f[r] * (1.0 - 1e-9) else STICKS

@@ -1,150 +1,178 @@
 """Contacts and closures in the step: where they are, their impulses, and the correction of positions.
 
 The correction is an impulse of its own that moves positions and leaves velocities alone, so that no depth and no
-opening is ever turned into motion. The steps call these kernels through their addresses.
+opening is ever turned into motion. Integrators find these stages in the call fields of their names; a robot without
+contacts and closures has none of them.
 """
 
 from __future__ import annotations
 
+from ...compiled.jit import choice, kernel
 from ...dynamics import crba, ltl, rnea
-from ...dynamics import layout as dyn
-from ...dynamics.layout import Workspace, count, floats
-from ...jit import address_of, kernel
-from ...osim import layout as rows
 from ...osim.blocks import add_transposed, mirror, products, times_support
 from ...osim.jacobian import bias_acceleration, task_jacobian
 from ...osim.methods.sparse_ltdl import y_ltdl
 from . import contact, loops
-from . import layout as at
+from .fields import Engine
+
+__all__ = ["STAGES", "check_free", "constrain", "correct_positions", "place_constraints"]
 
 POSITION_SWEEPS = 20
 
 
 @kernel
-def place_constraints(w):
-    """Gaps and, if something may touch or is closed, the Jacobian; poses and subspaces are there."""
-    near = contact.gaps(w) or count(w, at.CLOSURES) > 0
-    floats(w, at.STATUS)[at.IS_NEAR] = 1.0 if near else 0.0
-    if near:
-        task_jacobian(w)
-    return 0
+def _place(engine):
+    """Find out whether something may touch in the step or is closed; needs the kinematics.
 
-
-@kernel
-def is_free(w):
-    """1 if nothing is closed, touches or is about to touch; poses and subspaces are there."""
-    place_constraints(w)
-    f, status = floats(w, at.IMPULSE), floats(w, at.STATUS)
-    if status[at.IS_NEAR] == 1.0:
-        times_support(w, floats(w, rows.J), floats(w, dyn.V), floats(w, at.RHS))
-        if count(w, at.CLOSURES) > 0 or contact.is_touching(w):
-            return 0
-    for r in range(count(w, at.ROWS)):
-        f[r] = 0.0
-    return 1
-
-
-@kernel
-def constrain(w):
-    """V_NEXT after the impulses of contacts and closures; H is factored here if the forward dynamics has not.
-
-    Closures rest at the end of the step, J v' + step Jdot v = 0: the acceleration of
-    `algebra.closure.core` for a closed loop.
+    Writes gap, is_near and, if it is 1, space.J.
     """
-    b, f, status = floats(w, at.RHS), floats(w, at.IMPULSE), floats(w, at.STATUS)
-    is_factored = count(w, at.LEAVES_FACTORS) == 1
-    touches, status[at.IS_SOLVED] = False, 0.0
-    if status[at.IS_NEAR] == 1.0:
-        times_support(w, floats(w, rows.J), floats(w, at.V_NEXT), b)
-        touches = contact.activate(w)
-    if count(w, at.CLOSURES) > 0:
-        _look_ahead(w, is_factored)
-    if not touches and count(w, at.CLOSURES) == 0:
-        for r in range(count(w, at.ROWS)):
-            f[r] = 0.0
-        return 0
-    if not is_factored:
-        crba.mass_matrix(w)
-        ltl.ltdl(w)
-    y_ltdl(w)
-    products(w)
-    A = floats(w, rows.LI)
-    mirror(A, count(w, at.ROWS), False)
-    if count(w, at.CLOSURES) > 0:
-        loops.eliminate(w, A)
-    status[at.IS_SOLVED] = 1.0
-    impulses(w, b, f)
-    add_response(w, f, floats(w, at.V_NEXT))
-    return 0
+    near = contact.gaps(engine) or engine.closures > 0
+    engine.is_near = 1 if near else 0
+    if near:
+        task_jacobian(engine.space)
+
+
+@choice(Engine)
+def place_constraints(engine):
+    """Write gap, is_near and, if something may touch or is closed, space.J; needs the kinematics."""
+    _place(engine)
+
+
+@choice(Engine)
+def check_free(engine):
+    """Find out whether nothing is closed, touches or is about to touch with tree.v; needs the kinematics.
+
+    Writes gap, is_near, space.J and is_free; if that is 1, all impulses become zero.
+    """
+    _place(engine)
+    engine.is_free = 0
+    if engine.is_near == 1:
+        times_support(engine.space, engine.space.J, engine.tree.v, engine.row_velocity)
+        if engine.closures > 0 or contact.is_touching(engine):
+            return
+    _no_impulses(engine)
+    engine.is_free = 1
 
 
 @kernel
-def _look_ahead(w, is_moved):
-    """Add step Jdot v to the closures' rows of RHS; the motion with dv/dt = 0 is there, or made here."""
-    if not is_moved:
-        rnea.motion(w)
-    bias_acceleration(w)
-    b, bias, step = floats(w, at.RHS), floats(w, rows.JDOT_V), floats(w, at.SCALARS)[at.STEP]
-    for r in range(3 * count(w, at.POINTS), count(w, at.ROWS)):
-        b[r] += step * bias[r]
+def _no_impulses(engine):
+    """Write zeros to impulse."""
+    f = engine.impulse
+    for r in range(engine.rows):
+        f[r] = 0.0
+
+
+@choice(Engine)
+def constrain(engine):
+    """Add to v_next what the impulses of contacts and closures do; needs `place_constraints` and tree.H or its factors.
+
+    Writes impulse, and is_solved: 1 if there were any, and then space.Y_d, Y_D, Lambda_inv and the factors of H are of
+    this step. Closures rest at the end of the step, J v' + dt Jdot v = 0: the acceleration of `algebra.closure.core`
+    for a closed loop. It runs once for every round of `joints.change_pieces`, from the impulses of the round before.
+    """
+    b, f = engine.row_velocity, engine.impulse
+    touches, engine.is_solved = False, 0
+    if engine.is_near == 1:
+        times_support(engine.space, engine.space.J, engine.v_next, b)
+        touches = contact.activate(engine)
+    if engine.closures > 0:
+        _look_ahead(engine)
+    if not touches and engine.closures == 0:
+        _no_impulses(engine)
+        return
+    if engine.leaves_factors == 0:
+        _factorise(engine.tree)
+    space = engine.space
+    y_ltdl(space)
+    products(space)
+    A = space.Lambda_inv
+    mirror(A, engine.rows, False)
+    if engine.closures > 0:
+        loops.eliminate(engine, A)
+    engine.is_solved = 1
+    _impulses(engine, b, f)
+    _add_response(engine, f, engine.v_next)
 
 
 @kernel
-def impulses(w, b, f):
-    """f for the velocities b of all rows."""
-    if count(w, at.CLOSURES) == 0:
-        contact.solve(w, floats(w, rows.LI), b, f, count(w, at.SWEEPS))
+def _factorise(tree):
+    """Write H and its factors L, D for the armature at hand; x, which goes through the factorisation, is zero."""
+    x = tree.x
+    for i in range(tree.nv):
+        x[i] = 0.0
+    crba.mass_matrix(tree)
+    ltl.ltdl(tree)
+
+
+@kernel
+def _look_ahead(engine):
+    """Add dt Jdot v to the closures' rows of row_velocity.
+
+    Needs the motion with dv/dt = 0, which forward dynamics that leave factors leave too; otherwise it is made here.
+    """
+    if engine.leaves_factors == 0:
+        rnea.motion(engine.tree)
+    bias_acceleration(engine.space)
+    b, bias, dt = engine.row_velocity, engine.space.Jdot_v, engine.dt
+    for r in range(3 * engine.points, engine.rows):
+        b[r] += dt * bias[r]
+
+
+@kernel
+def _impulses(engine, b, f):
+    """Find the impulses f for the velocities b of all rows, which are spent."""
+    if engine.closures == 0:
+        contact.solve(engine, engine.space.Lambda_inv, b, f, engine.max_sweeps)
     else:
-        loops.forward_substitute(w, b, f)
-        contact.solve(w, floats(w, at.SCHUR), b, f, count(w, at.SWEEPS))
-        loops.back_substitute(w, f)
+        loops.forward_substitute(engine, b, f)
+        contact.solve(engine, engine.contact_matrix, b, f, engine.max_sweeps)
+        loops.back_substitute(engine, f)
 
 
 @kernel
-def pseudo_impulses(w, b, f):
-    """f for the displacements b of all rows, roughly: the next step takes what is left."""
-    if count(w, at.CLOSURES) == 0:
-        contact.sweep(w, floats(w, rows.LI), b, f, POSITION_SWEEPS)
+def _pseudo_impulses(engine, b, f):
+    """Find impulses f for the displacements b of all rows, which are spent; roughly: the next step takes the rest."""
+    if engine.closures == 0:
+        contact.sweep(engine, engine.space.Lambda_inv, b, f, POSITION_SWEEPS)
     else:
-        loops.forward_substitute(w, b, f)
-        contact.sweep(w, floats(w, at.SCHUR), b, f, POSITION_SWEEPS)
-        loops.back_substitute(w, f)
+        loops.forward_substitute(engine, b, f)
+        contact.sweep(engine, engine.contact_matrix, b, f, POSITION_SWEEPS)
+        loops.back_substitute(engine, f)
 
 
 @kernel
-def add_response(w, f, out):
-    """out += H^-1 J^T f = L_d^-1 Y_D^T f."""
-    found, nv = floats(w, at.RESPONSE), count(w, dyn.NV)
+def _add_response(engine, f, out):
+    """Add H^-1 J^T f = L_d^-1 Y_D^T f to out; needs space.Y_D and the factors of H."""
+    found, nv = engine.response, engine.nv
     for i in range(nv):
         found[i] = 0.0
-    add_transposed(w, floats(w, rows.YD), f, found)
-    ltl.solve_unit(w, found)
+    add_transposed(engine.space, engine.space.Y_D, f, found)
+    ltl.solve_unit(engine.tree, found)
     for i in range(nv):
         out[i] += found[i]
 
 
-@kernel
-def correct_positions(w):
-    """Add to SHIFT what takes a share of the depths and openings it leads to away, within friction."""
-    if floats(w, at.STATUS)[at.IS_SOLVED] == 0.0:
-        return 0
-    b, f, shift = floats(w, at.RHS), floats(w, at.PSEUDO), floats(w, at.SHIFT)
-    times_support(w, floats(w, rows.J), shift, b)
-    if contact.depths(w, b) | (count(w, at.CLOSURES) > 0):
-        loops.add_errors(w, b)
-        for r in range(count(w, at.ROWS)):
+@choice(Engine)
+def correct_positions(engine):
+    """Add to shift what takes a share of depths and openings away, by impulses that leave velocities alone.
+
+    Needs is_solved and what it stands for. Writes pseudo_impulse.
+    """
+    if engine.is_solved == 0:
+        return
+    b, f, shift = engine.row_displacement, engine.pseudo_impulse, engine.shift
+    times_support(engine.space, engine.space.J, shift, b)
+    if contact.depths(engine, b) or engine.closures > 0:
+        loops.add_errors(engine, b)
+        for r in range(engine.rows):
             f[r] = 0.0
-        pseudo_impulses(w, b, f)
-        add_response(w, f, shift)
-    return 0
+        _pseudo_impulses(engine, b, f)
+        _add_response(engine, f, shift)
 
 
-def use_constraints(work: Workspace) -> None:
-    """Let the steps on `work` find these kernels; compiled here, so that a robot without contacts does without."""
-    for slot, stage in (
-        (at.PLACE, place_constraints),
-        (at.IS_FREE, is_free),
-        (at.CONSTRAIN, constrain),
-        (at.CORRECT, correct_positions),
-    ):
-        work.set_count(slot, address_of(stage))
+STAGES = {
+    "place_constraints": place_constraints,
+    "check_free": check_free,
+    "constrain": constrain,
+    "correct_positions": correct_positions,
+}

@@ -3,7 +3,7 @@
 For every point, with the normal impulse f_n, the tangential one f_t and the velocity u = A f + b after the step:
     0 <= f_n  and  u_n >= 0, one of them zero
     |f_t| <= mu f_n,  and f_t = -mu f_n u_t / |u_t| where the point slides
-b_n holds gap / step as long as there is one, so that a point arrives at the ground in the step and does not fall
+b_n holds gap / dt as long as there is one, so that a point arrives at the ground in the step and does not fall
 through it; there is no restitution. A is the Delassus matrix J H^-1 J^T. `active_set` solves this exactly; where it
 fails, points are brought to agreement in turn, f_t = projection of f_t - u_t / a on the disc (projected Gauss-Seidel),
 until no velocity changes by more than TOLERANCE.
@@ -13,13 +13,10 @@ from __future__ import annotations
 
 import math
 
-from ...dynamics import layout as dyn
-from ...dynamics.layout import count, floats, ints
-from ...jit import kernel
-from ...lanes import WIDTH, load, store
-from ...osim import layout as rows
+from ...compiled.jit import kernel
+from ...compiled.lanes import W
+from ...dynamics.spatial import add, dot
 from ...osim.jacobian import task_point
-from . import layout as at
 from .active_set import modes_of, solve_modes, velocities
 
 TOLERANCE = 1e-10  # [m/s]
@@ -29,85 +26,81 @@ SLOP = 1e-6  # [m]: depth that is not corrected
 
 
 @kernel
-def gaps(w):
-    """Height of every point above the ground; True if one is near."""
-    gap, ground, scalars = floats(w, at.GAP), floats(w, at.GROUND), floats(w, at.SCALARS)
-    origin, tree = floats(w, dyn.ORIGIN), ints(w, dyn.TREE)
-    block, leg, near = ints(w, rows.BLOCK), ints(w, rows.LEG), False
-    for p in range(count(w, at.POINTS)):
-        x, t = task_point(w, p), tree[leg[block[p, rows.B_LEG], rows.L_NODE]]
-        height = (
-            ground[0, 0] * (x[0] + origin[t, 0])
-            + ground[0, 1] * (x[1] + origin[t, 1])
-            + ground[0, 2] * (x[2] + origin[t, 2])
-            - scalars[at.HEIGHT]
-        )
+def gaps(engine):
+    """Write gap, the height of every point above the ground; True if one is near. Needs the kinematics.
+
+    The points are the first blocks of space, so a point's number is its block's.
+    """
+    space, gap, ground = engine.space, engine.gap, engine.ground_axes
+    origin, tree_number = engine.tree.origin, engine.tree.tree_number
+    leg, end, level = space.block_leg, space.leg_end, engine.ground_height
+    normal = (ground[0, 0], ground[0, 1], ground[0, 2])
+    reach, near = FASTEST * engine.dt, False
+    for p in range(engine.points):
+        x, t = task_point(space, p), tree_number[end[leg[p]]]
+        height = dot(normal, add(x, (origin[t, 0], origin[t, 1], origin[t, 2]))) - level
         gap[p] = height
-        near = near or height < FASTEST * scalars[at.STEP]
+        near = near or height < reach
     return near
 
 
 @kernel
-def activate(w):
-    """Choose the points that take part, let go of the others' impulses; b of their normals from the gap. True if any.
+def activate(engine):
+    """Choose the points that take part: near the ground, or through it by the end of the step. True if there is one.
 
-    RHS holds the velocities of all rows without impulses.
+    Needs gap, and the velocities without impulses in row_velocity: those of the normals of active points get gap / dt
+    added. Writes active; the impulses of all other points become zero.
     """
-    gap, active, b, f = (
-        floats(w, at.GAP),
-        floats(w, at.ACTIVE),
-        floats(w, at.RHS),
-        floats(w, at.IMPULSE),
-    )
-    step, found = floats(w, at.SCALARS)[at.STEP], False
-    for p in range(count(w, at.POINTS)):
+    gap, active, dt = engine.gap, engine.active, engine.dt
+    b, f, found = engine.row_velocity, engine.impulse, False
+    for p in range(engine.points):
         r = 3 * p
-        if gap[p] < MARGIN or gap[p] + step * b[r] < 0.0:
-            active[p], found = 1.0, True
-            b[r] += max(gap[p], 0.0) / step
+        if gap[p] < MARGIN or gap[p] + dt * b[r] < 0.0:
+            active[p], found = 1, True
+            b[r] += max(gap[p], 0.0) / dt
         else:
-            active[p] = 0.0
+            active[p] = 0
             f[r], f[r + 1], f[r + 2] = 0.0, 0.0, 0.0
     return found
 
 
 @kernel
-def is_touching(w):
-    """Is a point at the ground, or about to be with the velocities in RHS?"""
-    gap, v, step = floats(w, at.GAP), floats(w, at.RHS), floats(w, at.SCALARS)[at.STEP]
-    for p in range(count(w, at.POINTS)):
-        if gap[p] < MARGIN or gap[p] + 2.0 * step * v[3 * p] < 0.0:
+def is_touching(engine):
+    """Is a point at the ground, or about to be with the velocities in row_velocity?"""
+    gap, v, dt = engine.gap, engine.row_velocity, engine.dt
+    for p in range(engine.points):
+        if gap[p] < MARGIN or gap[p] + 2.0 * dt * v[3 * p] < 0.0:
             return True
     return False
 
 
 @kernel
-def sweep(w, A, b, f, sweeps):
-    """Impulses f of the active points for A and b by Gauss-Seidel, from the f at hand."""
-    u, m, status = floats(w, at.RESIDUAL), 3 * count(w, at.POINTS), floats(w, at.STATUS)
-    velocities(w, A, b, f)
+def sweep(engine, A, b, f, sweeps):
+    """Find the impulses f of the active points for A and b by Gauss-Seidel, from the f at hand.
+
+    Writes contact_velocity.
+    """
+    velocities(engine, A, b, f)
     change, n = math.inf, 0
     while n < sweeps and change > TOLERANCE:
-        change = _sweep(w, A, u, f, m)
+        change = _sweep(engine, A, f)
         n += 1
-    status[at.SWEEPS_USED], status[at.LAST_CHANGE] = float(n), change
 
 
 @kernel
-def solve(w, A, b, f, sweeps):
-    """Impulses f of the active points for A and b: by their modes, or by sweeps where these do not settle."""
-    floats(w, at.STATUS)[at.SWEEPS_USED] = 0.0
-    if count(w, at.POINTS) > 0 and not solve_modes(w, A, b, f):
-        _into_cones(w, f)
-        sweep(w, A, b, f, sweeps)
-        modes_of(w, f)
+def solve(engine, A, b, f, sweeps):
+    """Find the impulses f of the active points for A and b: by modes, or by sweeps where these do not settle."""
+    if engine.points > 0 and not solve_modes(engine, A, b, f):
+        _into_cones(engine, f)
+        sweep(engine, A, b, f, sweeps)
+        modes_of(engine, f)
 
 
 @kernel
-def _into_cones(w, f):
+def _into_cones(engine, f):
     """Make impulses possible ones, for the sweeps to start from; what is not a number becomes zero."""
-    mu = floats(w, at.SCALARS)[at.MU]
-    for p in range(count(w, at.POINTS)):
+    mu = engine.mu
+    for p in range(engine.points):
         r = 3 * p
         size = math.sqrt(f[r + 1] ** 2 + f[r + 2] ** 2)
         if not (f[r] > 0.0 and size < math.inf):
@@ -118,52 +111,46 @@ def _into_cones(w, f):
 
 
 @kernel
-def _sweep(w, A, u, f, m):
-    """Every active point once; the largest change of a velocity."""
-    active, mu, largest = floats(w, at.ACTIVE), floats(w, at.SCALARS)[at.MU], 0.0
-    for p in range(count(w, at.POINTS)):
-        if active[p] == 0.0:
+def _sweep(engine, A, f):
+    """Bring every active point to agreement once, in f and contact_velocity; returns the largest change of velocity."""
+    active, mu, largest = engine.active, engine.mu, 0.0
+    u, m = engine.contact_velocity, 3 * engine.points
+    for p in range(engine.points):
+        if active[p] == 0:
             continue
         r = 3 * p
-        a_n, a_t = A[r, r], A[r + 1, r + 1] + A[r + 2, r + 2]
+        a_n, a_x, a_y, a_xy = A[r, r], A[r + 1, r + 1], A[r + 2, r + 2], A[r + 1, r + 2]
         # the largest eigenvalue of the two tangential rows
-        a_t = 0.5 * (
-            a_t + math.sqrt((A[r + 1, r + 1] - A[r + 2, r + 2]) ** 2 + 4.0 * A[r + 1, r + 2] ** 2)
-        )
+        a_t = 0.5 * (a_x + a_y + math.sqrt((a_x - a_y) ** 2 + 4.0 * a_xy**2))
         normal = max(f[r] - u[r] / a_n, 0.0)
         d = normal - f[r]
-        x, y = (
-            f[r + 1] - (u[r + 1] + d * A[r, r + 1]) / a_t,
-            f[r + 2] - (u[r + 2] + d * A[r, r + 2]) / a_t,
-        )
+        x = f[r + 1] - (u[r + 1] + d * A[r, r + 1]) / a_t
+        y = f[r + 2] - (u[r + 2] + d * A[r, r + 2]) / a_t
         size = math.sqrt(x * x + y * y)
         if size > mu * normal:
             x, y = x * mu * normal / size, y * mu * normal / size
         d_x, d_y = x - f[r + 1], y - f[r + 2]
         f[r], f[r + 1], f[r + 2] = normal, x, y
         largest = max(largest, abs(d) * a_n, abs(d_x) * a_t, abs(d_y) * a_t)
-        for j in range(0, m, WIDTH):
-            change = d * load(A, r, j) + d_x * load(A, r + 1, j) + d_y * load(A, r + 2, j)
-            store(u, 0, j, load(u, 0, j) + change)
+        for j in range(0, m, W):
+            change = d * A[r, j : j + W] + d_x * A[r + 1, j : j + W] + d_y * A[r + 2, j : j + W]
+            u[j : j + W] = u[j : j + W] + change
     return largest
 
 
 @kernel
-def depths(w, b):
-    """b of the positions, from the displacement in b: a share of the depth it leads to, or the room left; True if deep.
+def depths(engine, b):
+    """Turn displacements b of the points' rows into what positions are corrected by; True if a point is deep.
 
-    Points that are not deep must not be pressed down, and none may slip.
+    Of the normal, that is a share `correction` of the depth where the point is active and deeper than SLOP, and the
+    room left elsewhere: such points must not be pressed down. None may slip: tangents become zero. Needs gap, active.
     """
-    gap, active, scalars, found = (
-        floats(w, at.GAP),
-        floats(w, at.ACTIVE),
-        floats(w, at.SCALARS),
-        False,
-    )
-    for p in range(count(w, at.POINTS)):
+    gap, active = engine.gap, engine.active
+    share, found = engine.correction, False
+    for p in range(engine.points):
         r = 3 * p
         after = gap[p] + b[r]
         b[r], b[r + 1], b[r + 2] = max(after, 0.0), 0.0, 0.0
-        if active[p] == 1.0 and after < -SLOP:
-            b[r], found = scalars[at.CORRECTION] * after, True
+        if active[p] == 1 and after < -SLOP:
+            b[r], found = share * after, True
     return found

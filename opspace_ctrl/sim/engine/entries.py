@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from numba.types import int64
-
-from ...dynamics import layout as dyn
-from ...dynamics.layout import count, floats, ints
+from ...compiled.jit import address, entry, kernel, run, vector, writable
+from ...compiled.lanes import numbers
+from ...compiled.workspace import workspace_at
 from ...dynamics.state import LARGE, OK, REFUSED, copy, is_usable
-from ...jit import entry, kernel
-from ...lanes import call
-from ...vector import floats_of, vector
 from . import joints, pushes
-from . import layout as at
+from .fields import Engine
+from .kept import keep_state, put_back, take
 
 LEFT_RANGE = 2
+
+engine_at = workspace_at(Engine)
 
 
 @kernel
@@ -26,55 +25,51 @@ def _is_bounded(x, size):
 
 
 @kernel
-def _run(w):
-    """Q_NEXT and V_NEXT from the state, TAU and PUSH; True if they are numbers."""
-    nq, nv = count(w, dyn.NQ), count(w, dyn.NV)
-    copy(floats(w, dyn.Q), floats(w, at.Q_START), nq)
-    copy(floats(w, dyn.V), floats(w, at.V_START), nv)
-    call(count(w, at.INTEGRATOR), w)
-    return _is_bounded(floats(w, at.V_NEXT), nv) and _is_bounded(floats(w, at.Q_NEXT), nq)
+def _attempt(engine):
+    """Write q_next and v_next from the state, tau and the pushes; True if they are finite and not absurdly large.
+
+    Needs `keep_state`.
+    """
+    run(engine.integrator, engine)
+    return _is_bounded(engine.v_next, engine.nv) and _is_bounded(engine.q_next, engine.nq)
 
 
-@kernel
-def _take(w, q, v):
-    copy(floats(w, q), floats(w, dyn.Q), count(w, dyn.NQ))
-    copy(floats(w, v), floats(w, dyn.V), count(w, dyn.NV))
-
-
-@entry(int64(vector, int64))
-def step(tau, w):
-    """Efforts (k,) in, the state moved on."""
-    if not is_usable(w, tau, count(w, at.JOINTS)):
+@entry(vector, address)
+def step(tau, address):
+    """Move the state on by one step with efforts (k,); a step that is refused or leaves the range changes nothing."""
+    engine = engine_at(address)
+    if not is_usable(tau, engine.joints):
         return REFUSED
-    joints.take_efforts(w, floats_of(tau))
-    if not _run(w):
-        _take(w, at.Q_START, at.V_START)
+    keep_state(engine)
+    joints.take_efforts(engine, numbers(tau))
+    if not _attempt(engine):
+        put_back(engine)
         return LEFT_RANGE
-    _take(w, at.Q_NEXT, at.V_NEXT)
-    pushes.count_down(w)
+    take(engine, engine.q_next, engine.v_next)
+    pushes.count_down(engine)
     return OK
 
 
-@entry(int64(vector, int64))
-def hold(out, w):
-    """What brakes to the velocities in BRAKE would take in the coming step, into out (k,); q and v stay."""
-    braked, brake, stiff, v = (
-        floats(w, at.BRAKED),
-        floats(w, at.BRAKE),
-        floats(w, at.STIFF),
-        floats(w, at.V_NEXT),
-    )
-    tau, applied, limit = floats_of(out), floats(w, at.TAU), floats(w, at.EFFORT)
-    coordinate, k = ints(w, at.JOINT_COORDINATE), count(w, at.JOINTS)
-    for j in range(k):
-        applied[coordinate[j]] = 0.0
-    braked[0] = 1.0
-    fine = _run(w)
-    braked[0] = 0.0
-    _take(w, at.Q_START, at.V_START)
-    if not fine:
+@entry(vector, writable, address)
+def hold(velocity, out, address):
+    """Write efforts (k,) with which brakes would bring the coordinates to a velocity (nv,) in the coming step.
+
+    They are cut off at the effort limits. The state stays as it is.
+    """
+    engine = engine_at(address)
+    brake, tau, v = engine.brake_velocity, engine.tau, engine.v_next
+    slope, limit, coordinate = engine.stop_slope, engine.effort_limit, engine.joint_coordinate
+    keep_state(engine)
+    copy(velocity, brake, engine.nv)
+    for j in range(engine.joints):
+        tau[coordinate[j]] = 0.0
+    engine.is_braked = 1
+    is_possible = _attempt(engine)
+    engine.is_braked = 0
+    put_back(engine)
+    if not is_possible:
         return LEFT_RANGE
-    for j in range(k):
+    for j in range(engine.joints):
         i = coordinate[j]
-        tau[j] = min(max(stiff[i] * (brake[i] - v[i]), -limit[j]), limit[j])
+        out[j] = min(max(slope[i] * (brake[i] - v[i]), -limit[j]), limit[j])
     return OK

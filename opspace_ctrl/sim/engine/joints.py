@@ -1,116 +1,125 @@
 """What a joint does by itself: saturation, damping, Coulomb friction with stiction, stops and brakes.
 
 Everything but saturation is a force that falls with the velocity at the END of the step, piece by piece a line:
-    f(v') = LEVEL - SLOPE v'
+    f(v') = level - slope v'
 so that a joint that sticks, or rests at its stop, is held by the step's own equation and never chatters:
-    damping         SLOPE = d
-    sliding         LEVEL = -+ f_c
-    sticking        SLOPE = f_c / CREEP        (a joint that sticks creeps at less than CREEP, 1e-8 rad/s)
-    at a stop       SLOPE = STIFF, LEVEL = STIFF w, with w = (limit - q) / step: it arrives there and stays
+    damping         slope = d
+    sliding         level = -+ f_c
+    sticking        slope = f_c / creep        (a joint that sticks creeps at less than `creep`, 1e-8 rad/s)
+    at a stop       slope = stop_slope, level = stop_slope w, with w = (limit - q) / dt: it arrives there and stays
     braked          the same with the velocity that the brake asks for
-The step solves for v' in the pieces of the last step, and again while some joint turns out to be in another one.
-SLOPE enters as armature, (H + step SLOPE) dv = step (tau + LEVEL - SLOPE v - h), so every forward dynamics carries it.
+The step solves for v' in the pieces of the last step (`slide`, `stop`), and again while some joint turns out to be in
+another one. `slope` enters as armature, (H + dt slope) dv = dt (tau + level - slope v - h), so every forward dynamics
+carries it.
 """
 
 from __future__ import annotations
 
 import math
 
-from ...dynamics import layout as dyn
-from ...dynamics.layout import count, floats, ints
-from ...jit import kernel
-from . import layout as at
+from ...compiled.jit import kernel
 
 EXPLICIT, IMPLICIT, NO_DAMPING = 0, 1, 2
 _SLACK = 1e-6  # relative: a joint at the end of a piece does not change for rounding
 
 
 @kernel
-def take_efforts(w, tau):
-    """Joint efforts (k,) into APPLIED and TAU, cut off at the effort limits."""
-    out, limit, coordinate = floats(w, at.TAU), floats(w, at.EFFORT), ints(w, at.JOINT_COORDINATE)
-    applied = floats(w, at.APPLIED)
-    for j in range(count(w, at.JOINTS)):
+def take_efforts(engine, tau):
+    """Cut joint efforts (k,) off at the effort limits. Writes applied and tau."""
+    out, limit, coordinate = engine.tau, engine.effort_limit, engine.joint_coordinate
+    applied = engine.applied
+    for j in range(engine.joints):
         applied[j] = min(max(tau[j], -limit[j]), limit[j])
         out[coordinate[j]] = applied[j]
 
 
 @kernel
-def stop_velocity(w, s, side):
-    """Velocity with which coordinate s arrives at its lower (1) or upper (-1) limit; beyond it, zero."""
-    q, limit = floats(w, dyn.Q)[ints(w, at.SINGLE)[s, 0]], floats(w, at.LIMIT)
-    step = floats(w, at.SCALARS)[at.STEP]
+def _stop_velocity(position, lower, upper, side, dt):
+    """Velocity with which a coordinate arrives at its lower (side 1) or upper (-1) limit; beyond it, zero."""
     if side > 0.0:
-        return min(limit[s, 0] - q, 0.0) / step
-    return max(limit[s, 1] - q, 0.0) / step
+        return min(lower - position, 0.0) / dt
+    return max(upper - position, 0.0) / dt
 
 
 @kernel
-def set_law(w, damping):
-    """SLOPE and LEVEL of every coordinate in its present piece; damping at the step's start, its end, or left out."""
-    slope, level, slide, V = (
-        floats(w, at.SLOPE),
-        floats(w, at.LEVEL),
-        floats(w, at.SLIDE),
-        floats(w, dyn.V),
-    )
-    d, friction, creep = (
-        floats(w, at.DAMPING),
-        floats(w, at.FRICTION),
-        floats(w, at.SCALARS)[at.CREEP],
-    )
-    for i in range(count(w, dyn.NV)):
+def set_law(engine, damping):
+    """Find the line of every coordinate in its present piece; needs slide, stop and tree.q. Writes slope and level.
+
+    damping is IMPLICIT (by the velocity at the end of the step), EXPLICIT (by tree.v) or NO_DAMPING.
+    """
+    slope, level, slide = engine.slope, engine.level, engine.slide
+    d, friction, creep = engine.damping, engine.friction, engine.creep
+    v = engine.tree.v
+    for i in range(engine.nv):
         slope[i] = d[i] if damping == IMPLICIT else 0.0
-        level[i] = -d[i] * V[i] if damping == EXPLICIT else 0.0
+        level[i] = -d[i] * v[i] if damping == EXPLICIT else 0.0
         if friction[i] > 0.0:
             if slide[i] == 0.0:
                 slope[i] += friction[i] / creep
             else:
                 level[i] -= friction[i] * slide[i]
-    single, stop, stiff = ints(w, at.SINGLE), floats(w, at.STOP), floats(w, at.STIFF)
-    for s in range(count(w, at.SINGLES)):
+    _add_stops(engine)
+    if engine.is_braked == 1:
+        _add_brakes(engine)
+
+
+@kernel
+def _add_stops(engine):
+    """Add the lines of the stops that hold a coordinate to slope and level."""
+    slope, level, stop = engine.slope, engine.level, engine.stop
+    single_q, single_v, stop_slope = engine.single_q, engine.single_v, engine.stop_slope
+    lower, upper, dt = engine.lower_limit, engine.upper_limit, engine.dt
+    q = engine.tree.q
+    for s in range(engine.singles):
         if stop[s] != 0.0:
-            i = single[s, 1]
-            slope[i] += stiff[i]
-            level[i] += stiff[i] * stop_velocity(w, s, stop[s])
-    if floats(w, at.BRAKED)[0] == 1.0:
-        brake, coordinate = floats(w, at.BRAKE), ints(w, at.JOINT_COORDINATE)
-        for j in range(count(w, at.JOINTS)):
-            i = coordinate[j]
-            slope[i] += stiff[i]
-            level[i] += stiff[i] * brake[i]
+            i = single_v[s]
+            w = _stop_velocity(q[single_q[s]], lower[s], upper[s], stop[s], dt)
+            slope[i] += stop_slope[i]
+            level[i] += stop_slope[i] * w
 
 
 @kernel
-def apply_law(w, v, force):
-    """DRIVE = force + LEVEL - SLOPE v for the velocity v at the start of the step, and ARMATURE with step SLOPE."""
-    slope, level, drive = floats(w, at.SLOPE), floats(w, at.LEVEL), floats(w, at.DRIVE)
-    rotor, armature, step = (
-        floats(w, at.ROTOR),
-        floats(w, dyn.ARMATURE),
-        floats(w, at.SCALARS)[at.STEP],
-    )
-    for i in range(count(w, dyn.NV)):
-        drive[i] = force[i] + level[i] - slope[i] * v[i]
-        armature[i] = rotor[i] + step * slope[i]
+def _add_brakes(engine):
+    """Add the lines of the brakes to slope and level; needs brake_velocity."""
+    slope, level, stop_slope = engine.slope, engine.level, engine.stop_slope
+    brake, coordinate = engine.brake_velocity, engine.joint_coordinate
+    for j in range(engine.joints):
+        i = coordinate[j]
+        slope[i] += stop_slope[i]
+        level[i] += stop_slope[i] * brake[i]
 
 
 @kernel
-def change_pieces(w, settling):
-    """Put every joint into the piece in which V_NEXT lies; True if some joint was in another one.
+def apply_law(engine, v, force):
+    """Hand the law to the forward dynamics, for the velocity v at the start of the step and a force beside it.
 
-    When settling, joints may only be caught, not let go: that ends after finitely many rounds and takes energy at most.
+    Needs slope and level. Writes tree.tau = force + level - slope v, and tree.armature = rotor + dt slope.
     """
-    if count(w, at.HAS_LOSSES) == 0:
-        return False
-    return _slides(w, settling) | _stops(w, settling)
+    slope, level, rotor = engine.slope, engine.level, engine.rotor
+    tau, armature, dt = engine.tree.tau, engine.tree.armature, engine.dt
+    for i in range(engine.nv):
+        tau[i] = force[i] + level[i] - slope[i] * v[i]
+        armature[i] = rotor[i] + dt * slope[i]
 
 
 @kernel
-def _slides(w, settling):
-    slide, v, friction = floats(w, at.SLIDE), floats(w, at.V_NEXT), floats(w, at.FRICTION)
-    creep, changed = floats(w, at.SCALARS)[at.CREEP], False
-    for i in range(count(w, dyn.NV)):
+def change_pieces(engine, settling):
+    """Put every joint into the piece in which v_next lies; True if some joint was in another one.
+
+    Writes slide and stop. When settling, joints may only be caught, not let go: that ends after finitely many rounds
+    and takes energy at most.
+    """
+    if engine.has_losses == 0:
+        return False
+    return _slides(engine, settling) | _stops(engine, settling)
+
+
+@kernel
+def _slides(engine, settling):
+    """Write slide for v_next; True if a joint began to slide or to stick."""
+    slide, v, friction = engine.slide, engine.v_next, engine.friction
+    creep, changed = engine.creep, False
+    for i in range(engine.nv):
         if friction[i] > 0.0:
             if slide[i] == 0.0:
                 if abs(v[i]) > creep * (1.0 + _SLACK) and not settling:
@@ -123,31 +132,29 @@ def _slides(w, settling):
 
 
 @kernel
-def _stops(w, settling):
-    stop, v, single = floats(w, at.STOP), floats(w, at.V_NEXT), ints(w, at.SINGLE)
-    changed = False
-    for s in range(count(w, at.SINGLES)):
-        speed, side = v[single[s, 1]], stop[s]
+def _stops(engine, settling):
+    """Write stop for v_next; True if a joint came to a stop, or left one that would have had to pull."""
+    stop, v, q = engine.stop, engine.v_next, engine.tree.q
+    lower, upper, dt = engine.lower_limit, engine.upper_limit, engine.dt
+    single_q, single_v, changed = engine.single_q, engine.single_v, False
+    for s in range(engine.singles):
+        position, speed, side = q[single_q[s]], v[single_v[s]], stop[s]
         if side == 0.0:
-            if speed < stop_velocity(w, s, 1.0):
+            if speed < _stop_velocity(position, lower[s], upper[s], 1.0, dt):
                 stop[s], changed = 1.0, True
-            elif speed > stop_velocity(w, s, -1.0):
+            elif speed > _stop_velocity(position, lower[s], upper[s], -1.0, dt):
                 stop[s], changed = -1.0, True
-        elif (
-            side * (speed - stop_velocity(w, s, side)) > 0.0 and not settling
-        ):  # it would have to pull
-            stop[s], changed = 0.0, True
+        elif not settling:
+            if side * (speed - _stop_velocity(position, lower[s], upper[s], side, dt)) > 0.0:
+                stop[s], changed = 0.0, True
     return changed
 
 
 @kernel
-def push_back(w, q):
-    """Bring coordinates that are beyond a limit back by a fifth of the way: positions alone, no velocity."""
-    single, limit, share = (
-        ints(w, at.SINGLE),
-        floats(w, at.LIMIT),
-        floats(w, at.SCALARS)[at.CORRECTION],
-    )
-    for s in range(count(w, at.SINGLES)):
-        k = single[s, 0]
-        q[k] += share * (max(limit[s, 0] - q[k], 0.0) + min(limit[s, 1] - q[k], 0.0))
+def push_back(engine, q):
+    """Bring coordinates of q that are beyond a limit back by a share `correction` of the way; no velocity changes."""
+    single_q, share = engine.single_q, engine.correction
+    lower, upper = engine.lower_limit, engine.upper_limit
+    for s in range(engine.singles):
+        k = single_q[s]
+        q[k] += share * (max(lower[s] - q[k], 0.0) + min(upper[s] - q[k], 0.0))

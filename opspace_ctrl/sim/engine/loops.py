@@ -10,24 +10,16 @@ than it can move) share their force: A_bb gets a little of its diagonal.
 
 from __future__ import annotations
 
-import math
+import numpy as np
 
+from ...compiled.jit import kernel
+from ...compiled.lanes import W
 from ...dynamics.frames import frame_pose
-from ...dynamics.layout import count, floats, ints
+from ...dynamics.so3 import quaternion_log, quaternion_of
 from ...dynamics.spatial import dot
-from ...jit import kernel
-from ...lanes import WIDTH, floats_at, ints_at, load, store
-from . import layout as at
 
 POSE, POSITION, ORIENTATION = range(3)
 SHARED = 1e-11  # of the diagonal
-
-
-@kernel
-def _row_of_pose(w, k):
-    """The k-th pose, as a flat row."""
-    header = ints_at(w, 2)
-    return floats_at(header[at.POSE, 0] + 8 * k * header[at.POSE, 1], 1)
 
 
 @kernel
@@ -37,42 +29,37 @@ def _column(pose, k):
 
 
 @kernel
-def add_errors(w, b):
-    """Rows of b: a share of how far every closure is open after the displacement in b, in the second frame's axes."""
-    loop, turn, share = (
-        ints(w, at.LOOP),
-        floats(w, at.LOOP_TURN),
-        floats(w, at.SCALARS)[at.CORRECTION],
-    )
-    first, second = _row_of_pose(w, 0), _row_of_pose(w, 1)
-    for c in range(count(w, at.CLOSURES)):
-        frame_pose(w, loop[c, 0], first)
-        frame_pose(w, loop[c, 1], second)
-        r, kind = loop[c, 2], loop[c, 3]
+def add_errors(engine, b):
+    """Turn displacements b of the closures' rows into `correction` times how far each closure is open after them.
+
+    In the second frame's axes. Needs the kinematics and closure_rotation.
+    """
+    tree, turn, share = engine.tree, engine.closure_rotation, engine.correction
+    first_frame, second_frame = engine.closure_first, engine.closure_second
+    first, second = engine.first_pose, engine.second_pose
+    rows, kinds = engine.closure_row, engine.closure_kind
+    for c in range(engine.closures):
+        frame_pose(tree, first_frame[c], first)
+        frame_pose(tree, second_frame[c], second)
+        r, kind = rows[c], kinds[c]
         if kind != ORIENTATION:
             d = (first[9] - second[9], first[10] - second[10], first[11] - second[11])
             for k in range(3):
                 b[r + k] = share * (b[r + k] + dot(_column(second, k), d))
         if kind != POSITION:
-            x, y, z = _turned(first, second, turn, c)
+            angle = _turned(first, second, turn, c)
             r += 3 if kind == POSE else 0
-            b[r], b[r + 1], b[r + 2] = (
-                share * (b[r] + x),
-                share * (b[r + 1] + y),
-                share * (b[r + 2] + z),
-            )
+            for k in range(3):
+                b[r + k] = share * (b[r + k] + angle[k])
 
 
 @kernel
 def _turned(first, second, turn, c):
     """Rotation vector, in the second frame's axes, that takes R_2 T to R_1: log(R_2^T R_1 T^T)."""
-    m00, m01, m02 = _relative(first, second, turn, c, 0)
-    m10, m11, m12 = _relative(first, second, turn, c, 1)
-    m20, m21, m22 = _relative(first, second, turn, c, 2)
-    x, y, z = 0.5 * (m21 - m12), 0.5 * (m02 - m20), 0.5 * (m10 - m01)
-    sine = math.sqrt(x * x + y * y + z * z)
-    scale = 1.0 if sine < 1e-9 else math.atan2(sine, 0.5 * (m00 + m11 + m22 - 1.0)) / sine
-    return scale * x, scale * y, scale * z
+    r0 = _relative(first, second, turn, c, 0)
+    r1 = _relative(first, second, turn, c, 1)
+    r2 = _relative(first, second, turn, c, 2)
+    return quaternion_log(quaternion_of(r0, r1, r2))
 
 
 @kernel
@@ -88,39 +75,41 @@ def _relative(first, second, turn, c, i):
 
 
 @kernel
-def eliminate(w, A):
-    """L of A_bb = L L^T, X = L^-1 A_bc, and A' = A_cc - X^T X into SCHUR."""
-    c, n = 3 * count(w, at.POINTS), count(w, at.CLOSED_ROWS)
-    L, X, schur = floats(w, at.CHOLESKY), floats(w, at.CROSS), floats(w, at.SCHUR)
+def eliminate(engine, A):
+    """Factorise A_bb = L L^T and take the closures out of the contacts' rows.
+
+    Writes L to closure_factor, X = L^-1 A_bc to closure_coupling, and A' = A_cc - X^T X to contact_matrix.
+    """
+    c, n = 3 * engine.points, engine.closure_rows
+    L, X, contacts = engine.closure_factor, engine.closure_coupling, engine.contact_matrix
     for i in range(n):
         for j in range(i + 1):
             found = A[c + i, c + j] * (1.0 + SHARED if i == j else 1.0)
             for k in range(j):
                 found -= L[i, k] * L[j, k]
-            L[i, j] = math.sqrt(found) if i == j else found / L[j, j]
+            L[i, j] = np.sqrt(found) if i == j else found / L[j, j]
     for i in range(n):
-        for j in range(0, c, WIDTH):
-            found = load(A, c + i, j)
+        for j in range(0, c, W):
+            found = A[c + i, j : j + W]
             for k in range(i):
-                found = found - L[i, k] * load(X, k, j)
-            store(X, i, j, (1.0 / L[i, i]) * found)
+                found = found - L[i, k] * X[k, j : j + W]
+            X[i, j : j + W] = (1.0 / L[i, i]) * found
     for i in range(c):
-        for j in range(0, c, WIDTH):
-            found = load(A, i, j)
+        for j in range(0, c, W):
+            found = A[i, j : j + W]
             for k in range(n):
-                found = found - X[k, i] * load(X, k, j)
-            store(schur, i, j, found)
+                found = found - X[k, i] * X[k, j : j + W]
+            contacts[i, j : j + W] = found
 
 
 @kernel
-def forward_substitute(w, b, x):
-    """x = L^-1 v_b for the closures' rows of b; those of the contacts become b'."""
-    c, n, L, X = (
-        3 * count(w, at.POINTS),
-        count(w, at.CLOSED_ROWS),
-        floats(w, at.CHOLESKY),
-        floats(w, at.CROSS),
-    )
+def forward_substitute(engine, b, x):
+    """Write x = L^-1 v_b for the closures' rows of b, into theirs of x; the contacts' rows of b become b'.
+
+    So b is good for one solve. Needs `eliminate`.
+    """
+    c, n = 3 * engine.points, engine.closure_rows
+    L, X = engine.closure_factor, engine.closure_coupling
     for i in range(n):
         found = b[c + i]
         for k in range(i):
@@ -131,14 +120,10 @@ def forward_substitute(w, b, x):
 
 
 @kernel
-def back_substitute(w, f):
-    """f_b = -L^-T (x + X f_c), where f still holds x."""
-    c, n, L, X = (
-        3 * count(w, at.POINTS),
-        count(w, at.CLOSED_ROWS),
-        floats(w, at.CHOLESKY),
-        floats(w, at.CROSS),
-    )
+def back_substitute(engine, f):
+    """Write f_b = -L^-T (x + X f_c) in place: the closures' rows of f hold x before. Needs `eliminate`."""
+    c, n = 3 * engine.points, engine.closure_rows
+    L, X = engine.closure_factor, engine.closure_coupling
     for i in range(n - 1, -1, -1):
         found = f[c + i]
         for j in range(c):

@@ -8,95 +8,75 @@ from __future__ import annotations
 
 import math
 
-from ...dynamics.kinematics import FLOATING, rotation_of
-from ...dynamics.layout import count, ints
-from ...dynamics.spatial import add, cross, rotate, scale
-from ...jit import kernel
-from . import layout as at
-
-_SMALL = 1e-4  # [rad], below which the quotients are series
+from ...compiled.jit import kernel
+from ...dynamics.kinematics import FLOATING
+from ...dynamics.so3 import (
+    left_jacobian_times,
+    normalised,
+    quaternion_exp,
+    quaternion_product,
+    rotation_of,
+)
+from ...dynamics.spatial import add, cross, rotate
 
 
 @kernel
-def advance(w, q, shift, out):
-    """out = q (+) shift."""
-    single, manifold = ints(w, at.SINGLE), ints(w, at.MANIFOLD)
-    for s in range(count(w, at.SINGLES)):
-        out[single[s, 0]] = q[single[s, 0]] + shift[single[s, 1]]
-    for m in range(count(w, at.MANIFOLDS)):
-        k, i = manifold[m, 1], manifold[m, 2]
-        if manifold[m, 0] == FLOATING:
-            _floating(q, k, shift, i, out)
+def advance(engine, q, shift, out):
+    """Write out = q (+) shift, quaternions normalised."""
+    single_q, single_v, kind = engine.single_q, engine.single_v, engine.manifold_kind
+    manifold_q, manifold_v = engine.manifold_q, engine.manifold_v
+    for s in range(engine.singles):
+        out[single_q[s]] = q[single_q[s]] + shift[single_v[s]]
+    for m in range(engine.manifolds):
+        if kind[m] == FLOATING:
+            _floating(q, manifold_q[m], shift, manifold_v[m], out)
         else:
-            _planar(q, k, shift, i, out)
-
-
-@kernel
-def _translation(rho, phi):
-    """V(phi) rho, the translation of exp([rho, phi])."""
-    angle = math.sqrt(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
-    if angle < _SMALL:
-        b, c = 0.5 - angle**2 / 24.0, 1.0 / 6.0 - angle**2 / 120.0
-    else:
-        half = math.sin(0.5 * angle)
-        b, c = 2.0 * half * half / angle**2, (angle - math.sin(angle)) / angle**3
-    once = cross(phi, rho)
-    return add(rho, add(scale(b, once), scale(c, cross(phi, once))))
+            _planar(q, manifold_q[m], shift, manifold_v[m], out)
 
 
 @kernel
 def _floating(q, k, shift, i, out):
+    """Write the seven numbers from k on: those of q moved by the six of shift from i on, an exponential of SE(3)."""
     phi = (shift[i + 3], shift[i + 4], shift[i + 5])
-    t = _translation((shift[i], shift[i + 1], shift[i + 2]), phi)
-    x, y, z, s = q[k + 3], q[k + 4], q[k + 5], q[k + 6]
-    r0, r1, r2 = rotation_of(x, y, z, s)
-    t = rotate(r0, r1, r2, t)
-    angle = math.sqrt(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
-    half = 0.5 - angle**2 / 48.0 if angle < _SMALL else math.sin(0.5 * angle) / angle
-    a, b, c, d = half * phi[0], half * phi[1], half * phi[2], math.cos(0.5 * angle)
-    e, f, g = (
-        s * a + d * x + (y * c - z * b),
-        s * b + d * y + (z * a - x * c),
-        s * c + d * z + (x * b - y * a),
-    )
-    h = s * d - x * a - y * b - z * c
-    norm = 1.0 / math.sqrt(e * e + f * f + g * g + h * h)
+    turn = (q[k + 3], q[k + 4], q[k + 5], q[k + 6])
+    r0, r1, r2 = rotation_of(turn[0], turn[1], turn[2], turn[3])
+    t = rotate(r0, r1, r2, left_jacobian_times(phi, (shift[i], shift[i + 1], shift[i + 2])))
+    turn = normalised(quaternion_product(turn, quaternion_exp(phi)))
     out[k], out[k + 1], out[k + 2] = q[k] + t[0], q[k + 1] + t[1], q[k + 2] + t[2]
-    out[k + 3], out[k + 4], out[k + 5], out[k + 6] = norm * e, norm * f, norm * g, norm * h
+    out[k + 3], out[k + 4], out[k + 5], out[k + 6] = turn
 
 
 @kernel
 def _planar(q, k, shift, i, out):
+    """Write the three numbers from k on: those of q moved by the three of shift from i on, an exponential of SE(2)."""
     theta = shift[i + 2]
-    t = _translation((shift[i], shift[i + 1], 0.0), (0.0, 0.0, theta))
+    t = left_jacobian_times((0.0, 0.0, theta), (shift[i], shift[i + 1], 0.0))
     s, c = math.sin(q[k + 2]), math.cos(q[k + 2])
-    out[k], out[k + 1], out[k + 2] = (
-        q[k] + c * t[0] - s * t[1],
-        q[k + 1] + s * t[0] + c * t[1],
-        q[k + 2] + theta,
-    )
+    out[k] = q[k] + c * t[0] - s * t[1]
+    out[k + 1] = q[k + 1] + s * t[0] + c * t[1]
+    out[k + 2] = q[k + 2] + theta
 
 
 @kernel
-def tangent(w, u, rate, out, row):
+def tangent(engine, u, rate, out, row):
     """Row `row` of `out` = du/dt for q = q0 (+) u that moves with `rate` in body axes: the inverse of dexp, twice.
 
         du/dt = v + 1/2 [u, v] + 1/12 [u, [u, v]] + O(u^4)
     is enough for a method of order four ([Munthe-Kaas1998]).
     """
-    single, manifold = ints(w, at.SINGLE), ints(w, at.MANIFOLD)
-    for s in range(count(w, at.SINGLES)):
-        i = single[s, 1]
+    single_v, manifold_v, kinds = engine.single_v, engine.manifold_v, engine.manifold_kind
+    for s in range(engine.singles):
+        i = single_v[s]
         out[row, i] = rate[i]
-    for m in range(count(w, at.MANIFOLDS)):
-        i = manifold[m, 2]
-        a, b = _twist(u, i, manifold[m, 0]), _twist(rate, i, manifold[m, 0])
+    for m in range(engine.manifolds):
+        i, kind = manifold_v[m], kinds[m]
+        a, b = _twist(u, i, kind), _twist(rate, i, kind)
         first = _bracket(a, b)
         second = _bracket(a, first)
-        for k in range(6):
-            if manifold[m, 0] == FLOATING:
+        if kind == FLOATING:
+            for k in range(6):
                 out[row, i + k] = b[k] + 0.5 * first[k] + second[k] / 12.0
-        if manifold[m, 0] != FLOATING:
+        else:
             for k in range(2):
                 out[row, i + k] = b[k] + 0.5 * first[k] + second[k] / 12.0
             out[row, i + 2] = b[5]
@@ -113,6 +93,9 @@ def _twist(x, i, kind):
 @kernel
 def _bracket(a, b):
     """[a, b] of se(3), linear first."""
-    u, v, s, t = (a[0], a[1], a[2]), (a[3], a[4], a[5]), (b[0], b[1], b[2]), (b[3], b[4], b[5])
+    u = (a[0], a[1], a[2])
+    v = (a[3], a[4], a[5])
+    s = (b[0], b[1], b[2])
+    t = (b[3], b[4], b[5])
     x, y = add(cross(v, s), cross(u, t)), cross(v, t)
     return x[0], x[1], x[2], y[0], y[1], y[2]

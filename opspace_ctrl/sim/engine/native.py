@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...dynamics import frame_pose
-from ...dynamics import layout as dyn
-from ...dynamics.state import OK, TOO_LARGE
+from ...dynamics.state import OK, REFUSED, TOO_LARGE
 from ...errors import ConfigurationError, SimulationError, listed
 from ...model import Model
 from ...model.configuration import check_vector
@@ -16,31 +15,14 @@ from ...model.rotations import from_quaternion
 from ...osim.tasks import ROWS
 from ..settings import SimulatorSettings
 from . import entries
-from . import layout as at
 from .base import Simulator
-from .pack import pack_simulator
+from .build import build_engine
 from .rows import parse_contacts, parse_loops, points_of, relative_orientation
 from .sensors import moved
 
 __all__ = ["NativeSimulator"]
 
 HOLD_RATE = 0.1  # share of the way back to the held position that the brakes go in a step
-# What the motion goes on from, beside the number of steps.
-_STATE = {
-    "q": dyn.Q,
-    "v": dyn.V,
-    "tau": at.APPLIED,
-    "slide": at.SLIDE,
-    "stop": at.STOP,
-    "impulse": at.IMPULSE,
-    "mode": at.MODE,
-    "direction": at.DIRECTION,
-    "turn": at.LOOP_TURN,
-    "pushes": at.PUSH,
-    "pushed": at.LAST_PUSH,
-    "q_start": at.Q_START,
-    "v_start": at.V_START,
-}
 
 
 class NativeSimulator(Simulator):
@@ -52,29 +34,38 @@ class NativeSimulator(Simulator):
             parse_contacts(model, settings.contacts),
             parse_loops(model, settings.closures),
         )
-        self._work = pack_simulator(model, settings, self._initial, self._contacts, self._loops)
-        self._step = entries.step.bound(self._work)
-        joints = len(model.effort_limits)
-        self.q, self.v, self.tau = (
-            _read_only(self._work[slot]) for slot in (dyn.Q, dyn.V, at.APPLIED)
+        self._engine = engine = build_engine(
+            model, settings, self._initial, self._contacts, self._loops
         )
-        self._q_before = _read_only(self._work[at.Q_START])
-        self._efforts = np.zeros(joints)
+        self._address = engine.address
+        self._state = {"q": engine.tree.q, "v": engine.tree.v}
+        self._state |= {
+            name: getattr(engine, name) for name, f in engine.fields.items() if f.role == "state"
+        }
+        self.q, self.v = _read_only(engine.tree.q), _read_only(engine.tree.v)
+        self.tau, self._q_before = _read_only(engine.applied), _read_only(engine.q_start)
+        self._efforts = np.zeros(engine.joints)
         self._hold, self._held, self._is_holding = _read_only(self._efforts), None, False
-        self._saved = {name: slot for name, slot in _STATE.items() if slot in self._work}
         self.reset()
 
     def step(self, tau) -> None:
         """See `Simulator.step`."""
-        if self._step(tau) != OK:
-            self._refuse(tau)
+        try:
+            status = entries.step(tau, self._address)
+        except (
+            TypeError,
+            ValueError,
+        ):  # a list, an empty one, a strided view: not what the entry takes
+            status = REFUSED
+        if status != OK:
+            self._refuse(tau, status)
         self._is_holding = tau is self._hold
         self._count += 1
 
-    def _refuse(self, tau) -> None:
-        """Convert what the compiled step did not take, or say what is wrong with it."""
-        checked = check_vector(tau, len(self.tau), "tau")
-        status = self._step(checked)
+    def _refuse(self, tau, status: int) -> None:
+        """Convert what the compiled step did not take and make the step, or say what is wrong with it."""
+        if status == REFUSED:
+            status = entries.step(check_vector(tau, len(self.tau), "tau"), self._address)
         if status == entries.LEFT_RANGE:
             raise SimulationError(
                 f"{self.model.name}: the motion leaves the range of numbers at {self.time:g} s; "
@@ -87,33 +78,30 @@ class NativeSimulator(Simulator):
         """See `Simulator.hold`."""
         if not self._is_holding:
             self._held = self.q.copy()
-        kept = {slot: self._work[slot].copy() for slot in self._saved.values()}
         back = self.model.difference(self.q, self._held)
-        self._work[at.BRAKE][:] = HOLD_RATE / self.settings.step * back
-        status = entries.hold.call(self._efforts, self._work.address)
-        for slot, value in kept.items():
-            self._work[slot][...] = value
-        if status != OK:
+        velocity = HOLD_RATE / self.settings.step * back
+        if entries.hold(velocity, self._efforts, self._address) != OK:
             raise SimulationError(f"{self.model.name}: no efforts hold it at {self.time:g} s")
         return self._hold
 
     def _push(self, frame: int, wrench: np.ndarray, steps: float) -> None:
-        table = self._work[at.PUSH]
-        same = np.flatnonzero((table[:, 0] == frame) & (table[:, 1] > 0.0))
-        free = np.flatnonzero(table[:, 1] == 0.0)
+        engine = self._engine
+        same = np.flatnonzero((engine.push_frame == frame) & (engine.push_steps > 0.0))
+        free = np.flatnonzero(engine.push_steps == 0.0)
         if not len(same) and not len(free):
             raise ConfigurationError(
-                f"{self.model.name}: {len(table)} frames are pushed already, and no more can be"
+                f"{self.model.name}: {engine.pushes} frames are pushed already, and no more can be"
             )
-        table[same[0] if len(same) else free[0]] = [frame, steps, *wrench]
+        place = same[0] if len(same) else free[0]
+        engine.push_frame[place], engine.push_steps[place] = frame, steps
+        engine.push_wrench[place] = wrench
 
     def contact_forces(self) -> dict[str, np.ndarray]:
         """See `Simulator.contact_forces`."""
         found, row = {}, 0
         for contact in self._contacts:
-            forces = (
-                self._impulses(row, 3 * len(contact.points)).reshape(-1, 3) @ self._work[at.GROUND]
-            )
+            along = self._mean_forces(row, 3 * len(contact.points)).reshape(-1, 3)
+            forces = along @ self._engine.ground_axes
             row += forces.size
             arms = (
                 points_of(self.model, self._q_before, contact)
@@ -123,27 +111,28 @@ class NativeSimulator(Simulator):
             found[contact.frame] = wrench[:3] if contact.is_point else wrench
         return found
 
-    def _impulses(self, row: int, size: int) -> np.ndarray:
-        """Mean forces of some rows in the last step."""
-        return self._work[at.IMPULSE][row : row + size] / self.settings.step
+    def _mean_forces(self, row: int, size: int) -> np.ndarray:
+        """Mean forces of some rows in the last step, by row."""
+        return self._engine.impulse[row : row + size] / self.settings.step
 
     def constraint_forces(self) -> dict[tuple[str, str], np.ndarray]:
         """See `Simulator.constraint_forces`."""
         found, row = {}, 3 * sum(len(contact.points) for contact in self._contacts)
         for loop in self._loops:
             axes = from_quaternion(frame_pose(self.model, self._q_before, loop.second)[1])
-            rows = ROWS[loop.rows].T @ self._impulses(row, loop.size)
+            rows = ROWS[loop.rows].T @ self._mean_forces(row, loop.size)
             row += loop.size
             found[loop.first, loop.second] = np.concatenate([axes @ rows[:3], axes @ rows[3:]])
         return found
 
     def _before(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._q_before, self._work[at.V_START]
+        return self._q_before, self._engine.v_start
 
     def _outside(self) -> list[tuple[str, np.ndarray]]:
-        names = self.model.frame_names
+        names, engine = self.model.frame_names, self._engine
         found = [
-            (names[int(row[0])], row[2:].copy()) for row in self._work[at.LAST_PUSH] if row[1] > 0.0
+            (names[engine.last_push_frame[p]], engine.last_push_wrench[p].copy())
+            for p in np.flatnonzero(engine.last_push_steps > 0.0)
         ]
         for frame, force in self.contact_forces().items():
             found.append((frame, np.append(force, np.zeros(6 - len(force)))))
@@ -155,30 +144,24 @@ class NativeSimulator(Simulator):
         return found
 
     def _reset(self, q: np.ndarray, v: np.ndarray) -> None:
-        for slot in self._saved.values():
-            self._work[slot][...] = 0.0
-        self._work[dyn.Q][:], self._work[dyn.V][:] = q, v
-        self._work[at.Q_START][:], self._work[at.V_START][:] = q, v
+        engine = self._engine
+        engine.reset("state")
+        engine.tree.q, engine.tree.v = q, v
+        engine.q_start, engine.v_start = q, v
         for c, loop in enumerate(self._loops):
-            self._work[at.LOOP_TURN][c] = relative_orientation(self.model, q, loop).ravel()
+            engine.closure_rotation[c] = relative_orientation(self.model, q, loop).ravel()
         self._is_holding, self._held = False, None
 
     def save(self) -> Mapping[str, np.ndarray]:
         """See `Simulator.save`."""
-        state = {name: self._work[slot].copy() for name, slot in self._saved.items()}
+        state = {name: np.array(value) for name, value in self._state.items()}
         return {"count": np.array(self._count), **state}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """See `Simulator.restore`."""
-        wanted = {
-            "count": (),
-            **{name: self._work[slot].shape for name, slot in self._saved.items()},
-        }
-        given = (
-            {name: np.shape(value) for name, value in state.items()}
-            if isinstance(state, Mapping)
-            else {}
-        )
+        wanted = {"count": (), **{name: value.shape for name, value in self._state.items()}}
+        is_mapping = isinstance(state, Mapping)
+        given = {name: np.shape(value) for name, value in state.items()} if is_mapping else {}
         if given != wanted:
             wrong = [name for name in wanted if given.get(name) != wanted[name]] or [
                 *set(given) - set(wanted)
@@ -187,13 +170,20 @@ class NativeSimulator(Simulator):
                 f"{self.model.name}: not a state that this simulator has saved: {listed(wrong)} "
                 "differ; it must be of the same robot, contacts and closures"
             )
-        for name, slot in self._saved.items():
-            self._work[slot][...] = state[name]
-        self._count = int(state["count"])
+        try:
+            taken = {name: np.array(state[name], x.dtype) for name, x in self._state.items()}
+            count = int(state["count"])
+        except (TypeError, ValueError) as error:
+            raise SimulationError(f"{self.model.name}: not a state: {error}") from None
+        if not np.isin(taken["push_frame"], range(len(self.model.frame_names))).all():
+            raise SimulationError(f"{self.model.name}: not a state: it pushes frames there are not")
+        for name, value in self._state.items():
+            value[...] = taken[name]
+        self._count = count
         self._is_holding, self._held = False, None
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
-    view = array.view()
+    view = array.view(np.ndarray)
     view.setflags(write=False)
     return view

@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from ...dynamics import layout as dyn
-from ...dynamics.frames import frame_point
-from ...dynamics.layout import clear, count, floats, ints
-from ...dynamics.spatial import add, cross
-from ...jit import kernel
-from ...lanes import ints_at
-from . import layout as at
-
-FRAME, LEFT, WRENCH = 0, 1, 2  # columns of PUSH
+from ...compiled.jit import kernel
+from ...compiled.lanes import row
+from ...dynamics.frames import add_external
+from ...dynamics.rows import clear
 
 
 @kernel
-def apply_pushes(w):
-    """EXTERNAL of the wrenches that act now, at the poses at hand."""
-    push, external, header = floats(w, at.PUSH), floats(w, dyn.EXTERNAL), ints_at(w, 2)
-    if header[dyn.HAS_EXTERNAL, 0] == 1:
-        clear(external, 6, count(w, dyn.NODES) + 1)
-        header[dyn.HAS_EXTERNAL, 0] = 0
-    for p in range(count(w, at.PUSHES)):
-        if push[p, LEFT] > 0.0:
-            header[dyn.HAS_EXTERNAL, 0] = 1
-            f = int(push[p, FRAME])
-            node, force = (
-                ints(w, dyn.FRAME_NODE)[f],
-                (push[p, WRENCH], push[p, WRENCH + 1], push[p, WRENCH + 2]),
-            )
-            torque = (push[p, WRENCH + 3], push[p, WRENCH + 4], push[p, WRENCH + 5])
-            torque = add(torque, cross(frame_point(w, f), force))
-            for k in range(3):
-                external[k, node] += torque[k]
-                external[3 + k, node] += force[k]
+def apply_pushes(engine):
+    """Add up the wrenches that act now, at the poses at hand; needs the kinematics. Writes tree.external."""
+    tree, pushes = engine.tree, engine.pushes
+    frame, steps, wrench = engine.push_frame, engine.push_steps, engine.push_wrench
+    if tree.has_external == 1:
+        clear(tree.external, 6, tree.n + 1)
+        tree.has_external = 0
+    for p in range(pushes):
+        if steps[p] > 0.0:
+            tree.has_external = 1
+            add_external(tree, frame[p], row(wrench, p))
 
 
 @kernel
-def count_down(w):
-    """One step less for every wrench; what has acted is kept for the sensors."""
-    push, last = floats(w, at.PUSH), floats(w, at.LAST_PUSH)
-    for p in range(count(w, at.PUSHES)):
-        if push[p, LEFT] > 0.0 or last[p, LEFT] > 0.0:
-            for k in range(8):
-                last[p, k] = push[p, k]
-            push[p, LEFT] = max(push[p, LEFT] - 1.0, 0.0)
+def count_down(engine):
+    """Take one step off every wrench; what acted in this step is kept in last_push_frame, _steps and _wrench."""
+    frame, steps, wrench = engine.push_frame, engine.push_steps, engine.push_wrench
+    last_frame, last_steps = engine.last_push_frame, engine.last_push_steps
+    last_wrench, pushes = engine.last_push_wrench, engine.pushes
+    for p in range(pushes):
+        if steps[p] > 0.0 or last_steps[p] > 0.0:
+            last_frame[p], last_steps[p] = frame[p], steps[p]
+            for k in range(6):
+                last_wrench[p, k] = wrench[p, k]
+            steps[p] = max(steps[p] - 1.0, 0.0)

@@ -1,4 +1,4 @@
-"""Contacts and closures as rows of tasks: what users write, and the blocks of `osim` that it becomes."""
+"""Contacts and closures as users write them, and where they are."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...dynamics import frame_pose
-from ...dynamics.layout import Workspace
-from ...dynamics.pack import Nodes
 from ...errors import ConfigurationError, quoted
 from ...model import Model
 from ...model.rotations import from_quaternion
-from ...osim import layout as rows
-from ...osim.pack import pack_tasks
-from ...osim.tasks import ROWS, Block
+from ...osim.tasks import ROWS
 from ..joint_index import floating_bases
-from . import layout as at
 
 __all__ = [
     "Contact",
@@ -25,7 +20,6 @@ __all__ = [
     "closed",
     "ground_axes",
     "on_the_ground",
-    "pack_rows",
     "parse_contacts",
     "parse_loops",
     "points_of",
@@ -184,69 +178,3 @@ def ground_axes(normal) -> np.ndarray:
     x = least - n * (n @ least)
     x /= np.linalg.norm(x)
     return np.array([n, x, np.cross(n, x)])
-
-
-def pack_rows(
-    work: Workspace, model: Model, contacts: Sequence[Contact], loops: Sequence[Loop], normal
-) -> None:
-    """The blocks of contacts and closures into a workspace: tables, Jacobian, Delassus matrix."""
-    axes, blocks, points = ground_axes(normal), [], []
-    select = np.hstack([axes, np.zeros((3, 3))])
-    for contact in contacts:
-        for point in contact.points:
-            blocks.append(Block(model.frame_index(contact.frame), -1, select, 3 * len(blocks)))
-            points.append(point)
-    m, first_rows = 3 * len(points), []
-    for loop in loops:
-        blocks.append(
-            Block(model.frame_index(loop.first), model.frame_index(loop.second), ROWS[loop.rows], m)
-        )
-        first_rows.append(m)
-        m += loop.size
-    pack_tasks(work, model, blocks)
-    nodes = Nodes(model)
-    for b, point in enumerate(points):
-        f = blocks[b].frame
-        local = model.frame_translation[f] + model.frame_rotation[f] @ point
-        work[rows.POINT][b, :3] = nodes.axes[model.frame_body[f]].T @ local
-    work.put(at.GROUND, axes)
-    work.put(
-        at.LOOP,
-        [
-            (
-                model.frame_index(loop.first),
-                model.frame_index(loop.second),
-                row,
-                list(ROWS).index(loop.rows),
-            )
-            for loop, row in zip(loops, first_rows)
-        ]
-        or [(0, 0, 0, 0)],
-        int,
-    )
-    work.put(at.LOOP_TURN, np.tile(np.eye(3).ravel(), (max(len(loops), 1), 1)))
-    _results(work, model, len(points), m, len(loops))
-
-
-def _results(work: Workspace, model: Model, points: int, m: int, loops: int) -> None:
-    closed = m - 3 * points
-    for slot, value in (
-        (at.POINTS, points),
-        (at.ROWS, m),
-        (at.CLOSED_ROWS, closed),
-        (at.CLOSURES, loops),
-    ):
-        work.set_count(slot, value)
-    for slot in (at.GAP, at.ACTIVE, at.MODE):
-        work.zeros(slot, max(points, 1))
-    work.zeros(at.DIRECTION, max(points, 1), 2)
-    work.put(at.PICK, np.zeros(m), int)
-    work.zeros(at.SYSTEM, m + 8, m + 8)
-    work.zeros(at.FOUND, m + 8)
-    work.zeros(at.POSE, 2, 16)
-    work.zeros(at.SCHUR, m + 8, m + 8)
-    work.zeros(at.CROSS, closed + 1, m + 8)
-    work.zeros(at.CHOLESKY, closed + 1, closed + 1)
-    for slot in (at.RHS, at.RESIDUAL, at.IMPULSE, at.PSEUDO):
-        work.zeros(slot, m + 8)  # a register may overrun
-    work.zeros(at.RESPONSE, model.nv)

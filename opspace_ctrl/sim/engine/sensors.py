@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...dynamics import entries, frame_pose
-from ...dynamics import layout as dyn
-from ...dynamics.api import external_wrenches, workspace
+from ...dynamics.functions import external_wrenches, result_of, tree_of
 from ...model import Model
 
 __all__ = ["joint_wrench", "moved", "outside_wrench"]
@@ -34,15 +33,16 @@ def joint_wrench(
     It is what is left of their change of momentum when weight and wrenches from outside are taken off: the force of the
     recursive Newton-Euler algorithm at that body.
     """
-    f, work = model.frame_index(frame), workspace(model)
+    f = model.frame_index(frame)
     summed: dict[str, np.ndarray] = {}
     for name, wrench in wrenches:
         summed[name] = summed.get(name, 0.0) + wrench
-    with external_wrenches(model, work, q, summed):
-        entries.inverse_dynamics.call(q, v, a, work.address)
-        node = int(work[dyn.FRAME_NODE][f])
-        torque, force = work[dyn.FORCE][:3, node].copy(), work[dyn.FORCE][3:, node].copy()
-        origin = work[dyn.ORIGIN][work[dyn.TREE][node]].copy()
+    with external_wrenches(model, q, summed):
+        result_of(model, entries.inverse_dynamics, (q, v, a), "v a")
+        tree = tree_of(model)
+        node = tree.frame_node[f]
+        torque, force = tree.force[:3, node].copy(), tree.force[3:, node].copy()
+        origin = tree.origin[tree.tree_number[node]].copy()
     return moved(np.concatenate([force, torque]), origin - frame_pose(model, q, frame)[0])
 
 

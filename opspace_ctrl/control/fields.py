@@ -1,0 +1,410 @@
+"""The memory that the control law works on: what one tick reads, decides and leaves to the next.
+
+Sizes: t tasks and c contacts in the user's order, k joint coordinates in the order of v without the
+floating base ("model order"), L levels of tasks, m rows of the operational space. Six-vectors are
+linear first, in world axes (for a task that is relative to a frame: in that frame's axes).
+
+Blocks of the operational space: first the contacts, in the user's order, then the tasks, level by
+level. The *stack* is the rows that the hierarchy eliminates, in this order:
+    contacts that carry
+    passive rows: base motions that the contacts leave free
+    joint limits
+    levels of tasks
+*Reported levels*: 0 bias, contacts and passive rows; 1 joint limits; 2 .. L + 1 tasks; L + 2
+posture.
+
+A `setting` may be written at any time, and the next tick uses it; kernels expect finite numbers in
+the ranges given. What one stage leaves to another in the same tick is a result; `state` is what the
+next tick depends on, and no more. Storage orders are those of `dynamics.fields`; rows "by lane" have
+zeros in the lanes that nobody writes, and kernels rely on these.
+"""
+
+from __future__ import annotations
+
+from ..compiled.workspace import (
+    Workspace,
+    call,
+    constant,
+    count,
+    part,
+    result,
+    scratch,
+    setting,
+    state,
+)
+from ..osim.fields import Space
+
+__all__ = [
+    "AFTER",
+    "BALANCED",
+    "BEFORE",
+    "CENTRE",
+    "CONE",
+    "FRAME_AXES",
+    "GIVEN_KIND",
+    "GRAVITY_MODE",
+    "IMPEDANCE_LAW",
+    "INERTIA_LAW",
+    "LIMIT_KIND",
+    "LIMIT_ROW",
+    "RAW_MODE",
+    "SOLVED_KIND",
+    "TASKS_MODE",
+    "TORSION",
+    "UNILATERAL",
+    "WORLD_AXES",
+    "ZERO",
+    "Law",
+    "Program",
+]
+
+TASKS_MODE, RAW_MODE, GRAVITY_MODE = 0, 1, 2  # `mode`
+ZERO, BALANCED = 0, 1  # `internal_forces`
+INERTIA_LAW, IMPEDANCE_LAW = 0, 1  # `task_law`
+FRAME_AXES, WORLD_AXES = 0, 1  # `contact_axes`
+SOLVED_KIND, GIVEN_KIND, LIMIT_KIND = 0, 1, 2  # `stack_level_kind`
+UNILATERAL, CONE, CENTRE, TORSION = 0, 1, 2, 3  # columns of `contact_margin`
+BEFORE, AFTER = 0, 1  # rows of `included`
+LIMIT_ROW = -100  # `stack_row` of the first listed joint; the next are below
+
+
+class Program(Workspace):
+    """The reference of a task or of the posture: rows in time order, a polynomial segment each."""
+
+    rows = count("segments")
+    columns = count("numbers of a segment: `segments.COLUMNS`, or 2 + 6 k for the posture")
+
+    present = state(
+        "", "the row that the last tick was in: the search for the next begins here", int
+    )
+    table = constant(
+        "rows, columns", "start and end [s], then coefficients in rising powers of t - start"
+    )
+
+
+class Law(Workspace):
+    """The controller of one robot: its contacts, tasks and posture, and one tick of it."""
+
+    space = part(Space, "the operational space of contacts and tasks")
+
+    # ---- sizes ----
+    t = count("tasks")
+    c = count("contacts")
+    k = count("joint coordinates: those of v without the floating base")
+    nv = count("coordinates of the velocity")
+    n = count("nodes of the tree")
+    base = count("coordinates of the floating base: 6, or 0 without one")
+    L = count("levels of tasks")
+    blocks = count("blocks of the operational space, a contact or a task each")
+    m = count("rows of the operational space")
+    contact_rows = count("rows of all contacts")
+    task_rows = count("rows of all tasks")
+    stack = count("rows of the stack at most, m + 6 + k, and 8 that registers may overrun")
+
+    # ---- structure: the tasks ----
+    task_block = constant("t", "the block of each task", int)
+    task_frame = constant(
+        "t", "its frame, -1 for the whole robot: then `space.block_kind` says what of it", int
+    )
+    task_reference = constant("t", "the frame it is relative to, -1 for the world", int)
+    task_axes = constant(
+        "t", "the frame in whose axes gains and selection are, -1 for those of its rows", int
+    )
+    task_start = constant("t", "its first row in the user's order", int)
+    task_size = constant("t", "its number of rows", int)
+    task_law = constant("t", "INERTIA_LAW or IMPEDANCE_LAW", int)
+    task_order = constant("t", "the tasks by level", int)
+    level_first = constant("L", "the first place of a level in `task_order`", int)
+    level_tasks = constant("L", "the number of its tasks", int)
+
+    # ---- structure: contacts, joints, base ----
+    contact_block = constant("c", "the block of each contact", int)
+    contact_frame = constant("c", "its frame", int)
+    contact_size = constant("c", "its rows: 3 (a point) or 6 (a sole)", int)
+    contact_axes = constant("c", "z of FRAME_AXES or WORLD_AXES is its normal", int)
+    joint_v = constant("k", "the entry of v that belongs to a joint coordinate", int)
+    joint_q = constant("k", "the entry of q, -1 where there is no single one", int)
+    joint_command = constant("k", "its place in the command", int)
+    base_register = constant(
+        "blocks, 6", "the register of J that belongs to a base coordinate, -1 if there is none", int
+    )
+    typical_response = constant(
+        "L + 3",
+        "the least response that is typical of each reported level, the unit of `singular_damping`"
+        " and `singular_cut`; measured when the law is built",
+    )
+
+    # ---- settings: the whole law ----
+    mode = setting("", "TASKS_MODE, RAW_MODE (F and tau0 from outside) or GRAVITY_MODE", int)
+    gravity_share = setting("", "0 .. 1, how much of gravity is compensated")
+    coriolis_share = setting("", "0 .. 1, how much of the Coriolis and centrifugal forces is")
+    friction_share = setting("", "0 .. 1, how much of the joint friction is")
+    bias_in_law = setting(
+        "",
+        "1 = the bias is not added to the torque but enters F = Lambda (a - beta); 0 = added",
+        int,
+    )
+    ramp_time = setting("", "in which task torques come in after the start [s]")
+    fade_time = setting("", "in which contacts and tasks come in or go out [s]")
+    singular_damping = setting(
+        "", "eigenvalues below this share of `typical_response` are damped: e of `inverse`"
+    )
+    singular_cut = setting("", "those below this share are given up: c of `inverse`")
+    truncate_null_space = setting(
+        "", "1 = the null space keeps a direction until the cut; 0 = it fades before", int
+    )
+    internal_forces = setting(
+        "", "how contacts share what the motion leaves open: ZERO or BALANCED", int
+    )
+
+    # ---- settings: tasks ----
+    task_on = setting("t", "1 = wanted, 0 = not; a change fades over `fade_time`")
+    stiffness = setting(
+        "t, 6", "Kp along the task's axes: [1/s^2] by the inertia law, [N/m, Nm/rad] by impedance"
+    )
+    damping = setting(
+        "t, 6", "Kd along the task's axes: [1/s] by the inertia law, [Ns/m, Nms/rad] by impedance"
+    )
+    error_limit = setting(
+        "t, 2", "lengths that the errors of position [m] and orientation [rad] are shortened to"
+    )
+    motion = setting("t, 6", "o along the task's axes: 1 = motion, 0 = force, else a mixture")
+    wrench = setting(
+        "t, 6", "F_d [N, Nm] that the robot shall exert on its environment where `motion` is 0"
+    )
+    measured = setting("t, 6", "F_m [N, Nm] that it does exert")
+    measured_on = setting("t", "1 = the force loop is closed on `measured`, 0 = it is open")
+    force_gain = setting("t, 6", "K_f along the task's axes, without unit")
+    integral_gain = setting("t, 6", "K_i along the task's axes [1/s]")
+    integral_limit = setting("t, 6", "largest integral part [N, Nm]")
+    force_damping = setting("t, 6", "D of the motion along the force axes [1/s]")
+    program = setting("t + 1", "addresses of each task's Program, then of the posture's", int)
+
+    # ---- settings: contacts ----
+    contact_on = setting("c", "1 = this contact carries, 0 = not; fades like `task_on`")
+    contact_damping = setting("c", "of what is left of its velocity [1/s]")
+    mu = setting("c", "friction coefficient, without unit")
+    half_lengths = setting(
+        "c, 2", "of the sole along x and y of the contact's axes [m]; a point: not used"
+    )
+    sole_centre = setting("c, 2", "centre of the sole along x and y, from the frame's origin [m]")
+    minimum_force = setting("c", "normal force below which it is reported as lifting [N]")
+
+    # ---- settings: joints, model order ----
+    effort_limits = setting("k", "largest torque or force [Nm or N]; inf where none")
+    velocity_limits = setting("k", "largest speed [rad/s or m/s]; inf where none")
+    position_lower = setting("k", "lower limit [rad or m]; -inf where none")
+    position_upper = setting("k", "upper limit [rad or m]; inf where none")
+    rate_limits = setting("k", "largest change of the torque [Nm/s or N/s]")
+    position_margin = setting(
+        "k", "before a position limit, where its repulsion begins [rad or m]; 0: none"
+    )
+    velocity_margin = setting(
+        "k", "before a velocity limit, where its repulsion begins [rad/s or m/s]; 0: none"
+    )
+    limit_stiffness = setting("k", "kp of the repulsion [1/s^2]")
+    limit_damping = setting("k", "kd of the repulsion [1/s]")
+    viscous = setting("k", "joint friction per speed [Nms/rad or Ns/m], for `friction_share`")
+    coulomb = setting("k", "dry friction [Nm or N], for `friction_share`")
+    coulomb_speed = setting(
+        "k", "speed at which the dry friction reaches 0.76 of `coulomb` [rad/s or m/s], above 0"
+    )
+
+    # ---- settings: posture, and raw mode ----
+    posture_stiffness = setting("k", "Kp of the posture [1/s^2]; 0: the joint is only damped")
+    posture_damping = setting("k", "Kd of the posture [1/s]")
+    posture_error = setting("k", "errors of the posture are clipped to these [rad or m]")
+    raw_force = setting("task_rows", "raw mode: F [N, Nm], rows of the tasks in the user's order")
+    raw_tau0 = setting("k", "raw mode: tau0 [Nm or N] in the order of the command")
+
+    # ---- what one tick leaves to the next ----
+    has_started = state("", "1 after the first tick", int)
+    start_time = state("", "of the first tick [s], where the ramp begins")
+    last_time = state("", "of the last tick [s]; 0 before the first")
+    fade_start = state("", "when the last change of contacts or tasks began to fade [s]")
+    included = state(
+        "2, c + t", "1 for contacts and tasks that are in, BEFORE and AFTER the present fade"
+    )
+    error_side = state(
+        "t, 3", "the last rotation error [rad]: which side of pi it was on, see `so3.logarithm`"
+    )
+    integral = state("t, 6", "integral part of the force loop, in the task's axes [N, Nm]")
+    tau = state(
+        "k",
+        "the torques [Nm or N], in the order of the command: the tick's result, from which the next"
+        " one is rate limited, and which stays if that one is not finite",
+    )
+
+    # ---- what this tick computes ----
+    present_mode = result("", "`mode` when the tick began; GRAVITY_MODE in `bias_alone`", int)
+    present_bias_in_law = result("", "`bias_in_law` when the tick began; 0 in `bias_alone`", int)
+
+    # ---- tasks in this tick ----
+    pose = result(
+        "t, 12", "rotation (9, row major; zeros for the centre of mass) and position (3) [m]"
+    )
+    velocity = result("t, 6", "[m/s, rad/s]")
+    target = result("t, 12", "the pose that the program asks for, likewise")
+    target_velocity = result("t, 6", "[m/s, rad/s]")
+    target_acceleration = result("t, 6", "[m/s^2, rad/s^2]")
+    error = result("t, 6", "target - pose, log(R_d R^T) [m, rad], before it is shortened")
+    applied = result("t, 6", "wrench of the force axes, feed-forward and loop [N, Nm]")
+    task_weight = result("t", "1 = fully in, 0 = out, in between while it fades")
+    contact_weight = result("c", "likewise")
+    com_motion = scratch(
+        "6", "centre of mass: position (3) [m] and mass [kg]; then velocity and acceleration (3)"
+    )
+
+    # ---- rows of the operational space in this tick ----
+    row_desired = result(
+        "m", "a_d of a row [m/s^2, rad/s^2]; by impedance and in raw mode its force [N, Nm]"
+    )
+    row_applied = result("m", "force of the force axes [N, Nm], added to what the level finds")
+    row_speed = result("m", "J v [m/s, rad/s]")
+    row_posture = result("m", "J a of `posture_acceleration`, the base at rest")
+    row_bias = result("m", "J H^-1 of `h_compensated`; valid while `present_bias_in_law` is 1")
+    row_force = scratch("m + 8", "forces of one level by row: what J^T is multiplied with [N, Nm]")
+    row_response = scratch("m", "J H^-1 e_j of one joint near its limit")
+
+    # ---- joint space in this tick ----
+    h_compensated = result("nv", "the part of the bias forces that is compensated [Nm, N]")
+    J_base = result("m, 8", "by lane: base columns of J, row by row")
+    H_base = result("nv, 8", "by lane: base columns of H")
+    posture_target = result("k", "q_d of the posture's program [rad or m]")
+    posture_target_velocity = result("k", "v_d [rad/s or m/s]")
+    posture_target_acceleration = result("k", "a_d [rad/s^2 or m/s^2]")
+    posture_acceleration = result(
+        "nv", "a that the posture asks for, the base at rest [rad/s^2 or m/s^2]"
+    )
+    posture_force = result("nv", "H a of the posture [Nm, N]")
+    body_acceleration = scratch(
+        "6, n + 1", "by node: S a summed from the base, for H a; the world's stays zero"
+    )
+
+    # ---- joints near their limits in this tick ----
+    near_limit_count = result("", "how many joints are near a limit and looked at", int)
+    near_limit = result("k", "these joints; first those with an activation", int)
+    limit_rows = result("", "how many have an activation: rows of the stack", int)
+    has_grown = result("", "1 if `limit_joints` let a joint in, or its activation grow", int)
+    activation = result("k", "0 .. 1, weight of the row that holds a joint at its limit")
+    limit_side = result("k", "where that limit is, +1 or -1")
+    acceleration_bound = result(
+        "k", "the acceleration that may not be exceeded on that side [rad/s^2 or m/s^2]"
+    )
+    nearness = result("k", "0 far from the limit, 1 near it")
+    excess_span = result("k", "excess of acceleration at which the row is fully in")
+    H_inv = result("k, nv", "H^-1 e_j of the joints of `near_limit`, a row each")
+    net_torque = scratch("nv", "torques of all levels less `h_compensated`, in `limit_joints`")
+
+    # ---- the stack: its rows and levels ----
+    chosen = scratch("c + t", "1 for contacts and tasks that the present solution contains")
+    stack_rows = result("", "rows of the stack", int)
+    stack_levels = result("", "levels of the stack", int)
+    stack_contact_rows = result("", "its first rows: contacts that carry", int)
+    passive_rows = result("", "its next rows: base motions that the contacts leave free", int)
+    stack_row = result(
+        "stack",
+        "row of the operational space; -1 - p for passive row p; LIMIT_ROW - p for place p of"
+        " `near_limit`",
+        int,
+    )
+    stack_level_start = result("L + 3 + k", "first row of a level of the stack", int)
+    stack_level_end = result("L + 3 + k", "the row after its last", int)
+    stack_level_kind = result("L + 3 + k", "SOLVED_KIND, GIVEN_KIND or LIMIT_KIND", int)
+    stack_level_report = result("L + 3 + k", "the reported level that it belongs to", int)
+
+    # ---- the stack: the hierarchy, see `hierarchy` ----
+    gram = result("stack, stack", "A = J H^-1 J^T of the stack, then S, its Schur complements")
+    coupling = result("stack, stack", "P_k S_kj for the rows j below level k")
+    P = result("stack, stack", "P_k on the diagonal: makes the null space")
+    Q = scratch("stack, stack", "Q_k on the diagonal: makes the force")
+    stack_scale = result("stack", "root of the typical response of each row")
+    r = result(
+        "stack", "acceleration that a row needs when only the bias acts; or the force given for it"
+    )
+    s = scratch("stack", "acceleration that the levels above have already caused")
+    F = result("stack", "F_k of every level")
+    F_posture = scratch("stack", "what each level takes back of the posture")
+    stack_posture = scratch(
+        "stack", "acceleration of every row by the posture, less what the levels took back so far"
+    )
+    w = scratch("stack", "row forces of one level, with those that it needs above")
+
+    # ---- the stack: the inverse of one level, see `inverse` ----
+    scaled = scratch(
+        "stack, stack",
+        "the level in units of typical responses; the two rows after its own are scratch too",
+    )
+    eigenvalues = scratch("stack", "of `scaled`")
+    eigenvectors = scratch("stack, stack", "a row each")
+    off_diagonal = scratch("stack", "of the tridiagonal form")
+
+    # ---- the base and its contacts, see `base` ----
+    base_rank = result("", "rank of the base columns of the contacts that carry", int)
+    base_order = result("6", "the base coordinates, those that carry the rank first", int)
+    G = result(
+        "contact_rows, 8",
+        "by lane: base columns of the contacts that carry, in `base_order`; zero beyond the rank",
+    )
+    G_factors = result("6, 8", "by lane: G^T G, then its pivoted factors")
+    Z = result("6, 8", "base motions that the contacts leave free, G Z = 0, a column each")
+    W_inv_G = result("contact_rows, 8", "by lane: W^-1 G, how contacts share a force of the base")
+    GWG_factors = result("6, 8", "by lane: L D L^T of G^T W^-1 G")
+    base_wrench = scratch("8", "force that a level needs at the base [N, Nm]")
+    base_solution = scratch("8", "(G^T W^-1 G)^-1 `base_wrench`, in `base_order`")
+    base_passive = scratch("8", "base motion Z y of the passive rows")
+    base_follow = scratch("8", "base motion with which that of the posture keeps the contacts")
+    base_follow_right = scratch("8", "-G^T J_s a, then forward substituted, in `base_order`")
+
+    # ---- results by reported level ----
+    generalised_force = scratch("nv", "of one level, before it is the level's torque [Nm, N]")
+    level_torque = result("L + 3, k", "before scaling, model order [Nm or N]")
+    level_contact_force = result("L + 3, m", "contact forces, rows of all contacts [N, Nm]")
+    level_scale = result("L + 3", "what was left of the level's torque")
+    level_rank = result("L + 3", "independent rows")
+    level_damped = result("L + 3", "1 if a direction is damped or lost")
+
+    # ---- results: contacts and command ----
+    contact_wrench = result("c, 6", "of the ground on the robot at the frame, world axes [N, Nm]")
+    contact_margin = result(
+        "c, 4", "UNILATERAL [N], CONE, CENTRE, TORSION (1: unloaded, 0: on the limit)"
+    )
+    wanted_torque = scratch("k", "the scaled levels together, clipped, model order [Nm or N]")
+    change = scratch("k", "of the torques in this tick, model order [Nm or N]")
+    saturated = result("k", "1 where the torque is at its limit, model order")
+    tau_held = result(
+        "k", "level 0 alone, clipped, in the order of the command: see `Core.gravity`"
+    )
+
+    # ---- the report ----
+    ramped = result("", "0 .. 1, how far the ramp is")
+    faded = result("", "0 .. 1, how far the fade is")
+    clipped = result("", "joints cut to their effort limit at last", int)
+    bias_saturated = result("", "joints whose level 0 alone is beyond the effort limit", int)
+    rate_limited = result("", "least share of the wanted change that a joint was allowed; 1: all")
+    worst_margin = result("", "least CONE, CENTRE or TORSION")
+    joints_limited = result("", "joints that a limit holds", int)
+    is_damped = result("", "reported levels with a damped direction", int)
+    not_finite = result("", "1 if a torque was not finite, and the last ones were kept", int)
+    error_clipped = result("", "tasks whose error of position or orientation was shortened", int)
+    base_residual = result("", "largest of what the contacts cannot supply to the base [N, Nm]")
+
+    # ---- stages ----
+    take_state = call("(law): kinematics, velocities, h, Jdot v, poses and velocities of the tasks")
+    operational_space = call(
+        "(law): J, Lambda^-1, the compensated bias, base columns, and joints near their limits"
+    )
+    desired_accelerations = call(
+        "(law, time, dt): references, errors, and what contacts, tasks and posture ask for"
+    )
+    solve = call("(law, weight): adds torques and contact forces of the contacts and tasks chosen")
+    build_stack = call("(law): rows, levels, A and r of the stack")
+    eliminate = call("(law): F of every level, and the Schur complements")
+    invert_by_eigenvalues = call(
+        "(law, start, size, e, cut, report): P and Q of a level that is singular or nearly so"
+    )
+    supply = call(
+        "(law, level, weight): the torque of a level, less what the contacts supply of it"
+    )
+    limit_joints = call("(law): activation of the joint that exceeds its bound most")
+    finish = call("(law, dt): from the levels to the command")

@@ -1,0 +1,107 @@
+"""What a method of forward dynamics is: a stage, and what it can carry."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ..compiled.jit import kernel, stage
+from ..compiled.workspace import Workspace, call
+from ..model import Model
+from . import aba, crba, ltl, rnea
+from .dual import held_bases
+from .fields import Tree
+
+__all__ = ["Aba", "CrbaLtdl", "ForwardMethod", "body_forces_at_rest"]
+
+
+class ForwardMethod(Workspace):
+    """A method of forward dynamics; one with memory of its own declares it as fields.
+
+    Attributes:
+        carries_mimic: Whether it can carry mimic joints.
+        floating_only: Whether it is only for robots whose trees all float freely.
+        leaves_factors: Whether it leaves H factored.
+    """
+
+    compute = call("(tree, method): writes qdd; needs kinematics, v, tau and external")
+
+    carries_mimic: ClassVar[bool] = False
+    floating_only: ClassVar[bool] = False
+    leaves_factors: ClassVar[bool] = False
+
+    @classmethod
+    def for_tree(cls, tree: Tree) -> ForwardMethod:
+        """The method with memory for a robot."""
+        return cls()
+
+    @classmethod
+    def missing(cls, model: Model) -> list[str]:
+        """What of the model this method cannot carry, in words."""
+        lacking = [] if cls.carries_mimic or not model.is_mimic.any() else ["mimic joints"]
+        return lacking + (held_bases(model) if cls.floating_only else [])
+
+    @staticmethod
+    def find_link_accelerations(tree: Tree) -> None:
+        """Leave the links' accelerations, less gravity, in `acceleration`; NotImplementedError if it finds none."""
+        raise NotImplementedError
+
+
+@kernel
+def body_forces_at_rest(tree):
+    """Body forces of the motion with dv/dt = 0, less the wrenches from outside. Needs kinematics, v. Writes force."""
+    rnea.motion(tree)
+    rnea.subtract_external(tree)
+
+
+class Aba(ForwardMethod):
+    """The articulated-body algorithm.
+
+    It starts from the D'Alembert forces M phi* a + b of every body: it is algorithm 3 of [Rodriguez1992].
+    """
+
+    @staticmethod
+    def find_link_accelerations(tree: Tree) -> None:
+        """As lambda + zeta ([Rodriguez1992] (56)): what the joints' accelerations add to the motion with qdd = 0."""
+        tree.acceleration[:, : tree.n] += tree.alpha[: tree.n, :6].T
+
+
+@stage(Tree, Aba, fills="compute")
+def compute_aba(tree, own):
+    """qdd by the articulated-body algorithm ([Featherstone2008] table 7.1)."""
+    body_forces_at_rest(tree)
+    aba.aba(tree, tree.tau, tree.qdd)
+
+
+class CrbaLtdl(ForwardMethod):
+    """H and its LTDL factors, which stay in the tree."""
+
+    carries_mimic = True
+    leaves_factors = True
+
+
+@stage(Tree, CrbaLtdl, fills="compute")
+def compute_crba_ltdl(tree, own):
+    """qdd = H^-1 (tau + sum J^T f - h), H factored."""
+    body_forces_at_rest(tree)
+    h, tau, x = tree.h, tree.tau, tree.x
+    rnea.joint_forces(tree, h)
+    for i in range(tree.nv):
+        x[i] = tau[i] - h[i]
+    factored_solve(tree, tree.qdd)
+
+
+@kernel
+def factored_solve(tree, out):
+    """out = H^-1 x for the armature at hand. Needs S, I and x. H is left factored, x as L^-T x."""
+    crba.mass_matrix(tree)
+    ltl.ltdl(tree)
+    solve_factored(tree, tree.x, out)
+
+
+@kernel
+def solve_factored(tree, x, out):
+    """out = L^-1 D^-1 x: what is left of H^-1 when L^-T is already in x. Needs H factored by `ltdl`."""
+    D_inv = tree.D_inv
+    for i in range(tree.nv):
+        out[i] = x[i] * D_inv[i]
+    ltl.solve_unit(tree, out)

@@ -1,0 +1,164 @@
+"""From a model and settings to an `Engine`: the robot, its contacts and closures, and how the step is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...compiled.jit import prepare
+from ...dynamics import mass_matrix
+from ...dynamics.build import RobotTree
+from ...dynamics.fields import Tree
+from ...dynamics.forward import forward_method
+from ...model import Model
+from ...model.joints import NV
+from ...osim.build import TaskSpace
+from ...osim.fields import Space
+from ...osim.tasks import ROWS, Block
+from ..settings import SimulatorSettings
+from . import constraints, entries, integrators
+from .fields import Engine
+from .rows import Contact, Loop, ground_axes
+
+__all__ = ["build_engine"]
+
+CREEP = 1e-8  # [rad/s, m/s]: what a joint that sticks may creep
+STIFF = 1e7  # dt times the slope of a stop, over the joint's own inertia
+CORRECTION = 0.2  # share of a position error that a step takes away
+PUSHES = 32  # wrenches at a time
+
+
+def build_engine(
+    model: Model,
+    settings: SimulatorSettings,
+    q: np.ndarray,
+    contacts: Sequence[Contact] = (),
+    loops: Sequence[Loop] = (),
+) -> Engine:
+    """An engine for the robot, its state zero; q is a typical configuration.
+
+    Raises:
+        MethodError: The forward dynamics cannot carry the robot.
+    """
+    method = forward_method(model, settings.forward_method)
+    chosen = _chosen_stages(settings, bool(contacts or loops))
+    layers = [Tree, method, Space] if contacts or loops else [Tree, method]
+    stages = [stage for layer in layers for stage in layer.stages.values()]
+    prepare([*stages, *chosen.values(), entries.step, entries.hold])
+    tree = RobotTree(model)
+    engine = Engine(
+        tree=tree,
+        forward=method.for_tree(tree),
+        leaves_factors=int(method.leaves_factors),
+        nv=model.nv,
+        nq=model.nq,
+        pushes=PUSHES,
+        dt=settings.step,
+        creep=CREEP,
+        correction=CORRECTION,
+        max_sweeps=settings.solver_sweeps,
+        mu=settings.ground_friction,
+        ground_height=settings.ground_height,
+        ground_axes=ground_axes(settings.ground_normal),
+        **_joints(model, settings, q),
+        **_coordinates(model, settings),
+        **_rows(model, contacts, loops),
+        **chosen,
+    )
+    if engine.rows:
+        engine.space = _space(tree, contacts, loops, engine.ground_axes)
+    words = engine.words("state")
+    engine.state_words = len(words)
+    engine.lend("state_now", words)
+    engine.lend("state_kept", np.zeros_like(words))
+    return engine
+
+
+def _chosen_stages(settings: SimulatorSettings, is_constrained: bool) -> dict[str, Any]:
+    """The stage in each call field; without contacts and closures there is only the integrator."""
+    chosen = {"integrator": integrators.STAGES[settings.integrator]}
+    if is_constrained:
+        chosen |= {"semi_implicit": integrators.semi_implicit, **constraints.STAGES}
+    return chosen
+
+
+def _joints(model: Model, settings: SimulatorSettings, q: np.ndarray) -> dict[str, Any]:
+    """What joints do by themselves."""
+    coordinates = np.flatnonzero(~model.is_base_coordinate)
+    friction = model.friction if settings.joint_friction else np.zeros(model.nv)
+    has_limits = settings.joint_limits and np.isfinite(model.position_limits).any()
+    return {
+        "joints": len(coordinates),
+        "joint_coordinate": coordinates,
+        "effort_limit": model.effort_limits if settings.effort_limits else np.inf,
+        "rotor": model.armature,
+        "damping": model.damping if settings.joint_damping else 0.0,
+        "friction": friction,
+        "stop_slope": STIFF / settings.step * np.diag(mass_matrix(model, q)),
+        "has_losses": int(has_limits or friction.any()),
+    }
+
+
+def _coordinates(model: Model, settings: SimulatorSettings) -> dict[str, Any]:
+    """Which coordinates add, with their limits, and which joints move by an exponential."""
+    limits = np.tile([-np.inf, np.inf], (model.nv, 1))
+    if settings.joint_limits:
+        limits[~model.is_base_coordinate] = model.position_limits
+    own = np.flatnonzero(~model.is_mimic)
+    is_manifold = np.array(NV)[model.joint_type[own]] > 1
+    singles, manifolds = own[~is_manifold], own[is_manifold]
+    return {
+        "singles": len(singles),
+        "single_q": model.q_index[singles],
+        "single_v": model.v_index[singles],
+        "lower_limit": limits[model.v_index[singles], 0],
+        "upper_limit": limits[model.v_index[singles], 1],
+        "manifolds": len(manifolds),
+        "manifold_kind": model.joint_type[manifolds],
+        "manifold_q": model.q_index[manifolds],
+        "manifold_v": model.v_index[manifolds],
+    }
+
+
+def _rows(model: Model, contacts: Sequence[Contact], loops: Sequence[Loop]) -> dict[str, Any]:
+    """How many rows the contacts and closures have, and which are whose."""
+    points = sum(len(contact.points) for contact in contacts)
+    sizes = [loop.size for loop in loops]
+    kinds = list(ROWS)
+    return {
+        "points": points,
+        "closures": len(loops),
+        "closure_rows": sum(sizes),
+        "rows": 3 * points + sum(sizes),
+        "closure_first": [model.frame_index(loop.first) for loop in loops],
+        "closure_second": [model.frame_index(loop.second) for loop in loops],
+        "closure_row": 3 * points + np.cumsum([0, *sizes])[: len(loops)],
+        "closure_kind": [kinds.index(loop.rows) for loop in loops],
+    }
+
+
+def _space(
+    tree: RobotTree, contacts: Sequence[Contact], loops: Sequence[Loop], axes: np.ndarray
+) -> TaskSpace:
+    """The operational space of the points, three rows each along the ground's axes, and of the closures."""
+    model = tree.nodes.model
+    select = np.hstack([axes, np.zeros((3, 3))])
+    blocks, points = [], []
+    for contact in contacts:
+        f = model.frame_index(contact.frame)
+        axes_of_node = tree.nodes.axes[model.frame_body[f]]
+        for point in contact.points:
+            blocks.append(Block(f, -1, select, 3 * len(blocks)))
+            local = model.frame_translation[f] + model.frame_rotation[f] @ point
+            points.append(axes_of_node.T @ local)
+    row = 3 * len(points)
+    for loop in loops:
+        first, second = model.frame_index(loop.first), model.frame_index(loop.second)
+        blocks.append(Block(first, second, ROWS[loop.rows], row))
+        row += loop.size
+    space = TaskSpace(tree, blocks)
+    for b, point in enumerate(points):  # not at the frame's origin, as for a task
+        space.point[b, :3] = point
+    return space

@@ -1,0 +1,1 @@
+"""`make matrix`: a smoke suite, and what runs it on every interpreter of a machine."""
