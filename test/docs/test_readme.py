@@ -34,7 +34,10 @@ def test_the_table_of_extras_is_complete():
 
 def test_the_speed_quoted_is_the_speed_measured():
     measured = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
-    tick = measured[measured.index("|**tick:") : measured.index("|**explicit:")]
+    tick = measured[measured.index("|**tick:") :]
+    tick = tick[
+        : tick.index("|**", 4)
+    ]  # the group after it times other things under the same names
     rows = {
         line.split("|")[1].strip(): [
             float(cell.split()[0]) for cell in line.split("|")[2:4] if cell.strip()
