@@ -7,14 +7,15 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
+from ..compiled import COMPILERS
+
 __all__ = ["machine", "versions"]
 
 DISTRIBUTIONS = (
     "opspace_ctrl",
     "numpy",
     "scipy",
-    "numba",
-    "llvmlite",
+    *COMPILERS,
     "pin",
     "mujoco",
     "example-robot-data",
