@@ -44,6 +44,7 @@ def version(name):
 print("%d.%d" % sys.version_info[:2] + "t" * bool(sysconfig.get_config_var("Py_GIL_DISABLED")))
 print(platform.python_version(), *map(version, ("numba", "numpy", "scipy")))
 print(sys.prefix != sys.base_prefix)
+print(sys.executable)
 """
 DEPENDENCIES = "import numba, numpy, rich, scipy, urdf_parser_py, yaml"
 
@@ -53,7 +54,7 @@ class Interpreter:
     """A Python that runs.
 
     Attributes:
-        path: Of the executable.
+        path: Of the executable, as it says itself: one of pyenv's shims stands for another one.
         kind: "3.12", or "3.13t" without the global interpreter lock.
         versions: Of Python, numba, numpy and scipy; "-" is not there.
         is_venv: Is it one of a venv?
@@ -75,7 +76,7 @@ class Interpreter:
             answer = run([path, "-E", "-c", ABOUT]).splitlines()
         except (OSError, subprocess.CalledProcessError):
             return None
-        return cls(path, answer[0], tuple(answer[1].split()), answer[2] == "True")
+        return cls(Path(answer[3]), answer[0], tuple(answer[1].split()), answer[2] == "True")
 
 
 def run(command: list, **environment: str) -> str:
@@ -101,10 +102,9 @@ def interpreters() -> list[Interpreter]:
     folders += [*sorted(pyenv.glob("versions/*/bin")), *sorted(uv.glob("*/bin"))]
     found: dict[Path, Interpreter] = {}
     for path in (folder / f"python{kind}" for folder in folders for kind in WANTED):
-        if path.exists() and path.resolve() not in found:
-            interpreter = Interpreter.at(path)
-            if interpreter and not interpreter.is_venv and interpreter.kind in WANTED:
-                found[path.resolve()] = interpreter
+        interpreter = Interpreter.at(path) if path.exists() else None
+        if interpreter and not interpreter.is_venv and interpreter.kind in WANTED:
+            found[interpreter.path.resolve()] = interpreter
     return sorted(found.values(), key=lambda each: (WANTED.index(each.kind), str(each.path)))
 
 
