@@ -70,13 +70,13 @@ def checked(table: Iterable[Parameter], values: Mapping[str, Any]) -> dict[str, 
     Raises:
         ParameterError: Names that are not in the table, a wrong type, a value out of range or not among the choices.
     """
-    table = {parameter.name: parameter for parameter in table}
-    unknown = [str(name) for name in values if name not in table]
+    named = {parameter.name: parameter for parameter in table}
+    unknown = [str(name) for name in values if name not in named]
     if unknown:
-        raise ParameterError(_refusal(unknown, table, values))
+        raise ParameterError(_refusal(unknown, named, values))
     return {
         name: checked_value(parameter, values[name]) if name in values else _copy(parameter.default)
-        for name, parameter in table.items()
+        for name, parameter in named.items()
     }
 
 

@@ -48,7 +48,7 @@ def converted(model: Model, frames: Sequence[str]) -> mujoco.MjModel:
     """
     spec = mujoco.MjSpec()
     spec.option.gravity = model.gravity
-    bodies = []
+    bodies: list[mujoco.MjsBody] = []
     for i, parent in enumerate(model.parent):
         kind = JointType(model.joint_type[i])
         if kind not in _JOINT or (kind is JointType.FLOATING and parent >= 0):

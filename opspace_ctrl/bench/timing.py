@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter_ns
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class Contestant:
 
     call: Callable
     inputs: Sequence[tuple]
-    ours: Callable[[object, int], tuple[np.ndarray, ...]]
+    ours: Callable[[Any, int], tuple[np.ndarray, ...]]
     repeats: int = 1
 
 

@@ -156,13 +156,13 @@ class Request:
             path = self.file("params_file")
             self._check_sections(path)
             return path
-        path = default_params_file(self._named_robot)
-        if path is None:
+        shipped = default_params_file(self._named_robot)
+        if shipped is None:
             raise BringupError(
                 f"robot:={self._named_robot} is not a shipped robot, so params_file:=FILE.yaml must say "
                 "what its tasks are"
             )
-        return path.resolve()
+        return shipped.resolve()
 
     def _check_sections(self, path: Path) -> None:
         """Refuse a file whose sections are for another namespace: ROS would start our nodes without them."""

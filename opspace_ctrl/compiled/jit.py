@@ -130,7 +130,7 @@ class Stage(_Compilable):
     def __init__(self, func, arguments):
         super().__init__(func)
         self.signature = types.void(*(getattr(each, "type", each) for each in arguments))
-        self._made = None
+        self._made: Any = None  # Numba's cfunc, once compiled
         self._siblings: dict[str, Stage] = {}
 
     def _compile(self, cache: bool) -> None:
@@ -201,7 +201,7 @@ def stage(*arguments, fills: str | None = None):
         def call_stage(*given):
             return func(*given)
 
-        call_stage.stage = made
+        call_stage.stage = made  # type: ignore[attr-defined]  # for `export` and the tests
 
         @compiled_form(call_stage, signature(types.void, *made.signature.args))
         def lower(context, builder, sig, args):

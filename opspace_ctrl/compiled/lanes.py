@@ -61,8 +61,8 @@ class Rows(np.ndarray):
     def __array_finalize__(self, other):
         self.memory, self.stride = None, 1
 
-    def _register(self, index) -> slice | None:
-        """The place in `memory` of the register that an index names, if it names one."""
+    def _register(self, index) -> np.ndarray | None:
+        """The register in `memory` that an index names, if it names one."""
         if self.memory is None:
             return None
         i, piece = index if isinstance(index, tuple) and len(index) == 2 else (0, index)
@@ -73,20 +73,20 @@ class Rows(np.ndarray):
         place = int(i) * self.stride + int(piece.start)
         if min(i, piece.start) < 0 or place + W > self.memory.size:
             raise IndexError(f"register at {index} of a field of shape {self.shape}")
-        return slice(place, place + W)
+        return self.memory[place : place + W]
 
     def __getitem__(self, index):
-        place = self._register(index)
-        if place is not None:
-            return self.memory[place].copy()
+        register = self._register(index)
+        if register is not None:
+            return register.copy()
         self._check(index)
         found = super().__getitem__(index)
         return found.view(np.ndarray) if isinstance(found, np.ndarray) else found
 
     def __setitem__(self, index, value):
-        place = self._register(index)
-        if place is not None:
-            self.memory[place] = value
+        register = self._register(index)
+        if register is not None:
+            register[:] = value
             return
         self._check(index)
         self.view(np.ndarray)[index] = value

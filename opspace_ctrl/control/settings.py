@@ -223,10 +223,10 @@ def controller_settings(values: Mapping[str, Any]) -> ControllerSettings:
         raise SettingsError(
             "mode raw needs at least one task, whose rows F belongs to: give `tasks`"
         )
-    names = SafetySettings.__dataclass_fields__
-    safety = SafetySettings(
-        **{name: tuple(p[name]) if isinstance(p[name], list) else p[name] for name in names}
-    )
+    safety: dict[str, Any] = {
+        name: tuple(p[name]) if isinstance(p[name], list) else p[name]
+        for name in SafetySettings.__dataclass_fields__
+    }
     return ControllerSettings(
         values=p,
         mode=p["mode"],
@@ -246,7 +246,7 @@ def controller_settings(values: Mapping[str, Any]) -> ControllerSettings:
             p["singularity.damping"],
             p["singularity.cut"],
         ),
-        safety=safety,
+        safety=SafetySettings(**safety),
         internal_forces=p["internal_forces"],
         ramp=p["ramp"],
         fade=p["fade"],
@@ -350,7 +350,7 @@ def _gains(name: str, given: Sequence[float], rows: str) -> tuple[float, ...]:
     """One, two (a pose's linear and angular) or as many numbers as rows, as (6,); none if none is given."""
     count = len(OF_ROWS[rows])
     if len(given) in (0, 1):
-        return _spread(given * 2) if given else ()
+        return _spread((given[0], given[0])) if given else ()
     if len(given) == count:
         return tuple(given) if count == 6 else tuple(given) * 2
     if len(given) == 2 and count == 6:

@@ -102,7 +102,7 @@ class Structure:
             ConfigurationError: A value that is not one of the valid choices, or a name given twice.
             UnknownFrameError: A frame that the model does not have.
         """
-        names = [each.name for each in (*self.tasks, *self.contacts)]
+        names = [task.name for task in self.tasks] + [contact.name for contact in self.contacts]
         for name in names:
             if names.count(name) > 1:
                 raise ConfigurationError(

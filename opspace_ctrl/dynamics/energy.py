@@ -14,8 +14,8 @@ def kinetic_energy(tree):
     twice = 0.0
     for b in range(tree.n):
         omega, v = get3(vel, 0, b), get3(vel, 3, b)
-        i = (I[4, b], I[5, b], I[6, b], I[7, b], I[8, b], I[9, b])
-        k, l = momentum(I[0, b], get3(I, 1, b), i, omega, v)
+        inertia = (I[4, b], I[5, b], I[6, b], I[7, b], I[8, b], I[9, b])
+        k, l = momentum(I[0, b], get3(I, 1, b), inertia, omega, v)
         twice += dot(omega, k) + dot(v, l)
     for i in range(tree.nv):
         twice += armature[i] * V[i] * V[i]

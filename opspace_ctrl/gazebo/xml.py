@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
@@ -13,12 +13,17 @@ __all__ = ["SDF_VERSION", "add", "add_pose", "document", "numbers", "xml_text"]
 SDF_VERSION = "1.9"  # the newest that Fortress reads, and the first with poses by quaternion
 
 
-def numbers(values: float | Iterable[float]) -> str:
+def numbers(values: float | Sequence[float] | np.ndarray) -> str:
     """Numbers as text, each the shortest that reads back as the same double."""
     return " ".join(repr(float(value) + 0.0) for value in np.ravel(values))  # + 0.0: no "-0.0"
 
 
-def add(parent: Element, tag: str, text: object = None, **attributes: str) -> Element:
+def add(
+    parent: Element,
+    tag: str,
+    text: str | bool | float | Sequence[float] | np.ndarray | None = None,
+    **attributes: str,
+) -> Element:
     """A new child element; its text is a name, a bool, or numbers."""
     element = SubElement(parent, tag, attributes)
     if isinstance(text, bool):
@@ -26,7 +31,7 @@ def add(parent: Element, tag: str, text: object = None, **attributes: str) -> El
     elif isinstance(text, (str, int)):
         element.text = str(text)
     elif text is not None:
-        element.text = numbers(text)  # type: ignore[arg-type]
+        element.text = numbers(text)
     return element
 
 

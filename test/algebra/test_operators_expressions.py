@@ -177,4 +177,4 @@ def test_a_tree_knows_its_places():
     node = parse("H (phi + 2 M)^-1")
     inverse = node.parts[1]
     assert (inverse.start, inverse.end) == (2, 16)
-    assert (inverse.part.start, inverse.part.end) == (2, 13)
+    assert (inverse.parts[0].start, inverse.parts[0].end) == (2, 13)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,7 +36,7 @@ class Closure:
 
     first: str
     second: str
-    rows: object = "pose"
+    rows: str | Sequence | np.ndarray = "pose"
     rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
 
     def __post_init__(self):
@@ -131,7 +131,8 @@ class ClosedChain:
         status = self._status(entry, q, *inputs, wanted, out)
         if status == REFUSED:  # converted, or refused in words
             q = self.model.check_configuration(q)
-            inputs = [self.model.check_velocity(x, name) for x, name in zip(inputs, names.split())]
+            checked = zip(inputs, names.split())
+            inputs = tuple(self.model.check_velocity(x, name) for x, name in checked)
             wanted = np.ascontiguousarray(wanted, dtype=float)
             if wanted.shape != (self.m,) or not np.isfinite(wanted).all():
                 raise ConfigurationError(
@@ -192,8 +193,10 @@ class ClosedChain:
     def error(self, q) -> np.ndarray:
         """How far the closures are open (m,): x_1 - x_2 and log(R_1 (R_2 rotation)^T), row by row."""
         run(self.model, entries.at_configuration, (q,), "", tree=self._tree)
-        poses = [[self._pose(f) for f in pair] for pair in self._frames]
-        open_by = [_difference(*pair, c.rotation) for pair, c in zip(poses, self.closures)]
+        open_by = [
+            _difference(self._pose(first), self._pose(second), c.rotation)
+            for (first, second), c in zip(self._frames, self.closures)
+        ]
         return np.einsum("rk,rk->r", self._selection, np.array(open_by)[self._of_row])
 
     def relative_velocity(self, q, v) -> np.ndarray:
@@ -222,13 +225,16 @@ class ClosedChain:
             f"{self.model.name}: the loops stay open by {size:.3g} after {steps} steps"
         )
 
-    def _pose(self, frame: int) -> tuple[np.ndarray, np.ndarray]:
+    def _pose(self, frame: int) -> Pose:
         out = np.empty(12)
         call(entries.frame_pose, frame, out, self._tree.address)
         return out[:9].reshape(3, 3), out[9:]
 
 
-def _difference(first, second, rotation: np.ndarray) -> np.ndarray:
+Pose = tuple[np.ndarray, np.ndarray]  # a rotation matrix (3, 3) and a position (3,)
+
+
+def _difference(first: Pose, second: Pose, rotation: np.ndarray) -> np.ndarray:
     """Position and orientation (6,) of one pose less those of another, world axes."""
     # here: it would triple the time to import the package
     from scipy.spatial.transform import Rotation

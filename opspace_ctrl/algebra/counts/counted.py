@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...osim import sparse
@@ -32,7 +34,7 @@ def count_sparse(lambda_e: np.ndarray, b_e: np.ndarray) -> dict[str, Cost]:
     Lambda, Jbar = np.ones((m, m)), np.ones((n, m))
     tree, ancestors = (lambda_e, b_e), sparse.ancestor_table(lambda_e, b_e)
     # J stands for Y, Y_d and Y_D too: all have its pattern.
-    runs = {
+    runs: dict[str, tuple[Any, ...]] = {  # the kernel and its arguments
         "LTDL": (sparse.ltdl, L, lambda_e),
         "J x": (sparse.jx, J, np.ones(n), *tree),
         "J^T x": (sparse.jtx, J, np.ones(m), *tree),
@@ -74,7 +76,7 @@ def count_components() -> dict[tuple[str, int], Cost]:
     rng = np.random.default_rng(0)
     X = np.diag(rng.uniform(1.0, 2.0, 6))
     tau, d_inv = rng.uniform(size=6), np.array(0.5)
-    runs = {
+    runs: dict[tuple[str, int], tuple[Any, ...]] = {  # the calculation and its arguments
         ("D_i^-1", 0): (lambda P: 1.0 / P[rjk_counted.Z, rjk_counted.Z], X),
         ("taubar_i", 0): (rjk_counted.taubar, X, d_inv),
         ("taubar_i P_i", 0): (rjk_counted.taubar_p, X, tau),

@@ -128,7 +128,7 @@ class _Counting:
         if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
             return values
         numbers = np.empty(values.shape, object)
-        numbers.flat = [Counted(value, self.counts) for value in values.flat]
+        numbers.flat[:] = [Counted(value, self.counts) for value in values.flat]
         return numbers
 
     def uncompiled(self, kernel: Callable) -> Callable:

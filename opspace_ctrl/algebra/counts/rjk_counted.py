@@ -130,14 +130,14 @@ def omega(
     Raises:
         KeyError: `need` leaves out a block that another is made from (figure 15 as printed, uneven limbs).
     """
-    Omega = {}
-    for i in np.flatnonzero(np.diag(need)):
+    Omega: dict[tuple[int, int], np.ndarray] = {}
+    for i in np.flatnonzero(np.diag(need)).tolist():
         if parent[i] < 0:
             Omega[i, i] = roots[i]
         else:
             moved = phit_omega_phi(Omega[parent[i], parent[i]], links[i])
             Omega[i, i] = add_d_inv(taubart_x_taubar(moved, tau[i]), d_inv[i])
-    for i, j in zip(*np.nonzero(np.triu(need, 1))):
+    for i, j in np.argwhere(np.triu(need, 1)).tolist():
         common = ancestor(parent, i, j)
         if common == i:
             Omega[i, j] = x_taubar(omega_phi(Omega[i, parent[j]], links[j]), tau[j])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ LAMBDA_INVERSE = ("LTDL", "J L^-1", "Y Y^T")
 PAPER_H_C = Cost(0, 7317, 6219)
 
 # Table 3: the mechanisms and their printed cost ratios.
-_LONG_HANDS = {"fingers": 4, "finger_joints": 3, "name": "+ 10 DoF per hand"}
+_LONG_HANDS: dict[str, Any] = {"fingers": 4, "finger_joints": 3, "name": "+ 10 DoF per hand"}
 PAPER_TABLE_3 = (
     (asimo_variant("HF"), 1.618),
     (asimo_variant("HFH"), 1.923),

@@ -9,8 +9,6 @@ As two estimates of the same state from the two ends, combined by their covarian
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from .link_tree import LinkTree
@@ -18,24 +16,22 @@ from .link_tree import LinkTree
 __all__ = ["TwoFilters", "two_filters"]
 
 
-@dataclass(frozen=True)
 class TwoFilters:
-    """All quantities of both recursions, by link (lists where hinges differ in size); `_s` marks the dual ones."""
+    """All quantities of both recursions, by link; `_s` marks the dual ones.
 
-    P: np.ndarray
-    P_plus: np.ndarray
-    G: list[np.ndarray]
-    z: np.ndarray
-    z_plus: np.ndarray
-    nu: list[np.ndarray]
-    S: np.ndarray
-    S_plus: np.ndarray
-    G_s: list[np.ndarray]
-    z_s: np.ndarray
-    z_s_plus: np.ndarray
-    nu_s: list[np.ndarray]
-    alpha: np.ndarray
-    alpha_plus: np.ndarray
+    Attributes:
+        P, P_plus, S, S_plus: (N, 6, 6).
+        z, z_plus, z_s, z_s_plus, alpha, alpha_plus: (N, 6).
+        G, G_s: For each link (6, d), d the freedoms of its hinge; nu, nu_s: for each link (d,).
+    """
+
+    def __init__(self, tree: LinkTree):
+        N = len(tree.parent)
+        self.P, self.z = tree.M.copy(), tree.b.copy()
+        self.P_plus, self.S, self.S_plus = np.zeros((3, N, 6, 6))
+        self.z_plus, self.z_s, self.z_s_plus, self.alpha, self.alpha_plus = np.zeros((5, N, 6))
+        self.G, self.G_s = ([np.zeros_like(H) for H in tree.H] for _ in range(2))
+        self.nu, self.nu_s = ([np.zeros_like(T) for T in tree.T] for _ in range(2))
 
     def hinge_accelerations(self, tree: LinkTree) -> list[np.ndarray]:
         """beta-dot (d,) of every hinge from its outer link: nu_s - G_s* alpha ((3.13)); of a base its alpha."""
@@ -46,26 +42,22 @@ class TwoFilters:
 
 
 def two_filters(tree: LinkTree) -> TwoFilters:
-    """Both recursions and the links' accelerations."""
-    inward = _inward(tree)
-    outward = _outward(tree, *inward)
-    P, P_plus, _, z, z_plus, _ = inward
-    S, S_plus, _, z_s, z_s_plus, _ = outward
-    alpha, alpha_plus = np.zeros_like(z), np.zeros_like(z)
+    """Run both recursions and find the links' accelerations."""
+    f = TwoFilters(tree)
+    _inward(tree, f)
+    _outward(tree, f)
     for k, p in enumerate(tree.parent):
-        alpha[k] = -np.linalg.solve(P[k] + S[k], z[k] + z_s[k] - P[k] @ tree.a[k])
+        f.alpha[k] = -np.linalg.solve(f.P[k] + f.S[k], f.z[k] + f.z_s[k] - f.P[k] @ tree.a[k])
         if p >= 0:
-            alpha_plus[k] = -np.linalg.solve(
-                P_plus[k] + S_plus[k], z_plus[k] + z_s_plus[k] + S_plus[k] @ tree.a[k]
+            f.alpha_plus[k] = -np.linalg.solve(
+                f.P_plus[k] + f.S_plus[k], f.z_plus[k] + f.z_s_plus[k] + f.S_plus[k] @ tree.a[k]
             )
-    return TwoFilters(*inward, *outward, alpha, alpha_plus)
+    return f
 
 
-def _inward(tree: LinkTree):
+def _inward(tree: LinkTree, f: TwoFilters) -> None:
     """Algorithms 2 and 3, tips to base."""
-    N = len(tree.parent)
-    P, P_plus, z, z_plus = tree.M.copy(), np.zeros((N, 6, 6)), tree.b.copy(), np.zeros((N, 6))
-    G, nu = [None] * N, [None] * N
+    P, P_plus, G, z, z_plus, nu = f.P, f.P_plus, f.G, f.z, f.z_plus, f.nu
     for k in reversed(tree.order):
         H, p = tree.H[k], tree.parent[k]
         D = H.T @ P[k] @ H + tree.armature[k]
@@ -77,25 +69,21 @@ def _inward(tree: LinkTree):
         if p >= 0:
             P[p] += P_plus[k]
             z[p] += z_plus[k]
-    return P, P_plus, G, z, z_plus, nu
 
 
-def _outward(tree: LinkTree, P, P_plus, G, z, z_plus, nu):
+def _outward(tree: LinkTree, f: TwoFilters) -> None:
     """Algorithms 4 and 5 on a tree, base to tips; the brothers are summed up, never subtracted."""
-    N = len(tree.parent)
-    (S, S_plus), (z_s, z_s_plus) = np.zeros((2, N, 6, 6)), np.zeros((2, N, 6))
-    G_s, nu_s = [None] * N, [None] * N
+    S, S_plus, G_s, z_s, z_s_plus, nu_s = f.S, f.S_plus, f.G_s, f.z_s, f.z_s_plus, f.nu_s
     for k in tree.order:
         H, p = tree.H[k], tree.parent[k]
         if p < 0:
             z_s[k] = -tree.T[k]
             continue
-        brothers = [j for j in range(N) if tree.parent[j] == p and j != k]
-        S_plus[k] = tree.M[p] + S[p] + P_plus[brothers].sum(axis=0)
-        z_s_plus[k] = tree.b[p] + z_s[p] + z_plus[brothers].sum(axis=0) - S_plus[k] @ tree.a[k]
+        brothers = [j for j in np.flatnonzero(tree.parent == p) if j != k]
+        S_plus[k] = tree.M[p] + S[p] + f.P_plus[brothers].sum(axis=0)
+        z_s_plus[k] = tree.b[p] + z_s[p] + f.z_plus[brothers].sum(axis=0) - S_plus[k] @ tree.a[k]
         D_s = H.T @ S_plus[k] @ H + tree.armature[k]
         G_s[k] = -np.linalg.solve(D_s, H.T @ S_plus[k]).T
         eps_s = tree.T[k] + H.T @ z_s_plus[k]
         S[k] = S_plus[k] - G_s[k] @ D_s @ G_s[k].T
         z_s[k], nu_s[k] = z_s_plus[k] + G_s[k] @ eps_s, np.linalg.solve(D_s, eps_s)
-    return S, S_plus, G_s, z_s, z_s_plus, nu_s

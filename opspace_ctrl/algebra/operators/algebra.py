@@ -125,7 +125,7 @@ class Atom(SpatialOperator):
 
     Attributes:
         name: as in an expression.
-        is_symmetric: whether A* = A, said by leaving `backward` out.
+        is_symmetric: whether A* = A: one recursion is given for both.
         undoes: the operator this is the inverse of, if it is one.
     """
 
@@ -135,12 +135,12 @@ class Atom(SpatialOperator):
         rows: Space,
         columns: Space,
         forward: Recursion,
-        backward: Recursion | None = None,
+        backward: Recursion,
         undoes: SpatialOperator | None = None,
     ):
         super().__init__(rows, columns)
-        self.name, self.is_symmetric, self.undoes = name, backward is None, undoes
-        self._forward, self._backward = forward, backward or forward
+        self.name, self.is_symmetric, self.undoes = name, backward is forward, undoes
+        self._forward, self._backward = forward, backward
 
     def forward(self, x):
         """See the base class."""

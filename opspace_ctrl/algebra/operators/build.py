@@ -35,10 +35,9 @@ def inverses_in(text: str, operators: SpatialOperators) -> list[tuple[str, Spati
     while pending:
         at = pending.pop()
         if isinstance(at, Inverse):
-            found.append((text[at.part.start : at.part.end], builder.of(at.part)))
-        pending += reversed(
-            getattr(at, "parts", None) or ([at.part] if isinstance(at, Adjoint | Inverse) else [])
-        )
+            (inverted,) = at.parts
+            found.append((text[inverted.start : inverted.end], builder.of(inverted)))
+        pending += reversed(at.parts)
     return found
 
 
@@ -46,7 +45,8 @@ class _Unknown:
     """A space not yet known (of an I or a number), joined with others as the expression is read."""
 
     def __init__(self, space: Space | None = None):
-        self.space, self.joined = space, None
+        self.space = space
+        self.joined: _Unknown | None = None
 
     def root(self) -> _Unknown:
         """The one that stands for all those joined with it."""
@@ -78,10 +78,11 @@ class _Spaces:
         if isinstance(node, Name | Number):
             same = _Unknown()
             return same, same
+        pairs = [self.of(part) for part in node.parts]
         if isinstance(node, Adjoint):
-            return self.of(node.part)[::-1]
+            return pairs[0][::-1]
         if isinstance(node, Inverse):
-            rows, columns = self.of(node.part)
+            rows, columns = pairs[0]
             self._join(
                 rows,
                 columns,
@@ -90,7 +91,6 @@ class _Spaces:
                 NotInvertibleError,
             )
             return rows, columns
-        pairs = [self.of(part) for part in node.parts]
         if isinstance(node, Sum):
             for part, (rows, columns) in zip(node.parts[1:], pairs[1:]):
                 for side, first, own in (
@@ -162,10 +162,10 @@ class _Builder:
         if isinstance(node, Name | Number):
             return self._identity(node)
         if isinstance(node, Adjoint):
-            return self.of(node.part).T
+            return self.of(node.parts[0]).T
         if isinstance(node, Inverse):
             try:
-                return self.of(node.part).inverse()
+                return self.of(node.parts[0]).inverse()
             except NotInvertibleError as error:
                 if error.text is not None:  # marked already, further inside
                     raise

@@ -27,10 +27,11 @@ LONGEST, DEEPEST = 10_000, 50
 
 @dataclass(frozen=True)
 class Node:
-    """A part of an expression, text[start:end]."""
+    """A part of an expression, text[start:end], and the parts that it is made of."""
 
     start: int
     end: int
+    parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
@@ -47,32 +48,22 @@ class Name(Node):
     name: str
 
 
-@dataclass(frozen=True)
 class Adjoint(Node):
-    """part*."""
-
-    part: Node
+    """x* of its one part x."""
 
 
-@dataclass(frozen=True)
 class Inverse(Node):
-    """part^-1."""
-
-    part: Node
+    """x^-1 of its one part x."""
 
 
-@dataclass(frozen=True)
 class Product(Node):
     """Factors side by side."""
-
-    parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Sum(Node):
     """Terms with their signs."""
 
-    parts: tuple[Node, ...]
     signs: tuple[int, ...]
 
 
@@ -110,6 +101,7 @@ def _tokens(text: str) -> list[_Token]:
             )
             raise ExpressionError(f"unexpected {text[at]!r}: {hint}", text, at, at + 1)
         kind = match.lastgroup
+        assert kind is not None, "every alternative of _TOKEN is a named group"
         found.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
         at = match.end()
     return found
@@ -162,7 +154,7 @@ class _Parser:
                     token.start,
                     token.end,
                 )
-            node = (Adjoint if token.text == "*" else Inverse)(node.start, token.end, node)
+            node = (Adjoint if token.text == "*" else Inverse)(node.start, token.end, (node,))
         return node
 
     def _primary(self) -> Node:
@@ -171,9 +163,9 @@ class _Parser:
             raise self._unexpected()
         self.at += 1
         if token.kind == "number":
-            return Number(token.start, token.end, float(token.text))
+            return Number(token.start, token.end, (), float(token.text))
         if token.kind == "name":
-            return Name(token.start, token.end, ALIASES.get(token.text, token.text))
+            return Name(token.start, token.end, (), ALIASES.get(token.text, token.text))
         return self._parentheses(token)
 
     def _parentheses(self, opening: _Token) -> Node:

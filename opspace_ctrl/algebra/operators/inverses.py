@@ -83,9 +83,9 @@ class KnownInverses:
         )
 
 
-def _ratio(words: Words | None, known: Words) -> float | None:
+def _ratio(words: Words | None, known: Words | None) -> float | None:
     """C where words = c known, else None."""
-    if words is None or words.keys() != known.keys():
+    if words is None or known is None or words.keys() != known.keys():
         return None
     ratios = [words[word] / known[word] for word in known]
     return ratios[0] if np.allclose(ratios, ratios[0], rtol=1e-14, atol=0.0) else None
@@ -203,7 +203,7 @@ def _small_inverse(operator: SpatialOperator) -> SpatialOperator:
     return _undoing(operator, lambda x: inverse @ x, lambda x: inverse.T @ x)
 
 
-def _undoing(operator: SpatialOperator, forward: Recursion, backward: Recursion | None) -> Atom:
+def _undoing(operator: SpatialOperator, forward: Recursion, backward: Recursion) -> Atom:
     """The inverse with these recursions; its own inverse is the operator again."""
     name = str(operator) if isinstance(operator, Atom) else f"({operator})"
     return Atom(f"{name}^-1", operator.rows, operator.columns, forward, backward, undoes=operator)

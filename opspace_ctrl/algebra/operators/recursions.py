@@ -12,8 +12,8 @@ from .quantities import Quantities, transition
 
 __all__ = ["Pair", "Recursions"]
 
-# A x and A* x; None where A is symmetric. x is (n, c), the result a new array.
-Pair = tuple[Recursion, Recursion | None]
+# A x and A* x, the same function where A is symmetric. x is (n, c), the result a new array.
+Pair = tuple[Recursion, Recursion]
 
 _BODY_BLOCKS = {"M", "r", "P", "P_plus", "taubar", "Upsilon"}
 
@@ -39,8 +39,8 @@ class Recursions:
             "G": lambda: self._joint_map("G"),
             "K": lambda: self._chain("E_phi", "G"),
             "Omega": self._omega,
-            "A": lambda: (lambda x: quantities.armature[:, None] * x, None),
-            "A^-1": lambda: (lambda x: x / quantities.armature[:, None], None),
+            "A": lambda: _symmetric(lambda x: quantities.armature[:, None] * x),
+            "A^-1": lambda: _symmetric(lambda x: x / quantities.armature[:, None]),
             "B": self._pick_off,
             "J": lambda: self._chain("H", "phi", "B")[::-1],
         }
@@ -97,9 +97,9 @@ class Recursions:
         return to_bodies, to_joints
 
     def _joint_blocks(self, name: str) -> Pair:
-        return (
+        return _symmetric(
             lambda x: self._from_joints(getattr(self.quantities, name) @ self._by_joint(x))
-        ), None
+        )
 
     def _chain(self, *names: str) -> Pair:
         """The product of several operators."""
@@ -120,7 +120,7 @@ class Recursions:
     def _omega(self) -> Pair:
         inward, outward = self._chain("H", "psi")
         solve, _ = self.of("D^-1")
-        return (lambda x: outward(solve(inward(x)))), None
+        return _symmetric(lambda x: outward(solve(inward(x))))
 
     def _pick_off(self) -> Pair:
         """B: wrenches at the frames to their bodies; a frame of the world moves no body."""
@@ -154,8 +154,18 @@ class Recursions:
 
 def body_blocks(blocks: Callable[[], np.ndarray], is_symmetric: bool = True) -> Pair:
     """A block diagonal operator over bodies, blocks (N, 6, 6)."""
-    backward = None if is_symmetric else lambda x: _times(blocks().transpose(0, 2, 1), _by_body(x))
-    return (lambda x: _times(blocks(), _by_body(x))), backward
+
+    def forward(x):
+        return _times(blocks(), _by_body(x))
+
+    if is_symmetric:
+        return _symmetric(forward)
+    return forward, lambda x: _times(blocks().transpose(0, 2, 1), _by_body(x))
+
+
+def _symmetric(recursion: Recursion) -> Pair:
+    """One recursion for A and A*."""
+    return recursion, recursion
 
 
 def _by_body(x: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...dynamics import entries
 from ...dynamics.build import RobotTree
+from ...dynamics.forward_method import ForwardMethod
 from ...dynamics.functions import Wrenches, external_wrenches, result_of
 from ...errors import MethodError
 from ...model import Model
@@ -34,7 +35,7 @@ class TwoSweep:
 
     def restart(self) -> None:
         """Forget the velocities: the next step is the first of another motion."""
-        self._method = self._first
+        self._method: ForwardMethod = self._first
 
     def step(self, q, v, tau, external: Wrenches | None = None) -> np.ndarray:
         """dv/dt (nv,) for joint forces tau, by the link velocities of the step before; those at q and v are kept.

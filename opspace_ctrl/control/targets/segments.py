@@ -264,7 +264,8 @@ def minimum_jerk(
         sqrt(PEAK_ACCELERATION * distance / limits.acceleration),
         sqrt(PEAK_ACCELERATION * angle / limits.angular_acceleration),
     )
-    zero, best = np.zeros(3), (np.inf, T, None)
+    zero = np.zeros(3)
+    best: tuple[float, float, tuple[np.ndarray, np.ndarray] | None] = (np.inf, T, None)
     for stretch in (1.0, 1.2, 1.5, 2.0, 3.0):
         linear = quintic(
             now.position, now.velocity, now.acceleration, position, zero, zero, stretch * T

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...compiled.jit import prepare
+from ...compiled.workspace import Workspace
 from ...dynamics import mass_matrix
 from ...dynamics.build import RobotTree
 from ...dynamics.fields import Tree
@@ -44,7 +45,7 @@ def build_engine(
     """
     method = forward_method(model, settings.forward_method)
     chosen = _chosen_stages(settings, bool(contacts or loops))
-    layers = [Tree, method, Space] if contacts or loops else [Tree, method]
+    layers: list[type[Workspace]] = [Tree, method, Space] if contacts or loops else [Tree, method]
     stages = [stage for layer in layers for stage in layer.stages.values()]
     prepare([*stages, *chosen.values(), entries.step, entries.hold])
     tree = RobotTree(model)
@@ -145,7 +146,8 @@ def _space(
     """The operational space of the points, three rows each along the ground's axes, and of the closures."""
     model = tree.nodes.model
     select = np.hstack([axes, np.zeros((3, 3))])
-    blocks, points = [], []
+    blocks: list[Block] = []
+    points: list[np.ndarray] = []
     for contact in contacts:
         f = model.frame_index(contact.frame)
         axes_of_node = tree.nodes.axes[model.frame_body[f]]

@@ -216,12 +216,12 @@ class DartSimulator(Simulator):
             "positions": self._forces.shape,
             "velocities": self._forces.shape,
         }
-        given = (
-            {name: np.shape(state.get(name)) for name in wanted}
-            if isinstance(state, Mapping)
-            else {}
-        )
-        if given != wanted or not {"count", "pushes"} <= set(state):
+        names = {*wanted, "count", "pushes"}
+        if (
+            not isinstance(state, Mapping)
+            or not names <= set(state)
+            or wanted != {name: np.shape(state[name]) for name in wanted}
+        ):
             raise SimulationError(f"{self.model.name}: not a state that this simulator has saved")
         self._reset(state["q"], state["v"])
         # as DART itself holds them, to the last bit

@@ -45,7 +45,7 @@ class NativeSimulator(Simulator):
         self.q, self.v = _read_only(engine.tree.q), _read_only(engine.tree.v)
         self.tau, self._q_before = _read_only(engine.applied), _read_only(engine.q_start)
         self._efforts = np.zeros(engine.joints)
-        self._hold, self._held, self._is_holding = _read_only(self._efforts), None, False
+        self._hold, self._held, self._is_holding = _read_only(self._efforts), self.q.copy(), False
         self.reset()
 
     def step(self, tau) -> None:
@@ -150,7 +150,7 @@ class NativeSimulator(Simulator):
         engine.q_start, engine.v_start = q, v
         for c, loop in enumerate(self._loops):
             engine.closure_rotation[c] = relative_orientation(self.model, q, loop).ravel()
-        self._is_holding, self._held = False, None
+        self._is_holding = False
 
     def save(self) -> Mapping[str, np.ndarray]:
         """See `Simulator.save`."""
@@ -180,7 +180,7 @@ class NativeSimulator(Simulator):
         for name, value in self._state.items():
             value[...] = taken[name]
         self._count = count
-        self._is_holding, self._held = False, None
+        self._is_holding = False
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ...errors import FaultError, OpspaceError, UnknownJointError, listed, quoted
 from ...model import Model
@@ -39,7 +40,7 @@ class Fault:
         side: state, command or both, for faults of the bus; else "".
         joints: Names, empty for all, for faults of sensors and drives.
         frame: For pushes and masses; else "".
-        values: Numbers or triples by name, those left out at their neutral value.
+        values: Numbers, or triples where `KINDS` says so, by name; those left out at their neutral value.
     """
 
     kind: str
@@ -48,7 +49,7 @@ class Fault:
     side: str = ""
     joints: tuple[str, ...] = ()
     frame: str = ""
-    values: Mapping[str, float | tuple[float, ...]] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def end(self) -> float:

@@ -326,15 +326,15 @@ class Plant:
         self._log.row(**self._row)
         self._row = None
         if self._log.is_due():
-            self._flush()
+            self._flush(self._log)
 
-    def _flush(self) -> None:
-        self._log.flush(self.counters, [activity.record() for activity in self.timetable.all])
+    def _flush(self, log: Log) -> None:
+        log.flush(self.counters, [activity.record() for activity in self.timetable.all])
 
     def close(self) -> None:
         """Write the rest of the log; call it at the end of every run."""
         if self._log is not None:
             self._write_row()
-            self._flush()
+            self._flush(self._log)
             self._log.close()
             self._log = None

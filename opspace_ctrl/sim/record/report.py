@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -200,7 +201,7 @@ def _torque(run: Run) -> dict:
 
 def _judged(name: str, limit: float, report: Mapping) -> dict:
     """A limit with what was reached; what was not measured is not kept."""
-    reached = report
+    reached: Any = report
     for key in LIMITS[name].at:
         reached = reached.get(key)
     return {
