@@ -34,7 +34,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 demo: $(CORE)
 	@mkdir -p build
-	$(DEMO_PATH) $(BIN)/opspace demo --plot build/demo.png
+	$(DEMO_PATH) $(BIN)/opspace demo --plot build/demo.png --force
 
 # Computing shares the cores, compiled and then, on a small robot, as plain Python; what runs ROS nodes comes after it,
 # one test at a time.

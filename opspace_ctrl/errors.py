@@ -96,6 +96,10 @@ class LogError(OpspaceError):
     """The folder with the log of a simulated run cannot be written, or does not hold one."""
 
 
+class OutputError(OpspaceError):
+    """A result cannot be written, or something that is not ours is in its way."""
+
+
 class ExpressionError(OpspaceError):
     """An operator expression cannot be read or evaluated; the place is marked where it is known."""
 

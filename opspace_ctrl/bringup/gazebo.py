@@ -89,7 +89,7 @@ def _new_files(request: Request, ros2_control: bool) -> Path:
         if request["out"]
         else request.scratch / "gazebo"
     )
-    write_files(model, settings, out)
+    write_files(model, settings, out, inputs=(request.robot, request.params_file))
     return out
 
 

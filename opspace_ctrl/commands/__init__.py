@@ -10,15 +10,19 @@ Every module is imported to print `opspace --help`, so what takes long to import
 
 from __future__ import annotations
 
+import argparse
+
 from ..errors import OpspaceError
-from ..writable import why_not_writable
 
 
 class CommandError(OpspaceError):
-    """A command cannot do what it was asked for: a missing extra, a file that cannot be written."""
+    """A command cannot do what it was asked for: a missing extra, arguments that contradict each other."""
 
 
-def ensure_writable(path: str) -> None:
-    """Raise CommandError, before any work is done, if a result could not be written there."""
-    if reason := why_not_writable(path):
-        raise CommandError(f"cannot write {path!r}: {reason}")
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """--force, for every command that writes files."""
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace files that exist, and use a folder that this command did not make",
+    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import CommandError
 from ._bench_notes import counts
 from ._bench_tables import contestants
+from ._figure import save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +43,7 @@ TITLES = {
 POINTS: dict[str, Any] = {"textcoords": "offset points", "color": INK}
 
 
-def draw(report: dict[str, Any], path: str) -> None:
+def draw(report: dict[str, Any], path: str, force: bool) -> None:
     """Write the picture; the ending of `path` chooses the format.
 
     Raises:
@@ -91,10 +92,7 @@ def draw(report: dict[str, Any], path: str) -> None:
             _lines(axes, shapes[shape], TITLES.get(shape, shape))
         handles, labels = axes.get_legend_handles_labels()
         part.legend(handles, labels, loc="outside right center", frameon=False, fontsize=9)
-    try:
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise CommandError(f"cannot write {path!r}: {error}") from None
+    save(figure, path, force)
 
 
 def _bars(axes: Axes, report: dict[str, Any], name: str, is_first: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import socket
 import tempfile
 from pathlib import Path
@@ -26,8 +27,10 @@ def free_domain() -> tuple[int, IO[str]]:
     """
     for domain in DOMAINS:
         try:
-            file = open(Path(tempfile.gettempdir()) / f"ros_domain_{domain}.lock", "w")
-        except OSError:  # it belongs to another user
+            file = open(
+                Path(tempfile.gettempdir()) / f"ros_domain_{domain}.lock", "a", opener=_not_by_link
+            )
+        except OSError:  # it belongs to another user, or is no file
             continue
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -39,6 +42,11 @@ def free_domain() -> tuple[int, IO[str]]:
     raise CommandError(
         f"all ROS domains from {DOMAINS.start} to {DOMAINS.stop - 1} are in use: set ROS_DOMAIN_ID"
     )
+
+
+def _not_by_link(path: str, flags: int) -> int:
+    """Everybody may put something there, so nothing is emptied and no link is followed."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
 
 
 def _is_inhabited(domain: int) -> bool:

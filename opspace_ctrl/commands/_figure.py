@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import CommandError, ensure_writable
+from ..writing import check_output, new_file
+from . import CommandError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,19 +21,21 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), dpi=150, layout="constrained")
 
 
-def ensure_drawable(path: str) -> None:
-    """Raise CommandError, before any work is done, if no picture could be written there."""
+def ensure_drawable(path: str, force: bool) -> None:
+    """Raise CommandError or OutputError, before any work is done, if no picture could be written there."""
     valid = new_figure(1, 1).canvas.get_supported_filetypes()
-    ensure_writable(path)
-    if Path(path).suffix.lower().lstrip(".") not in valid:
+    check_output(path, force)
+    if _ending(path) not in valid:
         raise CommandError(
             f"cannot write {path!r}: its ending must be one of {', '.join(sorted(valid))}"
         )
 
 
-def save(figure: Figure, path: str) -> None:
-    """Write the picture; the ending of `path` chooses the format. CommandError if it cannot be written."""
-    try:
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise CommandError(f"cannot write {path!r}: {error}") from None
+def save(figure: Figure, path: str, force: bool) -> None:
+    """Write the picture; the ending of `path` chooses the format. OutputError if it cannot be written."""
+    with new_file(path, force) as file:
+        figure.savefig(file, format=_ending(path))
+
+
+def _ending(path: str) -> str:
+    return Path(path).suffix.lower().lstrip(".")

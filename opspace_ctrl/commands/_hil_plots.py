@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..sim.record.report import on_schedule
-from ._figure import new_figure, save
+from ._figure import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,12 +22,15 @@ PICTURES = ("timing.png", "tracking.png", "torque.png", "faults.png")
 MAX_POINTS = 4000  # of a curve; more only make the file large
 
 
-def draw(run: Run, report: Mapping, tracking: Mapping[str, np.ndarray], folder: Path) -> list[str]:
-    """Write the PICTURES; their names. CommandError without matplotlib."""
+def draw(run: Run, report: Mapping, tracking: Mapping[str, np.ndarray]) -> dict[str, bytes]:
+    """The PICTURES by their names. CommandError without matplotlib."""
     run = run.until(report["asked_seconds"])
+    drawn = {}
     for name, picture in zip(PICTURES, (_timing, _tracking, _torque, _faults)):
-        save(picture(run, report, tracking), str(folder / name))
-    return list(PICTURES)
+        file = io.BytesIO()
+        picture(run, report, tracking).savefig(file, format="png")
+        drawn[name] = file.getvalue()
+    return drawn
 
 
 def _thinned(*columns: np.ndarray) -> list[np.ndarray]:

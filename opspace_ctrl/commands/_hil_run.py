@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..writing import OutputFolder
 from . import CommandError
 from ._interrupt import Interruption
 from ._processes import Process, Processes, local_graph
@@ -48,7 +49,7 @@ def run_hardware(
     controller: Sequence[str],
     seconds: float,
     patience: float,
-    folder: Path,
+    folder: OutputFolder,
     stop: Interruption,
     tell: Callable[[str, float], None],
 ) -> Outcome:
@@ -58,7 +59,7 @@ def run_hardware(
         values: The simulator's parameters.
         controller: A program and its arguments, or nothing if somebody else starts one.
         patience: How long the run may stand still [s].
-        folder: For the parameters and the outputs of the processes.
+        folder: For the parameters and the outputs of the processes, simulator.yaml and *.txt.
         stop: Ends it early.
         tell: Called with what happens and how far the run has come [s].
 
@@ -66,7 +67,7 @@ def run_hardware(
         CommandError: The simulator or the controller cannot be started, or the simulator fails.
     """
     environment = local_graph() if controller else dict(os.environ)
-    with _Environment(environment), Processes(folder) as processes:
+    with _Environment(environment), Processes(folder.path) as processes:
         argv = [
             sys.executable,
             "-m",
@@ -75,6 +76,8 @@ def run_hardware(
             "--params-file",
             str(_parameter_file(values, folder)),
         ]
+        for name in ("simulator", "controller") if controller else ("simulator",):
+            folder.place(f"{name}.txt")
         simulator = processes.start("simulator", argv, environment)
         peer = processes.start("controller", controller, environment) if controller else None
         return _follow(simulator, peer, Path(values["log"]), seconds, patience, stop, tell)
@@ -147,15 +150,14 @@ def controller_words(line: str) -> list[str]:
     return words
 
 
-def _parameter_file(values: Mapping[str, Any], folder: Path) -> Path:
+def _parameter_file(values: Mapping[str, Any], folder: OutputFolder) -> Path:
     """A ROS 2 parameter file with these values."""
     import yaml
 
-    path = folder / "simulator.yaml"
     # ROS has no type for an empty list
     filled = {name: value for name, value in values.items() if value != []}
-    path.write_text(yaml.safe_dump({SIMULATOR: {"ros__parameters": filled}}), encoding="utf-8")
-    return path
+    text = yaml.safe_dump({SIMULATOR: {"ros__parameters": filled}})
+    return folder.write({"simulator.yaml": text})[0]
 
 
 class _Environment:

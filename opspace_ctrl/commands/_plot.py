@@ -40,7 +40,7 @@ MAX_NAMED = 12  # bodies; with more only the tips and the task bodies are named
 MAX_GRID = 60  # coordinates; with more the lines between the cells would hide them
 
 
-def draw(model: Model, frames: Sequence[str], patterns: Patterns, path: str) -> None:
+def draw(model: Model, frames: Sequence[str], patterns: Patterns, path: str, force: bool) -> None:
     """Write the picture; the ending of `path` chooses the format.
 
     Raises:
@@ -55,7 +55,7 @@ def draw(model: Model, frames: Sequence[str], patterns: Patterns, path: str) -> 
     colours = _limb_colours(model)
     _draw_graph(graph, model, frames, colours)
     _draw_patterns(matrices, model, frames, patterns, colours)
-    save(figure, path)
+    save(figure, path, force)
 
 
 def _limb_colours(model: Model) -> list[str]:

@@ -37,7 +37,7 @@ class Process:
     ) -> None:
         self.name, self.path = name, path
         try:
-            with open(path, "wb") as output:
+            with open(path, "xb") as output:
                 self._process = subprocess.Popen(
                     argv,
                     env=environment,

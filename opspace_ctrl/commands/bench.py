@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import CommandError, ensure_writable
+from ..writing import check_output, new_file
+from . import CommandError, add_force
 from ._interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="measure nothing: show and draw what --json wrote",
     )
     parser.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
+    add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -85,22 +87,22 @@ def run(args: argparse.Namespace) -> int:
     if args.earlier:
         _refuse_measuring(args)
     if args.plot:
-        ensure_drawable(args.plot)
+        ensure_drawable(args.plot, args.force)
     if args.json:
-        ensure_writable(args.json)
+        check_output(args.json, args.force)
     report = _read(args.earlier) if args.earlier else _measure(args)
     out = console()
     if any(report.get(part) for part in PARTS):
         for part in tables(report, out.width, args.markdown):
             out.print(part)
     if args.json:
-        _write(args.json, report)
+        _write(args.json, report, args.force)
         out.print(f"written: {args.json}")
     failed, interrupted = report.get("failed", {}), report.get("interrupted", False)
     if args.plot and (report["robots"] or report.get("growth") or not (failed or interrupted)):
         from opspace_ctrl.commands._bench_plot import draw
 
-        draw(report, args.plot)
+        draw(report, args.plot, args.force)
         out.print(f"drawn: {args.plot}")
     if args.earlier:
         return 0
@@ -186,11 +188,9 @@ def _read(path: str) -> dict:
     return report
 
 
-def _write(path: str, report: dict) -> None:
-    try:
-        Path(path).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"cannot write {path!r}: {error}") from None
+def _write(path: str, report: dict, force: bool) -> None:
+    with new_file(path, force) as file:
+        file.write(json.dumps(report, indent=1).encode() + b"\n")
 
 
 def _positive(text: str) -> int:

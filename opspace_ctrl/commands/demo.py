@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..data import shipped_path
+from . import add_force
 from ._interrupt import INTERRUPTED, Interruption
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plot", metavar="FILE.png", help="draw the path, the errors, the torques and the timing"
     )
+    add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,7 +49,7 @@ def _shown(args: argparse.Namespace, stop: Interruption) -> None:
     from opspace_ctrl.commands._figure import ensure_drawable
 
     if args.plot:
-        ensure_drawable(args.plot)
+        ensure_drawable(args.plot, args.force)
     out, scenario = console(), SCENARIOS[args.robot]
     has_ros = _has_ros()
     follow, delay_name, how = _way(has_ros, args.no_ros)
@@ -65,7 +67,7 @@ def _shown(args: argparse.Namespace, stop: Interruption) -> None:
     if args.plot:
         from opspace_ctrl.commands._demo.picture import draw
 
-        draw(record, delay_name, args.plot)
+        draw(record, delay_name, args.plot, args.force)
         out.print(f"drawn: {args.plot}")
     _say_what_next(out, scenario.robot, has_ros)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import listed
-from . import CommandError, _robot
+from . import CommandError, _robot, add_force
 
 if TYPE_CHECKING:
     from opspace_ctrl.model import Model
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         metavar="DIR",
         required=True,
-        help="folder for the files; made if it does not exist",
+        help="folder for the files: a new one, an empty one, or one that this command made",
     )
     parser.add_argument(
         "--gazebo",
@@ -61,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--world", metavar="NAME", default="opspace", help="name of the world (default: opspace)"
     )
     parser.add_argument("--no-ground", action="store_true", help="no ground plane")
+    add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,7 +85,8 @@ def run(args: argparse.Namespace) -> int:
         options["folder"] = Path(args.robot).parent
     folder = Path(args.out)
     settings = world_settings(model, simulator | _asked_for(args, simulator, model), **options)
-    paths, notes = write_files(model, settings, folder)
+    inputs = (args.robot, args.params or "")
+    paths, notes = write_files(model, settings, folder, args.force, inputs)
     out = console()
     told = [*(f"written: {path}" for path in paths), *(f"note: {note}" for note in notes)]
     for line in [*told, *_how_to_start(args, folder)]:

@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import CommandError, _robot
+from ..writing import OutputFolder
+from . import CommandError, _robot, add_force
 from ._interrupt import INTERRUPTED, Interruption
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from opspace_ctrl.commands._hil_run import Outcome
 
 KEPT, BROKEN = 0, 1
+# What a run leaves in its folder, beside the pictures.
+REPORT, ROBOT, LOG = "report.json", "robot.urdf", "log"
+PROCESS_FILES = ("simulator.yaml", "simulator.txt", "controller.txt")
 # The options that state a limit, with their units; sim/record/report.py says what they are compared with.
 LIMITS = {
     "max_torque": ("NM", "the largest effort commanded on any joint [Nm or N]"),
@@ -63,7 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--report",
         metavar="DIR",
         default="hil_report",
-        help="folder for report.json, plots and outputs (default hil_report)",
+        help="folder for report.json, plots and outputs: a new one, an empty one, or one that this command made "
+        "(default hil_report)",
     )
     parser.add_argument(
         "--record", metavar="FILE.mcap", help="write the run as an MCAP bag with ROS 2 messages"
@@ -100,6 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{name.replace('_', '-')}", metavar=unit, type=float, help=f"limit: {text}"
         )
+    add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -113,13 +119,14 @@ def _tested(args: argparse.Namespace, stop: Interruption) -> int:
     from opspace_ctrl.commands._console import console
     from opspace_ctrl.commands._hil_run import controller_words, ensure_ros, run_hardware
 
-    folder, out = Path(args.report).absolute(), console()
+    out = console()
     ensure_ros()
     controller = controller_words(args.controller)
     _check_record(args)
-    values = _simulator_values(args, folder)
+    values, description = _simulator_values(args)
     if stop.requested:
         return INTERRUPTED
+    folder = _report_folder(args, description)
     print(f"opspace hil: {args.robot} for {args.seconds:g} s, report in {args.report}", flush=True)
     if not controller:
         domain = os.environ.get("ROS_DOMAIN_ID", "0")
@@ -128,25 +135,33 @@ def _tested(args: argparse.Namespace, stop: Interruption) -> int:
             f"for, {args.patience:g} s at most",
             flush=True,
         )
-    _forget_older_run(folder)
     with _Progress(out, args.seconds) as tell:
         outcome = run_hardware(values, controller, args.seconds, args.patience, folder, stop, tell)
     return _reported(args, folder, outcome, stop, out)
 
 
-def _forget_older_run(folder: Path) -> None:
-    """Remove what another run has left in the folder: nothing of it may pass for a result of this one."""
-    import shutil
+def _report_folder(args: argparse.Namespace, description: str) -> OutputFolder:
+    """The folder of the report, with the robot's description if it has one and with nothing of an older run.
 
+    Raises:
+        OutputError: Something in it is not ours.
+    """
     from opspace_ctrl.commands._hil_plots import PICTURES
+    from opspace_ctrl.sim.record.log import log_folder
 
-    shutil.rmtree(folder / "log", ignore_errors=True)
-    for name in ("report.json", *PICTURES):
-        (folder / name).unlink(missing_ok=True)
+    names = (REPORT, ROBOT, *PICTURES, *PROCESS_FILES)
+    inputs = (args.robot, args.params or "", args.faults)
+    folder = OutputFolder(args.report, "opspace hil", names, args.force, inputs)
+    log = log_folder(folder.path / LOG, args.force)  # both are asked before either is touched
+    folder.claim()
+    log.claim()
+    if description:
+        folder.write({ROBOT: description})
+    return folder
 
 
-def _simulator_values(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """The parameters of the simulator, checked before anything is started."""
+def _simulator_values(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    """The parameters of the simulator, checked before anything starts, and the robot's URDF unless it is shipped."""
     from opspace_ctrl.model.source import ROBOTS
     from opspace_ctrl.parameters import checked
     from opspace_ctrl.sim.plant.faults import load_faults
@@ -157,28 +172,24 @@ def _simulator_values(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     model = _robot.load(args)
     faults = str(Path(args.faults).absolute()) if args.faults else ""
     load_faults(faults).check(model)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if args.robot not in ROBOTS:  # with the arguments of a xacro filled in
-            (folder / "robot.urdf").write_text(str(model.source), encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"cannot write the report {args.report!r}: {error}") from None
+    folder = Path(args.report).absolute()
     values = (
         _file_values(args)
         | _set_values(args.set)
         | {
-            "robot": args.robot if args.robot in ROBOTS else str(folder / "robot.urdf"),
+            "robot": args.robot if args.robot in ROBOTS else str(folder / ROBOT),
             "mode": args.mode,
             "faults": faults,
             "seed": args.seed,
-            "log": str(folder / "log"),
+            "log": str(folder / LOG),
             "autostart": True,
         }
     )
     if args.base:
         values["base"] = args.base
     checked(SIMULATOR_TABLE, values)
-    return values
+    # with the arguments of a xacro filled in
+    return values, "" if args.robot in ROBOTS else str(model.source)
 
 
 def _file_values(args: argparse.Namespace) -> dict[str, Any]:
@@ -218,7 +229,7 @@ def _check_record(args: argparse.Namespace) -> None:
     if args.record:
         from opspace_ctrl.sim.record.bag import check_recording
 
-        check_recording(args.record)
+        check_recording(args.record, args.force)
 
 
 class _Progress:
@@ -257,12 +268,16 @@ class _Progress:
 
 
 def _reported(
-    args: argparse.Namespace, folder: Path, outcome: Outcome, stop: Interruption, out: Console
+    args: argparse.Namespace,
+    folder: OutputFolder,
+    outcome: Outcome,
+    stop: Interruption,
+    out: Console,
 ) -> int:
     """Write the report, the plots and the bag; the exit code."""
     from opspace_ctrl.errors import LogError
     from opspace_ctrl.sim.record.log import read_log
-    from opspace_ctrl.sim.record.report import make_report, write_report
+    from opspace_ctrl.sim.record.report import make_report, report_text
 
     limits = {name: getattr(args, name) for name in LIMITS if getattr(args, name) is not None}
     context = {
@@ -273,24 +288,23 @@ def _reported(
         "stood_still": outcome.stood_still,
     }
     try:
-        run = read_log(folder / "log")
+        run = read_log(folder.path / LOG)
     except LogError:
         if not outcome.is_interrupted:
-            out.print(f"nothing was simulated{_reason(outcome, folder)}")
+            out.print(f"nothing was simulated{_reason(outcome, folder.path)}")
         return BROKEN
     report = make_report(run, args.seconds, outcome.tracking, limits, context)
-    path = write_report(report, folder)
+    (path,) = folder.write({REPORT: report_text(report)})
     if outcome.is_interrupted:
         return INTERRUPTED
     _print_report(report, out)
     if outcome.stood_still or outcome.controller_code is not None:
-        out.print(_reason(outcome, folder).removeprefix(": "))
+        out.print(_reason(outcome, folder.path).removeprefix(": "))
     if args.record and not stop.requested:
         from opspace_ctrl.sim.record.bag import write_bag
 
-        out.print(
-            f"recorded: {write_bag(run, args.record, outcome.tracking)} messages in {args.record}"
-        )
+        count = write_bag(run, args.record, outcome.tracking, args.force)
+        out.print(f"recorded: {count} messages in {args.record}")
     if not stop.requested:
         _draw(run, report, outcome, folder, out)
     out.print(f"report: {path}")
@@ -336,12 +350,13 @@ def _print_report(report: dict, out: Console) -> None:
     out.print(table)
 
 
-def _draw(run, report: dict, outcome: Outcome, folder: Path, out: Console) -> None:
+def _draw(run, report: dict, outcome: Outcome, folder: OutputFolder, out: Console) -> None:
     from opspace_ctrl.commands._hil_plots import draw
 
     try:
-        drawn = draw(run, report, outcome.tracking, folder)
+        drawn = draw(run, report, outcome.tracking)
     except CommandError as error:
         out.print(f"no plots: {error}")
         return
+    folder.write(drawn)
     out.print(f"drawn: {', '.join(drawn)}")

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from . import _robot
+from . import _robot, add_force
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.png",
         help="draw the connectivity graph and the patterns of H, L and J (also .pdf, .svg)",
     )
+    add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from opspace_ctrl.commands._patterns import sparsity
 
     if args.plot:
-        ensure_drawable(args.plot)
+        ensure_drawable(args.plot, args.force)
     model = _robot.load(args)
     frames = _robot.task_frames(args, model)
     patterns = sparsity(model, frames)
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     if args.plot:
         from opspace_ctrl.commands._plot import draw
 
-        draw(model, frames, patterns, args.plot)
+        draw(model, frames, patterns, args.plot, args.force)
         out.print(f"drawn: {args.plot}")
     return 0
 

@@ -19,7 +19,7 @@ from .xml import SDF_VERSION, add, document, xml_text
 __all__ = [
     "BRIDGE_FILE",
     "CONTROLLERS_FILE",
-    "MARK",
+    "NAMES",
     "TOPICS_FILE",
     "URDF_FILE",
     "WORLD_FILE",
@@ -27,9 +27,19 @@ __all__ = [
 ]
 
 WORLD_FILE, URDF_FILE, TOPICS_FILE = "world.sdf", "robot.urdf", "ros_gz_bridge.yaml"
+MODEL_FILE, CONFIG_FILE = "model.sdf", "model.config"
 # One of these, by whether ros2_control is asked for.
 BRIDGE_FILE, CONTROLLERS_FILE = "bridge_node.yaml", "controllers.yaml"
-MARK = "# written by `opspace gazebo`; the next run into this folder replaces it\n"  # first line of YAML files
+NAMES = (
+    WORLD_FILE,
+    URDF_FILE,
+    TOPICS_FILE,
+    MODEL_FILE,
+    CONFIG_FILE,
+    BRIDGE_FILE,
+    CONTROLLERS_FILE,
+)  # all that are ever written
+FIRST_LINE = "# written by `opspace gazebo`\n"  # of YAML files
 
 
 def gazebo_files(
@@ -67,11 +77,13 @@ def gazebo_files(
     else:
         add_force_systems(robot, settings.generation)
         parameters = bridge.bridge_node_parameters(model, robot, settings, floating)
-        files[BRIDGE_FILE] = MARK + bridge.parameter_file(parameters)
-    files[TOPICS_FILE] = MARK + bridge.topic_file(bridge.bridged_topics(robot, settings, floating))
+        files[BRIDGE_FILE] = FIRST_LINE + bridge.parameter_file(parameters)
+    files[TOPICS_FILE] = FIRST_LINE + bridge.topic_file(
+        bridge.bridged_topics(robot, settings, floating)
+    )
     files[WORLD_FILE] = document(world_sdf(model, robot, settings))
-    files["model.sdf"] = document(robot.element)
-    files["model.config"] = _model_config(robot.name)
+    files[MODEL_FILE] = document(robot.element)
+    files[CONFIG_FILE] = _model_config(robot.name)
     return files, robot.notes
 
 
@@ -96,7 +108,7 @@ def _with_ros2_control(
     start = {joint: float(position) for joint, position in zip(robot.joints, positions)}
     written = ros2_control.controllers(settings.commanded(model), round(1.0 / settings.step))
     return {
-        CONTROLLERS_FILE: MARK + yaml.safe_dump(written, sort_keys=False, width=120),
+        CONTROLLERS_FILE: FIRST_LINE + yaml.safe_dump(written, sort_keys=False, width=120),
         URDF_FILE: ros2_control.urdf_with_hardware(str(model.source), generation.hardware, start),
     }
 
@@ -104,6 +116,6 @@ def _with_ros2_control(
 def _model_config(name: str) -> str:
     config = Element("model")
     add(config, "name", name)
-    add(config, "sdf", "model.sdf", version=SDF_VERSION)
+    add(config, "sdf", MODEL_FILE, version=SDF_VERSION)
     add(config, "description", "written by `opspace gazebo`")
     return xml_text(config)

@@ -15,12 +15,13 @@ from opspace_ctrl.bringup.plan import plan
 from opspace_ctrl.cli import main
 from opspace_ctrl.model.source import robot_text
 from opspace_ctrl.parameter_file import node_parameters
+from opspace_ctrl.writing import MARK
 
 WRITTEN = {"world.sdf", "model.sdf", "model.config", "robot.urdf", "ros_gz_bridge.yaml"}
 
 
 def written(folder):
-    return {path.name for path in folder.iterdir()}
+    return {path.name for path in folder.iterdir()} - {MARK}
 
 
 def bridge(folder):
@@ -182,10 +183,44 @@ def test_a_second_run_into_the_folder_leaves_nothing_of_the_first(first, second,
     assert written(tmp_path) == WRITTEN | {stays}
 
 
-def test_a_file_that_somebody_else_has_written_stays(tmp_path):
+def test_a_file_that_somebody_else_has_written_stays(tmp_path, capsys):
     (tmp_path / "controllers.yaml").write_text("mine: 1\n")
-    assert main(["gazebo", "arm7", "--out", str(tmp_path)]) == 0
+    assert main(["gazebo", "arm7", "--out", str(tmp_path)]) == 2
+    assert "'controllers.yaml' is in the way" in capsys.readouterr().err
+    assert main(["gazebo", "arm7", "--out", str(tmp_path), "--force"]) == 0
+    assert written(tmp_path) == WRITTEN | {"bridge_node.yaml", "controllers.yaml"}
     assert (tmp_path / "controllers.yaml").read_text() == "mine: 1\n"
+
+
+@pytest.mark.parametrize("options", [[], ["--force"]])
+def test_the_robots_own_file_is_not_overwritten(options, tmp_path, capsys):
+    urdf = tmp_path / "robot.urdf"
+    urdf.write_text(robot_text("arm7"))
+    command = ["gazebo", str(urdf), "--out", str(tmp_path), "--ros2-control", *options]
+    assert main(command) == 2
+    assert "'robot.urdf' in it is read by this command" in capsys.readouterr().err
+    assert urdf.read_text() == robot_text("arm7") and written(tmp_path) == {"robot.urdf"}
+
+
+def test_a_link_in_the_folder_is_not_followed(tmp_path, capsys):
+    folder, precious = tmp_path / "out", tmp_path / "precious"
+    assert main(["gazebo", "arm7", "--out", str(folder)]) == 0
+    precious.write_text("mine")
+    (folder / "world.sdf").unlink()
+    (folder / "world.sdf").symlink_to(precious)
+    assert main(["gazebo", "arm7", "--out", str(folder)]) == 2
+    assert "'world.sdf' is in the way" in capsys.readouterr().err
+    assert main(["gazebo", "arm7", "--out", str(folder), "--force"]) == 0
+    assert precious.read_text() == "mine" and "<sdf" in (folder / "world.sdf").read_text()
+
+
+def test_a_world_that_was_edited_is_not_lost(tmp_path, capsys):
+    assert main(["gazebo", "arm7", "--out", str(tmp_path / "out")]) == 0
+    world = tmp_path / "out" / "world.sdf"
+    world.write_text(world.read_text() + "<!-- mine -->")
+    assert main(["gazebo", "arm7", "--out", str(tmp_path / "out")]) == 2
+    assert "changed since opspace gazebo wrote it" in capsys.readouterr().err
+    assert world.read_text().endswith("<!-- mine -->")
 
 
 def test_a_joint_and_the_base_begin_where_they_are_told(tmp_path):

@@ -14,6 +14,7 @@ from opspace_ctrl.cli import main
 from opspace_ctrl.commands import CommandError, _processes
 from opspace_ctrl.commands._interrupt import Interruption
 from opspace_ctrl.commands._processes import Processes, local_graph
+from opspace_ctrl.model.source import robot_text
 
 SLEEPER = "import time; print('here', flush=True); time.sleep(1000)"
 STUBBORN = (
@@ -56,12 +57,16 @@ def is_alive(pid):
         (["arm7", "--set", "stepp:=0.001"], "stepp"),
         (["arm7", "--set", "step:=7"], "step"),
         (["arm7", "--set", "mode:=fast"], "--set 'mode:=fast': mode is chosen by --mode"),
-        (["arm7", "--report", "bad.yaml/report"], "cannot write the report 'bad.yaml/report'"),
+        (["arm7", "--report", "bad.yaml/report"], "cannot write into 'bad.yaml/report': "),
+        (["arm7", "--report", "mine"], "cannot write into 'mine': 'report.json' is in the way "),
+        (["arm7", "--report", "."], "cannot write into '.': 'bad.yaml' is in the way "),
+        (["mine/robot.urdf", "--report", "mine", "--force"], "'robot.urdf' in it is read"),
+        (["arm7", "--record", "bad.yaml"], "cannot write 'bad.yaml': it exists (--force "),
         (
             ["arm7", "--record", "missing/run.mcap"],
-            "cannot write the bag 'missing/run.mcap': its folder does not exist",
+            "cannot write 'missing/run.mcap': its folder does not exist",
         ),
-        (["arm7", "--record", "."], "cannot write the bag '.': it is a folder"),
+        (["arm7", "--record", "."], "cannot write '.': it is a folder"),
         (
             ["arm7", "--controller", "no_such_program --fast"],
             "--controller 'no_such_program --fast': no such program",
@@ -76,6 +81,11 @@ def test_a_wrong_argument_is_one_line_before_anything_starts(
     monkeypatch.chdir(tmp_path)
     Path("bad.yaml").write_text("- {kind: lag}")
     Path("elbow.yaml").write_text("- {kind: freeze, joints: elbow}")
+    Path("mine/log").mkdir(parents=True)
+    for name in ("mine/log/build.log", "mine/report.json", "mine/simulator.yaml"):
+        Path(name).write_text("mine")
+    Path("mine/robot.urdf").write_text(robot_text("arm7"))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     try:
         code = main(["hil", *argv])
@@ -84,7 +94,7 @@ def test_a_wrong_argument_is_one_line_before_anything_starts(
     assert code == 2
     out, err = capsys.readouterr()
     assert words in err and err.count("\n") == 1 and out == ""
-    assert not list(tmp_path.rglob("simulator.txt"))
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     assert handlers == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
 
 

@@ -19,6 +19,7 @@ from mcap_ros2.decoder import DecoderFactory
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.sim.plant.fault_kinds import KINDS
 from opspace_ctrl.sim.record.log import progress
+from opspace_ctrl.writing import OutputFolder
 
 OPSPACE = [sys.executable, "-m", "opspace_ctrl.cli"]
 # Not the shipped stiffness: with it and the torque rate limit a loss of communication ends in large swings.
@@ -35,8 +36,7 @@ class Hil:
     """A running `opspace hil`; all its processes carry a mark in their environment."""
 
     def __init__(self, folder: Path, *arguments: str, environment=os.environ):
-        self.mark, self.folder, self.path = uuid.uuid4().hex, folder, folder / "hil.txt"
-        folder.mkdir(exist_ok=True)
+        self.mark, self.folder, self.path = uuid.uuid4().hex, folder, folder.with_suffix(".txt")
         command = [
             *OPSPACE,
             "hil",
@@ -69,7 +69,8 @@ class Hil:
 
     def output(self) -> str:
         texts = [
-            path.read_text(errors="replace")[-3000:] for path in sorted(self.folder.glob("*.txt"))
+            path.read_text(errors="replace")[-3000:]
+            for path in [self.path, *sorted(self.folder.glob("*.txt"))]
         ]
         return "\n---\n".join(texts)
 
@@ -238,9 +239,9 @@ def test_an_interrupt_at_any_moment_of_the_start_ends_everything_and_returns_130
 def test_a_controller_that_fails_is_told_with_its_last_words_and_not_with_an_older_report(
     hil, tmp_path
 ):
-    older = tmp_path / "run" / "report.json"
-    older.parent.mkdir()
-    older.write_text('{"summary": "all limits kept", "kept": true}')
+    (older,) = OutputFolder(tmp_path / "run", "opspace hil", ["report.json"]).write(
+        {"report.json": '{"summary": "all limits kept", "kept": true}'}
+    )
     failing = f"{sys.executable} -c 'print(\"no torque today\"); raise SystemExit(3)'"
     run = hil("run", "--controller", failing, "--mode", "lockstep", "--seconds", "1")
     assert run.code() == 1

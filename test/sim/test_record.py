@@ -9,7 +9,7 @@ from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 
 from opspace_ctrl import load_robot
-from opspace_ctrl.errors import LogError
+from opspace_ctrl.errors import LogError, OutputError
 from opspace_ctrl.sim.plant.faults import load_faults
 from opspace_ctrl.sim.plant.plant import Plant
 from opspace_ctrl.sim.record.bag import check_recording, write_bag
@@ -128,9 +128,9 @@ def test_a_floating_base_is_recorded_as_odometry_and_read_by_rclpy(tmp_path):
 
 
 def test_a_bag_that_cannot_be_written_is_named(recorded, tmp_path):
-    with pytest.raises(LogError, match="cannot write the bag"):
+    with pytest.raises(OutputError, match="cannot write"):
         write_bag(recorded[0], tmp_path)
-    with pytest.raises(LogError, match="its folder does not exist"):
+    with pytest.raises(OutputError, match="its folder does not exist"):
         check_recording(tmp_path / "missing" / "run.mcap")
 
 

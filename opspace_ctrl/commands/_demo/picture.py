@@ -11,7 +11,7 @@ from .scenario import SECONDS
 __all__ = ["draw"]
 
 
-def draw(record: Record, delay_name: str, path: str) -> None:
+def draw(record: Record, delay_name: str, path: str, force: bool) -> None:
     """Write the picture of a run; `delay_name` says what the delays are."""
     figure = new_figure(13, 7.5)
     figure.suptitle(f"{record.model.name}: {record.scenario.story}")
@@ -19,7 +19,7 @@ def draw(record: Record, delay_name: str, path: str) -> None:
     _errors(figure.add_subplot(2, 2, 2), record)
     _torques(figure.add_subplot(2, 2, 3), record)
     _delays(figure.add_subplot(2, 2, 4), record, delay_name)
-    save(figure, path)
+    save(figure, path, force)
 
 
 def _path(axes, record: Record) -> None:

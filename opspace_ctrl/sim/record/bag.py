@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LogError, quoted
-from ...writable import why_not_writable
+from ...errors import LogError
+from ...writing import check_output, new_file
 from .log import Run
 from .message_definitions import schema_text
 from .report import on_schedule
@@ -27,42 +27,45 @@ INFO, WARN = 20, 30
 TOLD = ("fault", "start", "reset")  # the other events are warnings
 
 
-def write_bag(run: Run, path: str | Path, tracking: Mapping[str, np.ndarray] | None = None) -> int:
+def write_bag(
+    run: Run,
+    path: str | Path,
+    tracking: Mapping[str, np.ndarray] | None = None,
+    force: bool = False,
+) -> int:
     """Write the bag; the number of messages.
 
     Args:
         run: The log of the run.
         path: The file, by custom *.mcap.
         tracking: For every topic rows (wall time [s], error (6,): linear, angular).
+        force: Replace a file that exists.
 
     Raises:
-        LogError: mcap-ros2-support is missing, or the file cannot be written.
+        LogError: mcap-ros2-support is missing.
+        OutputError: the file exists, or cannot be written.
     """
     writer_class, count, schemas = _writer_class(), 0, {}
-    try:
-        with open(path, "wb") as file, writer_class(file) as writer:
-            for time, topic, kind, content in merge(
-                _states(run),
-                _errors(run, tracking or {}),
-                _events(run),
-                key=lambda message: message[0],
-            ):
-                if kind not in schemas:
-                    schemas[kind] = writer.register_msgdef(
-                        kind.replace("/", "/msg/"), schema_text(kind)
-                    )
-                writer.write_message(topic, schemas[kind], content, log_time=time, sequence=count)
-                count += 1
-    except OSError as error:
-        raise LogError(f"cannot write the bag {quoted(Path(path))}: {error}") from None
+    with new_file(path, force) as file, writer_class(file) as writer:
+        for time, topic, kind, content in merge(
+            _states(run),
+            _errors(run, tracking or {}),
+            _events(run),
+            key=lambda message: message[0],
+        ):
+            if kind not in schemas:
+                schemas[kind] = writer.register_msgdef(
+                    kind.replace("/", "/msg/"), schema_text(kind)
+                )
+            writer.write_message(topic, schemas[kind], content, log_time=time, sequence=count)
+            count += 1
     return count
 
 
-def check_recording(path: str | Path) -> None:
-    """Raise LogError if a bag could not be written there."""
+def check_recording(path: str | Path, force: bool = False) -> None:
+    """Raise LogError or OutputError if a bag could not be written there."""
     _writer_class()
-    if reason := why_not_writable(path):
-        raise LogError(f"cannot write the bag {quoted(Path(path))}: {reason}")
+    check_output(path, force)
 
 
 def _writer_class() -> Any:

@@ -18,9 +18,10 @@ import numpy as np
 
 from ...errors import LogError, quoted
 from ...model import Model
+from ...writing import OutputFolder
 from ..joint_index import base_index, coordinate_names, position_index
 
-__all__ = ["Log", "Run", "progress", "read_log"]
+__all__ = ["Log", "Run", "log_folder", "progress", "read_log"]
 
 HEADER, ROWS, EVENTS, COUNTS = "header.json", "rows.f64", "events.jsonl", "counts.json"
 FLUSH_EVERY = 0.2  # [s] of the wall clock
@@ -50,6 +51,15 @@ def _columns(nq: int, nv: int, k: int) -> dict[str, slice]:
     return columns
 
 
+def log_folder(folder: str | Path, force: bool = False) -> OutputFolder:
+    """The folder of a log.
+
+    Raises:
+        OutputError: It holds something else.
+    """
+    return OutputFolder(folder, "opspace log", (HEADER, ROWS, EVENTS, COUNTS), force)
+
+
 class Log:
     """Writes the log of one run."""
 
@@ -60,12 +70,16 @@ class Log:
         header: Mapping,
         clock: Callable[[], float] = perf_counter,
     ):
-        """Start a log in this folder, which is made; an older log in it is replaced.
+        """Start a log in this folder, which is made if need be; an older log in it is replaced.
 
         Args:
             model: Whose states will come.
             header: More plain data about the run.
             clock: The wall clock that decides when to write [s].
+
+        Raises:
+            OutputError: The folder holds something else than a log.
+            LogError: It cannot be written.
         """
         self.folder, self._clock, self._flushed = Path(folder), clock, clock()
         k = len(model.effort_limits)
@@ -87,14 +101,14 @@ class Log:
                 None if np.isinf(limit) else float(limit) for limit in model.effort_limits
             ],
         }
+        self._out = log_folder(folder)
+        self._out.claim()
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            (self.folder / COUNTS).unlink(missing_ok=True)
-            self._rows = open(self.folder / ROWS, "wb", buffering=0)
-            self._events = open(self.folder / EVENTS, "w", encoding="utf-8", buffering=1)
-            (self.folder / HEADER).write_text(json.dumps({**own, **header}), encoding="utf-8")
+            self._rows = open(self._out.place(ROWS), "xb", buffering=0)
+            self._events = open(self._out.place(EVENTS), "x", encoding="utf-8", buffering=1)
         except OSError as error:
             raise LogError(f"cannot write the log {quoted(self.folder)}: {error}") from None
+        self._out.write({HEADER: json.dumps({**own, **header})})
 
     def row(self, **values) -> None:
         """Add a row; the names are those of the columns."""
@@ -118,11 +132,8 @@ class Log:
     def flush(self, counters: Mapping[str, int], faults: list[dict]) -> None:
         """Write what has gathered."""
         self._write_rows()
-        temporary = self.folder / (COUNTS + ".new")
-        temporary.write_text(
-            json.dumps({"counters": dict(counters), "faults": faults}), encoding="utf-8"
-        )
-        os.replace(temporary, self.folder / COUNTS)
+        counted = json.dumps({"counters": dict(counters), "faults": faults})
+        self._out.write({COUNTS: counted}, is_final=False)
         self._flushed = self._clock()
 
     def close(self) -> None:

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from .fault_effects import fault_reports
 from .log import Run
 
-__all__ = ["Limit", "make_report", "on_schedule", "write_report"]
+__all__ = ["Limit", "make_report", "on_schedule", "report_text"]
 
 PERCENTILES = {"median": 50.0, "p99": 99.0, "p999": 99.9}
 
@@ -120,12 +119,9 @@ def conclude(report: dict) -> dict:
     return report
 
 
-def write_report(report: Mapping, folder: str | Path) -> Path:
-    """Write report.json into the folder, which is made; numbers that are not finite become null."""
-    path = Path(folder) / "report.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(_plain(report), indent=2) + "\n", encoding="utf-8")
-    return path
+def report_text(report: Mapping) -> str:
+    """The report as JSON; numbers that are not finite become null."""
+    return json.dumps(_plain(report), indent=2) + "\n"
 
 
 def statistics(values: np.ndarray) -> dict[str, float | int | None]:
