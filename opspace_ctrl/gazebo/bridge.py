@@ -28,9 +28,8 @@ def bridged_topics(
     model = f"/model/{robot.name}"
     rows = [CLOCK]
     if floating:
-        ros_name = "odom" if settings.ros2_control else ODOMETRY
         rows.append(
-            (ros_name, f"{model}/odometry", "nav_msgs/msg/Odometry", "Odometry", "GZ_TO_ROS")
+            (ODOMETRY, f"{model}/odometry", "nav_msgs/msg/Odometry", "Odometry", "GZ_TO_ROS")
         )
     if not settings.ros2_control:
         rows.append(
@@ -70,20 +69,23 @@ def _entry(
 def bridge_node_parameters(
     model: Model, robot: RobotSdf, settings: WorldSettings, floating: bool
 ) -> dict[str, Any]:
-    """The parameters of opspace_gazebo_bridge that depend on the robot and the world."""
+    """The parameters of opspace_gazebo_bridge that depend on the robot and the world.
+
+    With ros2_control it relays the odometry alone.
+    """
+    base = {"model": robot.name, "floating": floating, "base_frame": robot.base_link}
+    if settings.ros2_control:
+        return base
     joints = settings.commanded(model)
     rows = [model.joint_names.index(joint) for joint in joints]
     # ROS 2 parameter files know no infinity in an array of numbers
     limits = np.minimum(model.effort_limits, np.finfo(float).max)
     return {
-        "model": robot.name,
+        **base,
         "joints": joints,
         "gazebo_joints": [robot.joints[joint] for joint in joints],
         "offsets": robot.offsets[rows].tolist(),
         "effort_limits": limits[rows].tolist(),
-        "floating": floating,
-        "base_frame": robot.base_link,
-        "step": settings.step,
     }
 
 

@@ -28,7 +28,7 @@ __all__ = [
 
 WORLD_FILE, URDF_FILE, TOPICS_FILE = "world.sdf", "robot.urdf", "ros_gz_bridge.yaml"
 MODEL_FILE, CONFIG_FILE = "model.sdf", "model.config"
-# One of these, by whether ros2_control is asked for.
+# The second with ros2_control, and then the first for a floating base alone.
 BRIDGE_FILE, CONTROLLERS_FILE = "bridge_node.yaml", "controllers.yaml"
 NAMES = (
     WORLD_FILE,
@@ -76,6 +76,7 @@ def gazebo_files(
         files |= _with_ros2_control(model, robot, settings, start[joints:], folder)
     else:
         add_force_systems(robot, settings.generation)
+    if floating or not settings.ros2_control:
         parameters = bridge.bridge_node_parameters(model, robot, settings, floating)
         files[BRIDGE_FILE] = FIRST_LINE + bridge.parameter_file(parameters)
     files[TOPICS_FILE] = FIRST_LINE + bridge.topic_file(

@@ -95,6 +95,7 @@ class _Builder:
         document = parse_xml(str(model.source))
         self.shapes = Shapes(document, folder)
         self.spec = parse_urdf(str(model.source))
+        self.specs = {joint.name: joint for joint in self.spec.joints}
         children = {joint.child for joint in self.spec.joints}
         self.root = next(link.name for link in self.spec.links if link.name not in children)
         self.is_floating = bool(len(model.parent)) and _is_base(model, 0)
@@ -242,6 +243,7 @@ class _Builder:
         ):
             if np.isfinite(value):
                 add(limit, tag, numbers(value))
-        dynamics = add(axis, "dynamics")
-        add(dynamics, "damping", numbers(model.damping[at]))
-        add(dynamics, "friction", numbers(model.friction[at]))
+        # the joint's own: the model's coordinate has that of its followers too, which stand still here
+        own, dynamics = self.specs[name], add(axis, "dynamics")
+        add(dynamics, "damping", numbers(own.damping))
+        add(dynamics, "friction", numbers(own.friction))

@@ -3,7 +3,8 @@
     effort_controller/commands (Float64MultiArray) -> one Float64 topic a joint, with a watchdog
     gazebo/joint_states, gazebo/odom -> joint_states, odom: repeats dropped, joints in our order and under our names
 
-In lock-step each command steps the paused world once; the next state is the answer.
+In lock-step each command steps the paused world once; the next state is the answer. Without `joints`, where controllers
+run inside Gazebo, odometry alone is relayed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from array import array
 from collections.abc import Callable
 
 import numpy as np
@@ -26,10 +26,13 @@ from std_msgs.msg import Float64, Float64MultiArray
 from . import qos
 from .declared import NODE_OPTIONS, Declared
 from .gazebo_forces import ForceGuard
-from .gazebo_states import BaseTwist, JointSelection, Pairing
+from .gazebo_relay import Relay
+from .gazebo_states import Pairing
 from .gazebo_table import BRIDGE_TABLE, CONTROL, ODOMETRY, STATES, check_bridge
+from .gazebo_watch import Watch
+from .gazebo_words import Words
 from .gazebo_world import ServiceWorld, World
-from .messages import diagnostic, nanoseconds, quaternion_of, twist_of, vector_of
+from .messages import diagnostic, nanoseconds
 from .runtime import DONE, LAST_WORD, run
 from .waiting import make_waiter
 
@@ -63,9 +66,19 @@ class GazeboBridge(Node):
         force_topics = check_bridge(settings)
         needs_world = settings["lockstep"] or settings["run_on_command"]
         self._world = (make_world or self._service_world)(self) if needs_world else None
-        self._guard = ForceGuard(settings)
+        self._pairing = Pairing(settings["floating"])
+        self._relay = Relay(settings)
+        self._watch = Watch()
+        self._guard = ForceGuard(settings, self._watch)
+        self._words = Words(self._watch, self._guard, self._pairing, self._relay)
+        self._last: tuple[JointState, Odometry | None] | None = None
+        self._last_forces = np.zeros(len(settings["joints"]))
+        self._request: Callable[[], None] = _nothing  # what the world was last asked for
+        self._sent_at = 0.0
+        self._resent = 0
+        self._complaint, self._said = "", ""
+        self._has_run = self._ready = self._stopping = False
         self._declared.accept = self._accept
-        self._make_relay()
         self._make_topics(force_topics)
         self._thread = threading.Thread(target=self._loop, name="relay", daemon=True)
         self._thread.start()
@@ -87,21 +100,6 @@ class GazeboBridge(Node):
     def _accept(self, values, names) -> None:
         self._guard.settings = self._settings = values
 
-    def _make_relay(self) -> None:
-        settings = self._settings
-        self._pairing = Pairing(settings["floating"])
-        self._select = JointSelection(
-            settings["gazebo_joints"] or settings["joints"], settings["offsets"]
-        )
-        self._twist = BaseTwist(settings["step"]) if settings["twist"] == "difference" else None
-        self._velocities = np.zeros(0)
-        self._last: tuple[JointState, Odometry | None] | None = None
-        self._sent_at = 0.0
-        self._rejected = 0
-        self._resent = 0
-        self._complaint = ""
-        self._has_run = self._ready = self._stopping = False
-
     def _make_topics(self, force_topics: list[str]) -> None:
         self._waiter = make_waiter(self)
         self._odometry_inlet = self._waiter.subscribe(Odometry, ODOMETRY, QUEUE)
@@ -112,13 +110,16 @@ class GazeboBridge(Node):
         self._forces = [
             self.create_publisher(Float64, topic, qos.COMMANDS) for topic in force_topics
         ]
-        self._states = self.create_publisher(JointState, "joint_states", qos.STATES)
+        if self._forces:
+            self._states = self.create_publisher(JointState, "joint_states", qos.STATES)
         self._odometry = self.create_publisher(Odometry, "odom", qos.STATES)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", qos.profile(10))
         # by the steady clock: simulated time stands while the world does
         self._timer = self.create_timer(
             1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
+
+    # ---- the relay's thread ----
 
     def _loop(self) -> None:
         """Relay until `end`."""
@@ -133,15 +134,25 @@ class GazeboBridge(Node):
         """Handle what has come, and what has not."""
         waiter, guard = self._waiter, self._guard
         while (message := waiter.take(self._odometry_inlet)) is not None:
-            self._relay(self._pairing.odometry(nanoseconds(message.header.stamp), message), now)
+            stamp = nanoseconds(message.header.stamp)
+            if self._forces:
+                self._hand_on(self._pairing.odometry(stamp, message), now)
+            else:
+                self._hand_on_odometry(stamp, message, now)
         while (message := waiter.take(self._state_inlet)) is not None:
-            self._relay(self._pairing.state(nanoseconds(message.header.stamp), message), now)
+            stamp = nanoseconds(message.header.stamp)
+            if self._watch.heard(stamp, now):
+                self._has_run = False
+            self._hand_on(self._pairing.state(stamp, message), now)
         while (message := waiter.take(self._command_inlet)) is not None:
             self._command(message, now)
         if guard.bites(now):
             self._fall_back()
-        is_overdue = guard.is_waiting and now - self._sent_at >= self._settings["resend"]
-        if is_overdue and not guard.is_silent(now):
+        if guard.is_silent(now):
+            self._ready = False  # whoever comes back must be found again
+            return
+        self._insist(now)
+        if guard.is_waiting and now - self._sent_at >= self._settings["resend"]:
             self._resent += self._sent_at > 0.0
             self._publish(now)
 
@@ -155,69 +166,82 @@ class GazeboBridge(Node):
         if self._world is None:
             return
         if self._settings["lockstep"]:
-            self._world.step(self._settings["steps"])
+            if self._settings["settle"]:
+                time.sleep(self._settings["settle"])
+            self._ask(self._step, now)
         elif not self._has_run:
-            self._world.run()
+            self._ask(self._world.run, now)
             self._has_run = True
+
+    def _step(self) -> None:
+        self._world.step(self._settings["steps"])
+
+    def _step_once(self) -> None:
+        self._world.step(1)
+
+    def _ask(self, request: Callable[[], None], now: float) -> None:
+        """Ask the world for something that moves its time."""
+        request()
+        self._request = request
+        self._watch.asked(now)
+
+    def _insist(self, now: float) -> None:
+        """Ask a world again that did not obey, and step one that must move before it says where its base is."""
+        patience = self._settings["resend"]
+        if self._world is None or not self._is_ready():
+            return
+        if self._watch.is_disobeyed(patience):
+            self._send(self._last_forces)  # they may have been lost with the request
+            self._ask(self._request, now)
+        elif self._pairing.lacks_odometry and self._watch.stood() > patience:
+            self._ask(self._step_once, now)
 
     def _is_ready(self) -> bool:
         """May the world be moved? Not before every force and request would arrive: none may be lost."""
         if not self._ready:
-            self._ready = self._world is None or (
-                self._world.is_ready()
-                and all(force.get_subscription_count() for force in self._forces)
-            )
+            self._ready = not self._lacking()
         return self._ready
 
+    def _lacking(self) -> str:
+        """What would not arrive in Gazebo, "" if everything would."""
+        if self._world is None:
+            return ""
+        if not self._world.is_ready():
+            return "the world's control is not there: does ros_gz_bridge offer its service?"
+        deaf = [force.topic_name for force in self._forces if not force.get_subscription_count()]
+        return f"Gazebo does not listen to {deaf[0]}" if deaf else ""
+
     def _send(self, forces: np.ndarray) -> None:
+        self._last_forces = forces
         for publisher, force in zip(self._forces, forces.tolist()):
             publisher.publish(Float64(data=force))
 
     def _fall_back(self) -> None:
-        forces = self._guard.fallback(self._velocities)
+        forces = self._guard.fallback(self._relay.velocities)
         if forces is not None:
             self._send(forces)
 
-    def _relay(self, pair: tuple[JointState, Odometry | None] | None, now: float) -> None:
+    def _hand_on(self, pair: tuple[JointState, Odometry | None] | None, now: float) -> None:
         """Send a pair on; None: Gazebo repeated itself, or the other half has not come yet."""
         if pair is None:
-            self._guard.heard(now)
             return
-        state, odometry = pair
-        selected = self._select(state.name, state.position, state.velocity)
-        if selected is None or (odometry is not None and not _is_finite(odometry)):
-            self._rejected += 1
-            self._complain(self._select.problem or "a pose of the base is not finite")
+        joints = self._relay.joints(pair[0])
+        odometry = pair[1] and self._relay.odometry(pair[1])
+        if joints is None or (odometry is None and pair[1] is not None):
+            self._complain(self._relay.problem)
             return
-        positions, self._velocities = selected
-        # no effort: Gazebo does not measure it
-        joints = JointState(
-            name=self._settings["joints"],
-            position=_doubles(positions),
-            velocity=_doubles(self._velocities),
-        )
-        joints.header.stamp = state.header.stamp
-        self._last = joints, odometry and self._completed(odometry)
+        self._last = joints, odometry
         self._publish(now)
-        self._guard.state(nanoseconds(state.header.stamp) * 1e-9, now)
+        self._guard.state(nanoseconds(joints.header.stamp) * 1e-9)
         if self._guard.tripped and self._settings["timeout_action"] == "damping":
             self._fall_back()
 
-    def _completed(self, odometry: Odometry) -> Odometry:
-        """The odometry under our frame names, its twist that of one step."""
-        odometry.header.frame_id = self._settings["odom_frame"]
-        odometry.child_frame_id = self._settings["base_frame"]
-        if self._twist is not None:
-            pose, twist = odometry.pose.pose, odometry.twist.twist
-            values = self._twist(
-                nanoseconds(odometry.header.stamp),
-                vector_of(pose.position),
-                quaternion_of(pose.orientation),
-                twist_of(twist),
-            ).tolist()
-            twist.linear.x, twist.linear.y, twist.linear.z = values[:3]
-            twist.angular.x, twist.angular.y, twist.angular.z = values[3:]
-        return odometry
+    def _hand_on_odometry(self, stamp: int, message: Odometry, now: float) -> None:
+        """Send odometry on, where controllers inside Gazebo send the joint states."""
+        self._watch.heard(stamp, now)
+        odometry = self._relay.odometry(message)
+        if odometry is not None:
+            self._odometry.publish(odometry)
 
     def _publish(self, now: float) -> None:
         """Send the last state, unless nothing could be done about it yet: then it is tried again."""
@@ -229,51 +253,37 @@ class GazeboBridge(Node):
         self._states.publish(joints)
         self._sent_at = now
 
+    # ---- the executor's thread ----
+
     def _complain(self, text: str) -> None:
         self._complaint = text
         self.get_logger().warning(text, throttle_duration_sec=5.0)
 
     def _report(self) -> None:
         """Diagnostics, once a second; while the watchdog has bitten, its forces again for a Gazebo that came back."""
-        guard, pairing = self._guard, self._pairing
-        if self._last is None:
-            level, text = "warn", "no state from Gazebo yet"
-        elif not self._ready:
-            level, text = (
-                "warn",
-                "Gazebo does not listen to all forces, or its world cannot be controlled yet",
-            )
-        elif guard.tripped:
-            level, text = "warn", f"no command: {self._settings['timeout_action']}"
-        elif guard.counters["refused"] or self._rejected:
-            level, text = "warn", guard.reason or self._complaint
-        else:
-            level, text = "ok", "relaying"
-        values = [
-            *guard.counters.items(),
-            ("repeats", pairing.repeats),
-            ("unpaired", pairing.unpaired),
-            ("rejected_states", self._rejected),
-            ("resent", self._resent),
-            ("last_refusal", guard.reason),
-            ("last_complaint", self._complaint),
-        ]
+        level, text, values = self._words(
+            time.monotonic(),
+            self._settings,
+            "" if self._is_ready() else self._lacking(),
+            self._has_run,
+        )
+        if text != self._said:  # each change is logged
+            log = self.get_logger()
+            log.info(text) if level == "ok" else log.warning(text)
+            self._said = text
+        name = self.get_fully_qualified_name().strip("/")
+        values |= {"resent": self._resent, "last_complaint": self._complaint}
         message = DiagnosticArray(
-            status=[diagnostic(f"{self.get_name()}: relay", "gazebo", level, text, values)]
+            status=[diagnostic(f"{name}: relay", name, level, text, values.items())]
         )
         message.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(message)
-        if guard.tripped:
+        if self._guard.tripped:
             self._fall_back()
 
 
-def _doubles(values: np.ndarray) -> array:
-    return array("d", values.tobytes())
-
-
-def _is_finite(odometry: Odometry) -> bool:
-    pose = odometry.pose.pose
-    return bool(np.isfinite([*vector_of(pose.position), *quaternion_of(pose.orientation)]).all())
+def _nothing() -> None:
+    """Nothing was asked for yet."""
 
 
 def main(

@@ -1,8 +1,8 @@
 """Which forces go to Gazebo and when; knows no ROS.
 
 Gazebo keeps the last force of a joint for ever, through a pause too, so the bridge has the watchdog. It bites when no
-command came for `command_timeout` of simulated time, or when neither Gazebo nor a controller said anything for
-`silence_timeout` of real time. A paused world repeats its stamp: there, neither runs out.
+command came for `command_timeout` of simulated time, or when Gazebo said nothing for `silence_timeout` of real time. A
+paused world repeats its stamp: there, neither runs out.
 """
 
 from __future__ import annotations
@@ -12,11 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from .gazebo_watch import Watch
+
 __all__ = ["ForceGuard"]
 
 
 class ForceGuard:
     """Checks commands, watches for their absence, and says in lock-step which command counts.
+
+    Args:
+        settings: the bridge's parameters.
+        watch: when Gazebo was heard.
 
     Attributes:
         settings: the bridge's parameters; may be replaced while it runs.
@@ -25,8 +31,9 @@ class ForceGuard:
         tripped: the watchdog has bitten and no command came since.
     """
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
+    def __init__(self, settings: Mapping[str, Any], watch: Watch) -> None:
         self.settings = settings
+        self._watch = watch
         self._joints = settings["joints"]
         limits = settings["effort_limits"]
         self._limits = np.asarray(limits, float) if limits else np.full(len(self._joints), np.inf)
@@ -38,7 +45,6 @@ class ForceGuard:
         self._is_armed = False  # forces other than zero may be acting
         self._stamp: float | None = None  # of the last state
         self._commanded_at = 0.0  # simulated time of the last command
-        self._heard_at = 0.0  # real time of the last message from either side
         self._answered = False  # a command has come since the last new state
 
     @property
@@ -49,38 +55,33 @@ class ForceGuard:
     def command(self, values: Sequence[float], now: float) -> np.ndarray | None:
         """The forces (k,) to send for a command that came at the real time `now`, or None.
 
-        In lock-step only the first command after each state counts; later ones are extra.
+        A command is the answer to a state: without one from Gazebo, which may have gone silent since, it counts as
+        extra. So do, in lock-step, all but the first after each state.
         """
         refusal = self._refusal(values)
         if refusal:
             self.counters["refused"] += 1
             self.reason = refusal
             return None
-        if self._is_lockstep and not self.is_waiting:
+        if self.is_silent(now) or self._stamp is None or (self._is_lockstep and self._answered):
             self.counters["extra"] += 1
             return None
         self.counters["commands"] += 1
         self._answered = self._is_armed = True
         self.tripped = False
-        self._commanded_at = self._stamp or 0.0
-        self._heard_at = now
+        self._commanded_at = self._stamp
         return np.asarray(values, float)
 
-    def state(self, stamp: float, now: float) -> None:
-        """A state with a new stamp arrived; one before the last belongs to a world that was reset."""
+    def state(self, stamp: float) -> None:
+        """A state with a new stamp is handed on; one before the last belongs to a world that was reset."""
         if self._stamp is not None and stamp < self._stamp:
             self._commanded_at = stamp
         self._stamp = stamp
         self._answered = False
-        self._heard_at = now
-
-    def heard(self, now: float) -> None:
-        """A repeated state arrived: the world is paused."""
-        self._heard_at = now
 
     def is_silent(self, now: float) -> bool:
-        """Has neither side said anything for the silence's time-out?"""
-        return now - self._heard_at > self.settings["silence_timeout"]
+        """Has Gazebo said nothing for the silence's time-out?"""
+        return self._watch.is_silent(now, self.settings["silence_timeout"])
 
     def bites(self, now: float) -> bool:
         """Has a time-out run out? True once until the next command."""

@@ -29,7 +29,7 @@ BRIDGE_TABLE = (
     Parameter(
         "joints",
         [],
-        "Joints in the order of effort_controller/commands.",
+        "Joints in the order of effort_controller/commands; none: odometry alone is relayed.",
         kind="string_array",
         read_only=True,
     ),
@@ -64,15 +64,6 @@ BRIDGE_TABLE = (
     ),
     Parameter("base_frame", "base_link", "Root link: child_frame_id of odom.", read_only=True),
     Parameter("odom_frame", "odom", "Frame_id of odom.", read_only=True),
-    Parameter(
-        "twist",
-        "difference",
-        "Twist of the base: from poses one step apart (Gazebo's own is a mean over many "
-        "steps), or the message's.",
-        choices=("difference", "message"),
-        read_only=True,
-    ),
-    Parameter("step", 0.001, "Step of the world [s].", minimum=1e-6, read_only=True),
     Parameter("lockstep", False, "The world is paused, and each command steps it.", read_only=True),
     Parameter("steps", 1, "World steps for each command in lock-step.", minimum=1, read_only=True),
     Parameter(
@@ -85,8 +76,17 @@ BRIDGE_TABLE = (
         "resend",
         1.0,
         "While the world stands and no command comes, its state is sent again at this interval "
-        "of real time, so that a controller that starts later is served [s].",
+        "of real time, so that a controller that starts later is served; a request that the "
+        "world has not obeyed for so long is made again [s].",
         minimum=0.01,
+    ),
+    Parameter(
+        "settle",
+        0.0,
+        "Real time between the forces and the step in lock-step: Gazebo's transport keeps no "
+        "order between the two [s].",
+        minimum=0.0,
+        maximum=10.0,
     ),
     Parameter(
         "command_timeout",
@@ -97,7 +97,7 @@ BRIDGE_TABLE = (
     Parameter(
         "silence_timeout",
         1.0,
-        "Without a message from either side for so long in real time, it is taken too [s].",
+        "Without a message from Gazebo for so long in real time, it is taken too [s].",
         minimum=0.0,
     ),
     Parameter(
@@ -129,9 +129,10 @@ def check_bridge(values: Mapping[str, Any]) -> list[str]:
         ParameterError: naming the list and what it should be.
     """
     count = len(values["joints"])
-    if not count:
+    if not (count or values["floating"]):
         raise ParameterError(
-            "joints: the list is empty; the bridge needs the joints of effort_controller/commands"
+            "joints: the list is empty; the bridge needs the joints of effort_controller/commands, "
+            "or a floating base whose odometry it relays"
         )
     for name in ("gazebo_joints", "offsets", "effort_limits"):
         if len(values[name]) not in (0, count):

@@ -19,6 +19,7 @@ __all__ = [
     "pose_message",
     "quaternion_of",
     "stamp_of",
+    "twist_message",
     "twist_of",
     "vector_message",
     "vector_of",
@@ -78,6 +79,11 @@ def vector_message(vector) -> Vector3:
     """A Vector3 of (3,)."""
     x, y, z = map(float, vector)
     return Vector3(x=x, y=y, z=z)
+
+
+def twist_message(twist) -> Twist:
+    """A Twist of (6,) linear, angular."""
+    return Twist(linear=vector_message(twist[:3]), angular=vector_message(twist[3:]))
 
 
 def matrix_message(matrix: np.ndarray) -> Float64MultiArray:

@@ -18,7 +18,7 @@ from opspace_ctrl.gazebo.inertia import physical
 from opspace_ctrl.gazebo.meshes import find_mesh
 from opspace_ctrl.gazebo.names import unique_names
 from opspace_ctrl.model.rotations import from_quaternion
-from opspace_ctrl.nodes.gazebo_table import BRIDGE_TABLE
+from opspace_ctrl.nodes.gazebo_table import BRIDGE_TABLE, check_bridge
 from opspace_ctrl.parameters import checked
 
 SHIPPED = ("arm7", "asimo", "free_flyer")
@@ -216,7 +216,6 @@ def test_the_bridge_nodes_file_is_valid_for_its_parameter_table(name):
     assert values["offsets"] == [float(x) for x in start[model.nq - len(model.joint_names) :]]
     assert values["floating"] == bool(model.is_base_coordinate.any())
     assert values["effort_limits"] == [float(x) for x in model.effort_limits]
-    assert values["step"] == 2e-3
 
 
 MIMIC = """<robot name="gripper">
@@ -249,6 +248,17 @@ def test_a_mimic_follower_is_fixed_where_it_begins_and_said_so():
     H = mass_matrix(welded, start)
     assert np.allclose(twin.mass_matrix(start), H, rtol=1e-12)
     assert yaml.safe_load(files["bridge_node.yaml"])["/**"]["ros__parameters"]["joints"] == ["left"]
+
+
+@pytest.mark.parametrize("follower", ["", '<dynamics damping="0.7" friction="0.2"/>'])
+def test_a_leader_has_its_own_damping_and_friction_not_its_followers(follower):
+    own = '<dynamics damping="0.3" friction="0.1"/>'
+    xml = MIMIC.format(
+        right="prismatic", origin="0 0 0", mimic=f'<mimic joint="left"/>{follower}'
+    ).replace('velocity="1"/></joint>', f'velocity="1"/>{own}</joint>', 1)
+    sdf = ET.fromstring(files_of(load_urdf(xml))["model.sdf"])
+    dynamics = sdf.find(".//joint[@name='left']/axis/dynamics")
+    assert (float(dynamics.findtext("damping")), float(dynamics.findtext("friction"))) == (0.3, 0.1)
 
 
 def test_a_link_named_like_a_joint_gives_way():
@@ -344,11 +354,16 @@ def test_ros2_control_variant_names_hardware_controllers_and_start(tmp_path):
         if plugin.get("filename") == "gz_ros2_control-system"
     )
     assert plugin.findtext("parameters") == str(tmp_path / "controllers.yaml")
-    assert "bridge_node.yaml" not in files
+    # the mean of OdometryPublisher is not for a controller, so our bridge relays the odometry, and nothing else
+    relayed = checked(
+        BRIDGE_TABLE, yaml.safe_load(files["bridge_node.yaml"])["/**"]["ros__parameters"]
+    )
+    assert relayed["floating"] and not relayed["joints"] and check_bridge(relayed) == []
     assert [entry["ros_topic_name"] for entry in yaml.safe_load(files["ros_gz_bridge.yaml"])] == [
         "/clock",
-        "odom",
+        "gazebo/odom",
     ]
+    assert "bridge_node.yaml" not in files_of(load_robot("arm7"), tmp_path, ros2_control=True)
 
 
 def test_ros2_control_variant_has_the_urdfs_joint_zeros_and_the_base_where_it_starts(tmp_path):

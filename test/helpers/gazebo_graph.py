@@ -14,41 +14,47 @@ from opspace_ctrl.gazebo import world_settings, write_files
 TESTS = Path(__file__).parents[1]
 
 
+def _path():
+    """For `helpers` and `oracles` in the processes."""
+    return os.pathsep.join(filter(None, (str(TESTS), os.environ.get("PYTHONPATH"))))
+
+
+def start_world(graph, robot, *options):
+    """Write what `opspace gazebo` writes and start the world (options of gazebo_stand_in); its process."""
+    folder = graph.folder / "world"
+    write_files(
+        ours(robot), world_settings(ours(robot), parameters(robot, "opspace_simulator")), folder
+    )
+    command = [sys.executable, "-m", "helpers.gazebo_stand_in", robot, str(folder), *options]
+    return graph.run(command, "stand_in", PYTHONPATH=_path())
+
+
 def start_gazebo(graph, robot, *options, **changed):
-    """Write what `opspace gazebo` writes, start the world (options of gazebo_stand_in) and the bridge.
+    """Start the world and the bridge.
 
     Args:
         changed: parameters of the bridge that differ from the file's.
 
     Returns:
-        The bridge's process.
+        The processes of the world and of the bridge.
     """
-    folder = graph.folder / "world"
-    # for `helpers` and `oracles` in the processes
-    path = os.pathsep.join(filter(None, (str(TESTS), os.environ.get("PYTHONPATH"))))
-    write_files(
-        ours(robot), world_settings(ours(robot), parameters(robot, "opspace_simulator")), folder
-    )
-    graph.run(
-        [sys.executable, "-m", "helpers.gazebo_stand_in", robot, str(folder), *options],
-        "stand_in",
-        PYTHONPATH=path,
-    )
+    world = start_world(graph, robot, *options)
     changes = graph.folder / "bridge.yaml"
     changes.write_text(
         yaml.safe_dump({"/**": {"ros__parameters": {"silence_timeout": LONG} | changed}})
     )
-    return graph.run(
+    bridge = graph.run(
         [
             sys.executable,
             "-m",
             "helpers.gazebo_bridge_process",
             "--ros-args",
             "--params-file",
-            str(folder / "bridge_node.yaml"),
+            str(graph.folder / "world" / "bridge_node.yaml"),
             "--params-file",
             str(changes),
         ],
         "bridge",
-        PYTHONPATH=path,
+        PYTHONPATH=_path(),
     )
+    return world, bridge
