@@ -24,7 +24,8 @@ from opspace_ctrl.osim.fields import Space
 from opspace_ctrl.osim.method import Method
 from opspace_ctrl.osim.registry import BUILT_IN, get_method
 from opspace_ctrl.parameters import Parameter
-from opspace_ctrl.sim.engine.fields import Engine
+from opspace_ctrl.sim.engine.fields import Engine, Inverse
+from opspace_ctrl.sim.engine.inverse import ArticulatedInverse
 from opspace_ctrl.sim.settings import SIMULATOR_TABLE
 
 PAGE = Path(__file__).with_name("ros_interface.md")
@@ -75,7 +76,7 @@ def workspaces() -> list[type[Workspace]]:
     forward = {forward_method(model, name): None for name in forward_methods()}
     methods = [get_method(name) for name in BUILT_IN]
     every = [Tree, Dual, ForwardMethod, *forward, Space, Method, *methods]
-    every += [Law, Program, Bounds, Engine, Chain]
+    every += [Law, Program, Bounds, Inverse, Engine, ArticulatedInverse, Chain]
     return [each for each in every if each.fields.keys() - each.__base__.fields.keys()]
 
 

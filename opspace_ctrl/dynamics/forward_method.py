@@ -20,14 +20,16 @@ class ForwardMethod(Workspace):
     Attributes:
         carries_mimic: Whether it can carry mimic joints.
         floating_only: Whether it is only for robots whose trees all float freely.
-        leaves_factors: Whether it leaves H factored.
+        leaves: Which factors of H it leaves in the tree: "ltdl" (H, D_inv), "articulated" (S_lanes, U, DA_inv) or "".
+        leaves_motion: Whether it leaves the motion with dv/dt = 0 there (`rnea.motion`).
     """
 
     compute = call("(tree, method): writes qdd; needs kinematics, v, tau and external")
 
     carries_mimic: ClassVar[bool] = False
     floating_only: ClassVar[bool] = False
-    leaves_factors: ClassVar[bool] = False
+    leaves: ClassVar[str] = ""
+    leaves_motion: ClassVar[bool] = False
 
     @classmethod
     def for_tree(cls, tree: Tree) -> ForwardMethod:
@@ -59,6 +61,9 @@ class Aba(ForwardMethod):
     It starts from the D'Alembert forces M phi* a + b of every body: it is algorithm 3 of [Rodriguez1992].
     """
 
+    leaves = "articulated"
+    leaves_motion = True
+
     @staticmethod
     def find_link_accelerations(tree: Tree) -> None:
         """As lambda + zeta ([Rodriguez1992] (56)): what the joints' accelerations add to the motion with qdd = 0."""
@@ -76,7 +81,8 @@ class CrbaLtdl(ForwardMethod):
     """H and its LTDL factors, which stay in the tree."""
 
     carries_mimic = True
-    leaves_factors = True
+    leaves = "ltdl"
+    leaves_motion = True
 
 
 @stage(Tree, CrbaLtdl, fills="compute")

@@ -131,6 +131,8 @@ class SimulatorNode(LifecycleNode):
         )
         if values["fault"]:
             plant.inject(load_faults(values["fault"]))
+        if values["engine"] == "native":
+            plant.prepare_forward_methods()  # compiled before time runs, whichever will be chosen
         owns_time = values["mode"] != "free"
         has_clock = values["publish_clock"] == "always" or (
             owns_time and values["publish_clock"] == "auto"
@@ -165,8 +167,10 @@ class SimulatorNode(LifecycleNode):
             return
         if schedule is not None:
             schedule.check(loop.plant.model)
+        if "forward_method" in names:  # here, so that the loop's thread does not wait for it
+            loop.plant.prepare_forward_methods(values["forward_method"])
         loop.values = values
-        loop.do(lambda: _apply(loop.plant, values, "fault" in names, schedule))
+        loop.do(lambda: _apply(loop.plant, values, names, schedule))
 
     # Services.
 
@@ -197,7 +201,9 @@ class SimulatorNode(LifecycleNode):
         return response
 
 
-def _apply(plant: Plant, values: dict[str, Any], is_fault: bool, schedule: Schedule | None) -> None:
+def _apply(
+    plant: Plant, values: dict[str, Any], names: list[str], schedule: Schedule | None
+) -> None:
     """Take over what may change while the robot runs."""
     plant.watchdog.timeout, plant.watchdog.action = (
         values["command_timeout"],
@@ -205,8 +211,10 @@ def _apply(plant: Plant, values: dict[str, Any], is_fault: bool, schedule: Sched
     )
     if schedule is not None:
         plant.inject(schedule)
-    elif is_fault:
+    elif "fault" in names:
         plant.clear_injected()
+    if "forward_method" in names:
+        plant.take_forward_method(values["forward_method"])
 
 
 def main(arguments: list[str] | None = None) -> int:

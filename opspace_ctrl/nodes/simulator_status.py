@@ -92,6 +92,7 @@ class SimulatorStatus:
         acting = [activity.fault.title for activity in plant.timetable.all if activity.acts]
         return [
             ("mode", loop.values["mode"]),
+            ("forward_method", plant.simulator.forward_method),
             ("time", time),
             ("real_time_factor", factor),
             ("paused", loop.is_paused),

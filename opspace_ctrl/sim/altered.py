@@ -29,6 +29,17 @@ class Variants:
         for together in combinations:
             self._of(together)
 
+    def prepare_forward_methods(self, *names: str) -> None:
+        """Compile methods of forward dynamics for all simulators, see `Simulator.prepare`."""
+        for simulator in [*self._made.values()]:
+            simulator.prepare(*names)
+
+    def take_forward_method(self, name: str) -> None:
+        """Make the steps of all simulators with this method from now on."""
+        for simulator in self._made.values():
+            simulator.forward_method = name
+        self._settings = replace(self._settings, forward_method=name)
+
     def going_on(self, simulator: Any, together: list[Activity]) -> Any:
         """The simulator with exactly these faults, in the state of the one that ran so far."""
         wanted = self._of(together)

@@ -42,9 +42,8 @@ _PHYSICS = (
     Parameter(
         "forward_method",
         "crba_ltdl",
-        "Forward dynamics; a method that cannot carry the robot is refused.",
+        "Forward dynamics, also behind contacts and closures; a method that cannot carry the robot is refused.",
         choices=forward_methods(),
-        read_only=True,
     ),
     Parameter(
         "initial_positions",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from helpers.shipped_robots import CORNERS, HOME, SIDES
-from opspace_ctrl import load_robot, mass_matrix
+from opspace_ctrl import frame_jacobian, frame_pose, load_robot, mass_matrix
 from opspace_ctrl.sim.settings import SimulatorSettings
 from opspace_ctrl.sim.simulator import make_simulator
 
@@ -63,3 +64,15 @@ def posture_controller(sim):
     )
     stiffness, damping = np.where(is_leg, 600.0, 900.0 * own), np.where(is_leg, 20.0, 60.0 * own)
     return lambda: stiffness * (start - sim.q[-joints:]) - damping * sim.v[-joints:]
+
+
+def point_rows(sim, q):
+    """Jacobian of all contact points and their heights, by the public functions."""
+    rows, gaps, normal = [], [], sim._engine.ground_axes[0]
+    for contact in sim._contacts:
+        J = frame_jacobian(sim.model, q, contact.frame)
+        position, quaternion = frame_pose(sim.model, q, contact.frame)
+        for point in Rotation.from_quat(quaternion).apply(contact.points):
+            rows.append(J[:3] - np.cross(point, J[3:], axisb=0, axisc=0))
+            gaps.append(normal @ (position + point) - sim.settings.ground_height)
+    return np.vstack(rows), gaps

@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
+from opspace_ctrl.dynamics import forward_methods
 from opspace_ctrl.nodes.messages import nanoseconds
 from opspace_ctrl.sim.record.log import read_log
 from opspace_ctrl.sim.settings import SimulatorSettings
@@ -101,6 +102,8 @@ def test_lockstep(tmp_path):
         check_push_and_sensor(graph, robot)
         check_pause_and_steps(graph, robot)
         check_live_faults(graph, robot)
+        check_reset(graph, robot)
+        check_forward_methods(graph, robot)
         check_reset(graph, robot)
         check_refusals(graph, robot)
         process.send(signal.SIGTERM)
@@ -233,6 +236,36 @@ def check_reset(graph, robot):
     graph.wait_for(lambda: robot.stamp == 0, "time zero")
     assert list(robot.states.last.position) == START[::-1]
     assert not any(robot.states.last.velocity)
+
+
+def check_forward_methods(graph, robot):
+    """The forward dynamics changes while it moves: no step is lost, and it moves as with one method throughout."""
+    reference = make_simulator("arm7", SimulatorSettings(initial_positions=START))
+    names = forward_methods(ours("arm7"))
+    part = STEPS // len(names)
+    efforts = np.random.default_rng(1).normal(0.0, 2.0, (part * len(names), 7))
+    missed = robot.number("missed")
+    robot.answered.clear()
+    allowed = 0
+    robot.answer = lambda stamp: (
+        efforts[stamp // MILLISECOND] if stamp < allowed * MILLISECOND else None
+    )
+    for name in names:
+        allowed += part
+        robot.heard(robot.states.last)
+        graph.wait_for(lambda end=allowed: robot.stamp > (end - part) * MILLISECOND, "it to move")
+        assert graph.set_parameters(NODE, forward_method=name)[0]
+        graph.wait_for(lambda end=allowed: robot.stamp == end * MILLISECOND, f"{part} steps")
+        graph.wait_for(
+            lambda name=name: robot.value("forward_method") == name, f"{name} in the diagnostics"
+        )
+    for refused in ("decoupled", "magic"):
+        successful, reason = graph.set_parameters(NODE, forward_method=refused)
+        assert not successful and "crba_ltdl" in reason and "aba" in reason
+    for row in efforts:
+        reference.step(row[::-1])
+    np.testing.assert_allclose(robot.states.last.position, reference.q[::-1], atol=1e-9)
+    assert robot.number("missed") == missed
 
 
 def check_refusals(graph, robot):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.sim_cases import SOLES, box, posture_controller, standing
+from helpers.sim_cases import SOLES, box, point_rows, posture_controller, standing
 
-from opspace_ctrl import frame_jacobian, frame_pose, load_urdf, mass_matrix
+from opspace_ctrl import load_urdf, mass_matrix
 from opspace_ctrl.sim.settings import SimulatorSettings
 from opspace_ctrl.sim.simulator import make_simulator
 
@@ -89,20 +89,6 @@ def conditions(sim, q):
         if slip > 1e-4:
             worst = max(worst, np.abs(f[1:] + limit * velocity[1:] / slip).max() / scale)
     return worst
-
-
-def point_rows(sim, q):
-    """Jacobian of all contact points and their heights, by the public functions."""
-    rows, gaps, normal = [], [], sim._engine.ground_axes[0]
-    for contact in sim._contacts:
-        J = frame_jacobian(sim.model, q, contact.frame)
-        position, quaternion = frame_pose(sim.model, q, contact.frame)
-        from scipy.spatial.transform import Rotation
-
-        for point in Rotation.from_quat(quaternion).apply(contact.points):
-            rows.append(J[:3] - np.cross(point, J[3:], axisb=0, axisc=0))
-            gaps.append(normal @ (position + point) - sim.settings.ground_height)
-    return np.vstack(rows), gaps
 
 
 def test_a_landing_humanoid_meets_the_contact_conditions_in_every_step():

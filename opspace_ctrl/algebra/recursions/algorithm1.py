@@ -38,6 +38,9 @@ def algorithm1(tree):
 class Algorithm1(ForwardMethod):
     """Algorithm 1; of the links' accelerations it finds only what the joints' add."""
 
+    leaves = "articulated"
+    leaves_motion = True
+
 
 @stage(Tree, Algorithm1, fills="compute")
 def compute_algorithm1(tree, own):

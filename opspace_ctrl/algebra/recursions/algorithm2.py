@@ -26,6 +26,8 @@ def add_bias_accelerations(tree):
 class Algorithm2(ForwardMethod):
     """Algorithm 2."""
 
+    leaves = "articulated"
+
     @staticmethod
     def find_link_accelerations(tree: Tree) -> None:
         """It has left them in `acceleration` itself."""

@@ -42,6 +42,8 @@ def algorithm4(tree):
 class Algorithm4(ForwardMethod):
     """Algorithm 4."""
 
+    leaves = "articulated"
+
     @staticmethod
     def find_link_accelerations(tree: Tree) -> None:
         """They are lambda, less gravity as it is."""

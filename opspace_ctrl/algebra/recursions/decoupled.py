@@ -81,6 +81,7 @@ class Decoupled(ForwardMethod):
     dual = part(Dual, "the dual recursions")
 
     floating_only = True
+    leaves = "articulated"
     find_link_accelerations = staticmethod(kalman.Kalman.find_link_accelerations)
 
     @classmethod

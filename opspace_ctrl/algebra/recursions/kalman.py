@@ -103,6 +103,8 @@ def kalman(tree):
 class Kalman(ForwardMethod):
     """The filter and smoother of [Rodriguez1986]."""
 
+    leaves = "articulated"
+
     @staticmethod
     def find_link_accelerations(tree: Tree) -> None:
         """They are the co-state, less gravity."""

@@ -50,6 +50,7 @@ def two_sweep(tree):
 class UndelayedTwoSweep(ForwardMethod):
     """The two sweeps after one more that gives them the velocities of the same state: without memory, and exact."""
 
+    leaves = "articulated"
     find_link_accelerations = staticmethod(Algorithm4.find_link_accelerations)
 
 

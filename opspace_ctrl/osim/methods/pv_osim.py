@@ -75,16 +75,22 @@ def _seed(space, own, b):
         store_rows(carried, space.leg_end[k], load_rows(K, k))
 
 
-@stage(Space, PvOsim, fills="inertia_inv")
-def inertia_inv(space, own):
-    """Lambda^-1 = Y_D Y_d^T; J H^-1 x = Y_D eps into Jx, eps the innovations of x."""
-    tree = space.tree
-    aba.articulated_inertias(tree)
+@kernel
+def y_articulated(space, own):
+    """Y_d and Y_D of all blocks. Needs K, and the articulated inertias' U and DA_inv."""
     for b in range(space.blocks):
         if space.block_on_path[b] == 1 and space.block_kind[b] == FRAME:
             carry_rows(space, b, own.carried, False)
         else:
             _tree_rows(space, own, b)
+
+
+@stage(Space, PvOsim, fills="inertia_inv")
+def inertia_inv(space, own):
+    """Lambda^-1 = Y_D Y_d^T; J H^-1 x = Y_D eps into Jx, eps the innovations of x."""
+    tree = space.tree
+    aba.articulated_inertias(tree)
+    y_articulated(space, own)
     products(space)
     aba.no_bias(tree)
     aba.innovations(tree, tree.x)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from ...dynamics import kinetic_energy, potential_energy
-from ...errors import ConfigurationError, quoted
+from ...dynamics.forward import forward_methods
+from ...errors import ConfigurationError, MethodError, quoted
 from ...model import Model
 from ...model.configuration import check_vector
 from ..initial import start_configuration
@@ -41,6 +43,45 @@ class Simulator(ABC):
     def time(self) -> float:
         """Simulated time [s]: the number of steps times the step."""
         return self._count * self.settings.step
+
+    @property
+    def forward_method(self) -> str:
+        """The forward dynamics, one of `forward_methods()`.
+
+        Setting it takes effect with the next step: no part of the state changes. A method that was not prepared is
+        compiled first.
+
+        Raises:
+            MethodError: There is no such method, or it cannot carry the robot; those that can are named.
+        """
+        return self.settings.forward_method
+
+    @forward_method.setter
+    def forward_method(self, name: str) -> None:
+        if name != self.forward_method:
+            self.prepare(name)
+            self.settings = replace(self.settings, forward_method=name)
+            self._take_forward_method(name)
+
+    def forward_methods(self) -> tuple[str, ...]:
+        """Names of the forward dynamics that can be chosen."""
+        return forward_methods(self.model)
+
+    def prepare(self, *names: str) -> None:
+        """Compile methods of forward dynamics (all that can be chosen, if none is named): switching takes no time then.
+
+        May be called from another thread than the one that makes the steps.
+
+        Raises:
+            MethodError: As for `forward_method`.
+        """
+        raise MethodError(
+            f"engine {self.settings.engine!r} has a forward dynamics of its own; engine 'native' has a choice"
+        )
+
+    def _take_forward_method(self, name: str) -> None:
+        """Make the steps with a prepared method from now on."""
+        raise NotImplementedError
 
     @abstractmethod
     def step(self, tau) -> None:

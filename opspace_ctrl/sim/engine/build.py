@@ -13,6 +13,7 @@ from ...dynamics import mass_matrix
 from ...dynamics.build import RobotTree
 from ...dynamics.fields import Tree
 from ...dynamics.forward import forward_method
+from ...dynamics.forward_method import ForwardMethod
 from ...model import Model
 from ...model.joints import NV
 from ...osim.build import TaskSpace
@@ -21,9 +22,10 @@ from ...osim.tasks import ROWS, Block
 from ..settings import SimulatorSettings
 from . import constraints, entries, integrators
 from .fields import Engine
+from .inverse import INVERSES
 from .rows import Contact, Loop, ground_axes
 
-__all__ = ["build_engine"]
+__all__ = ["ForwardChoice", "build_engine"]
 
 CREEP = 1e-8  # [rad/s, m/s]: what a joint that sticks may creep
 STIFF = 1e7  # dt times the slope of a stop, over the joint's own inertia
@@ -43,16 +45,15 @@ def build_engine(
     Raises:
         MethodError: The forward dynamics cannot carry the robot.
     """
+    is_constrained = bool(contacts or loops)
     method = forward_method(model, settings.forward_method)
-    chosen = _chosen_stages(settings, bool(contacts or loops))
-    layers: list[type[Workspace]] = [Tree, method, Space] if contacts or loops else [Tree, method]
+    chosen = _chosen_stages(settings, is_constrained)
+    layers: list[type[Workspace]] = [Tree, Space] if is_constrained else [Tree]
     stages = [stage for layer in layers for stage in layer.stages.values()]
-    prepare([*stages, *chosen.values(), entries.step, entries.hold])
+    prepare([*stages, *_method_stages(method), *chosen.values(), entries.step, entries.hold])
     tree = RobotTree(model)
     engine = Engine(
         tree=tree,
-        forward=method.for_tree(tree),
-        leaves_factors=int(method.leaves_factors),
         nv=model.nv,
         nq=model.nq,
         pushes=PUSHES,
@@ -70,11 +71,36 @@ def build_engine(
     )
     if engine.rows:
         engine.space = _space(tree, contacts, loops, engine.ground_axes)
+    ForwardChoice(engine, method).apply(engine)
     words = engine.words("state")
     engine.state_words = len(words)
     engine.lend("state_now", words)
     engine.lend("state_kept", np.zeros_like(words))
     return engine
+
+
+class ForwardChoice:
+    """A forward dynamics for an engine, with its memory and its H^-1: ready to be put in between two steps."""
+
+    def __init__(self, engine: Engine, method: type[ForwardMethod]):
+        prepare(_method_stages(method))
+        space = engine.space if engine.rows else None
+        self._parts = {
+            "forward": method.for_tree(engine.tree),
+            "inverse": INVERSES[method.leaves].for_space(space),
+            "has_factors": int(method.leaves != ""),
+            "has_motion": int(method.leaves_motion),
+        }
+
+    def apply(self, engine: Engine) -> None:
+        """Let the next step be made with it."""
+        for name, value in self._parts.items():
+            setattr(engine, name, value)
+
+
+def _method_stages(method: type[ForwardMethod]) -> list:
+    """What a forward dynamics runs, and H^-1 by its factors."""
+    return [*method.stages.values(), *INVERSES[method.leaves].stages.values()]
 
 
 def _chosen_stages(settings: SimulatorSettings, is_constrained: bool) -> dict[str, Any]:

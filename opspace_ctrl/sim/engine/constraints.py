@@ -7,11 +7,10 @@ contacts and closures has none of them.
 
 from __future__ import annotations
 
-from ...compiled.jit import choice, kernel
-from ...dynamics import crba, ltl, rnea
-from ...osim.blocks import add_transposed, mirror, products, times_support
+from ...compiled.jit import choice, kernel, run
+from ...dynamics import rnea
+from ...osim.blocks import add_transposed, mirror, times_support
 from ...osim.jacobian import bias_acceleration, task_jacobian
-from ...osim.methods.sparse_ltdl import y_ltdl
 from . import contact, loops
 from .fields import Engine
 
@@ -64,10 +63,10 @@ def _no_impulses(engine):
 
 @choice(Engine)
 def constrain(engine):
-    """Add to v_next what the impulses of contacts and closures do; needs `place_constraints` and tree.H or its factors.
+    """Add to v_next what the impulses of contacts and closures do; needs `place_constraints` and forward dynamics.
 
-    Writes impulse, and is_solved: 1 if there were any, and then space.Y_d, Y_D, Lambda_inv and the factors of H are of
-    this step. Closures rest at the end of the step, J v' + dt Jdot v = 0: the acceleration of `algebra.closure.core`
+    Writes impulse, and is_solved: 1 if there were any, and then space.Y_d, Lambda_inv and the factors of H are of this
+    step. Closures rest at the end of the step, J v' + dt Jdot v = 0: the acceleration of `algebra.closure.core`
     for a closed loop. It runs once for every round of `joints.change_pieces`, from the impulses of the round before.
     """
     b, f = engine.row_velocity, engine.impulse
@@ -80,12 +79,8 @@ def constrain(engine):
     if not touches and engine.closures == 0:
         _no_impulses(engine)
         return
-    if engine.leaves_factors == 0:
-        _factorise(engine.tree)
-    space = engine.space
-    y_ltdl(space)
-    products(space)
-    A = space.Lambda_inv
+    run(engine.inverse.delassus, engine, engine.inverse)
+    A = engine.space.Lambda_inv
     mirror(A, engine.rows, False)
     if engine.closures > 0:
         loops.eliminate(engine, A)
@@ -95,22 +90,12 @@ def constrain(engine):
 
 
 @kernel
-def _factorise(tree):
-    """Write H and its factors L, D for the armature at hand; x, which goes through the factorisation, is zero."""
-    x = tree.x
-    for i in range(tree.nv):
-        x[i] = 0.0
-    crba.mass_matrix(tree)
-    ltl.ltdl(tree)
-
-
-@kernel
 def _look_ahead(engine):
     """Add dt Jdot v to the closures' rows of row_velocity.
 
-    Needs the motion with dv/dt = 0, which forward dynamics that leave factors leave too; otherwise it is made here.
+    Needs the motion with dv/dt = 0, which most forward dynamics leave; otherwise it is made here.
     """
-    if engine.leaves_factors == 0:
+    if engine.has_motion == 0:
         rnea.motion(engine.tree)
     bias_acceleration(engine.space)
     b, bias, dt = engine.row_velocity, engine.space.Jdot_v, engine.dt
@@ -142,12 +127,12 @@ def _pseudo_impulses(engine, b, f):
 
 @kernel
 def _add_response(engine, f, out):
-    """Add H^-1 J^T f = L_d^-1 Y_D^T f to out; needs space.Y_D and the factors of H."""
+    """Add H^-1 J^T f to out; needs space.Y_d and the factors of H."""
     found, nv = engine.response, engine.nv
     for i in range(nv):
         found[i] = 0.0
-    add_transposed(engine.space, engine.space.Y_D, f, found)
-    ltl.solve_unit(engine.tree, found)
+    add_transposed(engine.space, engine.space.Y_d, f, found)
+    run(engine.inverse.respond, engine, engine.inverse)
     for i in range(nv):
         out[i] += found[i]
 

@@ -11,12 +11,32 @@ A *single* is a coordinate that adds (revolute or prismatic); a *manifold* is a 
 
 from __future__ import annotations
 
-from ...compiled.workspace import Workspace, call, constant, count, part, result, scratch, state
+from ...compiled.workspace import (
+    Workspace,
+    call,
+    constant,
+    count,
+    part,
+    result,
+    scratch,
+    setting,
+    state,
+)
 from ...dynamics.fields import Tree
 from ...dynamics.forward_method import ForwardMethod
 from ...osim.fields import Space
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "Inverse"]
+
+
+class Inverse(Workspace):
+    """H^-1 by the factors that a forward dynamics leaves: those of `inverse`. Stages take the engine and this."""
+
+    solve = call("(engine, inverse): response = H^-1 tree.x; makes its factors itself")
+    delassus = call(
+        "(engine, inverse): space.Y_d and Lambda_inv; makes its factors unless has_factors"
+    )
+    respond = call("(engine, inverse): response = H^-1 J^T f, given Y_d^T f; needs `delassus`")
 
 
 class Engine(Workspace):
@@ -27,6 +47,8 @@ class Engine(Workspace):
     forward = part(
         ForwardMethod, "the forward dynamics: tree.qdd from tree.v, tree.tau and tree.external"
     )
+
+    inverse = part(Inverse, "H^-1 by the factors of the forward dynamics")
 
     # ---- sizes ----
     nv = count("coordinates of the velocity")
@@ -40,12 +62,13 @@ class Engine(Workspace):
     closure_rows = count("rows of the closures")
     rows = count("rows of contacts and closures, 3 points + closure_rows; 0 if there are none")
 
+    # ---- the forward dynamics: these change together with `forward` and `inverse` ----
+    has_factors = setting("", "1 if `forward` leaves the factors of `inverse` in the tree", int)
+    has_motion = setting("", "1 if `forward` leaves the motion with dv/dt = 0 in the tree", int)
+
     # ---- what is chosen when the simulator is made ----
     dt = constant("", "length of a step [s]")
     has_losses = constant("", "1 if some joint has Coulomb friction or a position limit", int)
-    leaves_factors = constant(
-        "", "1 if `forward` leaves L and D of H, and the motion with dv/dt = 0, in the tree", int
-    )
     max_sweeps = constant("", "the most Gauss-Seidel sweeps that a solve may take", int)
     creep = constant("", "what a joint that sticks may creep [rad/s, m/s]")
     correction = constant("", "share of a position error that a step takes away")
@@ -124,13 +147,12 @@ class Engine(Workspace):
     stage_rate = scratch("4, nv", "du/dt of the Runge-Kutta stages, q = q_start (+) u")
     stage_acceleration = scratch("4, nv", "dv/dt of the Runge-Kutta stages")
     v_free = scratch("nv", "velocity that the smooth forces alone give")
-    velocity_change = scratch("nv", "of friction, stops and brakes, as an impulse on v_free")
 
     # ---- contacts ----
     gap = result("points", "height above the ground [m]")
     is_near = result("", "1 if something may touch in the step or is closed; space.J is there", int)
     is_free = result("", "1 if nothing is closed, touches or is about to; of `check_free`", int)
-    is_solved = result("", "1 if the step had impulses; then Y_d, Y_D and A are its own", int)
+    is_solved = result("", "1 if the step had impulses; then Y_d and A are its own", int)
     active = scratch("points", "1 if the point takes part in the step", int)
     row_velocity = scratch(
         "rows + 8",
@@ -141,7 +163,7 @@ class Engine(Workspace):
         "3 * points", "u = A f + b of the points' rows, for the impulses f found so far"
     )
     pseudo_impulse = scratch("rows + 8", "impulses that move positions alone")
-    response = scratch("nv", "H^-1 J^T times impulses")
+    response = scratch("nv", "H^-1 times impulses, given in tree.x or as J^T f")
 
     # ---- contacts by their modes, see `active_set` ----
     mode_rounds = result("", "solves until every point was in its mode", int)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from ...compiled.jit import choice, kernel, run
 from ...dynamics import kinematics
-from ...dynamics.forward_method import factored_solve
 from ...dynamics.state import copy
 from . import joints
 from .fields import Engine
@@ -125,7 +124,7 @@ def _impulses(engine):
     """Let friction, stops and brakes act on v_next and q_next, as impulses; writes tree.q and tree.armature too."""
     tree, nv, dt = engine.tree, engine.nv, engine.dt
     v_next, v_free, q_next = engine.v_next, engine.v_free, engine.q_next
-    change, shift, x = engine.velocity_change, engine.shift, tree.x
+    change, shift, x = engine.response, engine.shift, tree.x
     force = tree.tau
     copy(q_next, tree.q, engine.nq)
     copy(v_next, v_free, nv)
@@ -136,7 +135,7 @@ def _impulses(engine):
         joints.apply_law(engine, v_free, engine.no_force)
         for i in range(nv):
             x[i] = dt * force[i]
-        factored_solve(tree, change)
+        run(engine.inverse.solve, engine, engine.inverse)
         for i in range(nv):
             v_next[i] = v_free[i] + change[i]
         if not joints.change_pieces(engine, r >= SETTLING):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...dynamics import frame_pose
+from ...dynamics.forward import forward_method
 from ...dynamics.state import OK, REFUSED, TOO_LARGE
 from ...errors import ConfigurationError, SimulationError, listed
 from ...model import Model
@@ -16,7 +17,7 @@ from ...osim.tasks import ROWS
 from ..settings import SimulatorSettings
 from . import entries
 from .base import Simulator
-from .build import build_engine
+from .build import ForwardChoice, build_engine
 from .rows import parse_contacts, parse_loops, points_of, relative_orientation
 from .sensors import moved
 
@@ -38,6 +39,7 @@ class NativeSimulator(Simulator):
             model, settings, self._initial, self._contacts, self._loops
         )
         self._address = engine.address
+        self._prepared: dict[str, ForwardChoice] = {}
         self._state = {"q": engine.tree.q, "v": engine.tree.v}
         self._state |= {
             name: getattr(engine, name) for name, f in engine.fields.items() if f.role == "state"
@@ -47,6 +49,16 @@ class NativeSimulator(Simulator):
         self._efforts = np.zeros(engine.joints)
         self._hold, self._held, self._is_holding = _read_only(self._efforts), self.q.copy(), False
         self.reset()
+
+    def prepare(self, *names: str) -> None:
+        """See `Simulator.prepare`."""
+        for name in names or self.forward_methods():
+            if name not in self._prepared:
+                method = forward_method(self.model, name)
+                self._prepared[name] = ForwardChoice(self._engine, method)
+
+    def _take_forward_method(self, name: str) -> None:
+        self._prepared[name].apply(self._engine)
 
     def step(self, tau) -> None:
         """See `Simulator.step`."""

@@ -164,6 +164,21 @@ class Plant:
             "commands_lost": self.commands.lost,
         }
 
+    # The method of forward dynamics.
+
+    def prepare_forward_methods(self, *names: str) -> None:
+        """Compile methods (all that the robot can use, if none is named); another thread than the loop's may do it.
+
+        Raises:
+            MethodError: There is no such method, or it cannot carry the robot.
+        """
+        self._variants.prepare_forward_methods(*names)
+
+    def take_forward_method(self, name: str) -> None:
+        """Let the robot move by a prepared method from the next step on, whatever faults act."""
+        self._variants.take_forward_method(name)
+        self._event("forward_method", name)
+
     # Faults.
 
     def inject(self, schedule: Schedule) -> None:
