@@ -139,7 +139,7 @@ def test_absurd_expressions_are_refused():
     with pytest.raises(ExpressionError, match="marks"):
         evaluate("phi" + "*" * 3000, OPERATORS)
     many = evaluate("phi " * 2000, OPERATORS)
-    assert len(many.factors) == 2000
+    assert len(many.parts) == 2000
 
 
 @settings(max_examples=200)

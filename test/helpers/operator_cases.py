@@ -97,11 +97,11 @@ def magnitude(operator) -> np.ndarray:
     if isinstance(operator, Scaled):
         return abs(operator.factor) * magnitude(operator.operator)
     if isinstance(operator, Product):
-        result = magnitude(operator.factors[0])
-        for factor in operator.factors[1:]:
+        result = magnitude(operator.parts[0])
+        for factor in operator.parts[1:]:
             result = result @ magnitude(factor)
         return result
-    return sum(magnitude(term) for term in operator.terms)
+    return sum(magnitude(term) for term in operator.parts)
 
 
 def assert_identity(case: str, equation: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 from numbers import Real
 from typing import Any
 
@@ -23,7 +24,9 @@ __all__ = [
     "SpatialOperator",
     "Sum",
     "add",
+    "atoms_in",
     "multiply",
+    "names_in",
     "scale",
 ]
 
@@ -51,19 +54,19 @@ class SpatialOperator(LinearOperator):
 
     Attributes:
         rows, columns: the spaces it maps to and from.
+        apply: the recursion A x of the columns of x (n, c), without checks.
+        parts: the operators that it is composed of, none for a named one and for I.
     """
 
-    def __init__(self, rows: Space, columns: Space):
+    def __init__(
+        self,
+        rows: Space,
+        columns: Space,
+        apply: Recursion,
+        parts: tuple[SpatialOperator, ...] = (),
+    ):
         super().__init__(dtype=np.dtype(float), shape=(rows.size, columns.size))
-        self.rows, self.columns = rows, columns
-
-    def forward(self, x: np.ndarray) -> np.ndarray:
-        """A x of the columns of x (n, c)."""
-        raise NotImplementedError
-
-    def adjoint_operator(self) -> SpatialOperator:
-        """A*."""
-        return Adjoint(self)
+        self.rows, self.columns, self.apply, self.parts = rows, columns, apply, parts
 
     def inverse(self) -> SpatialOperator:
         """A^-1, as a recursion.
@@ -79,21 +82,13 @@ class SpatialOperator(LinearOperator):
 
     def _matmat(self, X: np.ndarray) -> np.ndarray:
         # same_kind: a complex vector is refused, not stripped of its imaginary part
-        return self.forward(np.array(X).astype(float, order="C", casting="same_kind"))
-
-    def _matvec(self, x: np.ndarray) -> np.ndarray:
-        return self._matmat(np.reshape(x, (-1, 1)))
-
-    def _rmatmat(self, X: np.ndarray) -> np.ndarray:
-        return self.adjoint_operator()._matmat(X)
-
-    def _rmatvec(self, x: np.ndarray) -> np.ndarray:
-        return self._rmatmat(np.reshape(x, (-1, 1)))
+        return self.apply(np.array(X).astype(float, order="C", casting="same_kind"))
 
     def _adjoint(self) -> SpatialOperator:
-        return self.adjoint_operator()
+        raise NotImplementedError
 
-    _transpose = _adjoint  # all operators are real
+    def _transpose(self) -> SpatialOperator:
+        return self._adjoint()  # all operators are real
 
     def dot(self, x):
         """A B for an operator, A x for a vector or matrix, c A for a number."""
@@ -125,6 +120,7 @@ class Atom(SpatialOperator):
 
     Attributes:
         name: as in an expression.
+        backward: the recursion A* x.
         is_symmetric: whether A* = A: one recursion is given for both.
         undoes: the operator this is the inverse of, if it is one.
     """
@@ -138,20 +134,11 @@ class Atom(SpatialOperator):
         backward: Recursion,
         undoes: SpatialOperator | None = None,
     ):
-        super().__init__(rows, columns)
-        self.name, self.is_symmetric, self.undoes = name, backward is forward, undoes
-        self._forward, self._backward = forward, backward
+        super().__init__(rows, columns, forward)
+        self.name, self.backward, self.undoes = name, backward, undoes
+        self.is_symmetric = backward is forward
 
-    def forward(self, x):
-        """See the base class."""
-        return self._forward(x)
-
-    def backward(self, x: np.ndarray) -> np.ndarray:
-        """A* x."""
-        return self._backward(x)
-
-    def adjoint_operator(self):
-        """See the base class."""
+    def _adjoint(self) -> SpatialOperator:
         return self if self.is_symmetric else Adjoint(self)
 
     def __str__(self) -> str:
@@ -162,15 +149,10 @@ class Adjoint(SpatialOperator):
     """A* of an atom."""
 
     def __init__(self, atom: Atom):
-        super().__init__(atom.columns, atom.rows)
+        super().__init__(atom.columns, atom.rows, atom.backward)
         self.atom = atom
 
-    def forward(self, x):
-        """See the base class."""
-        return self.atom.backward(x)
-
-    def adjoint_operator(self):
-        """See the base class."""
+    def _adjoint(self) -> SpatialOperator:
         return self.atom
 
     def __str__(self) -> str:
@@ -181,14 +163,9 @@ class Identity(SpatialOperator):
     """I of a space."""
 
     def __init__(self, space: Space):
-        super().__init__(space, space)
+        super().__init__(space, space, np.copy)
 
-    def forward(self, x):
-        """See the base class."""
-        return x.copy()
-
-    def adjoint_operator(self):
-        """See the base class."""
+    def _adjoint(self) -> SpatialOperator:
         return self
 
     def __str__(self) -> str:
@@ -199,16 +176,14 @@ class Scaled(SpatialOperator):
     """c A for a number c."""
 
     def __init__(self, factor: float, operator: SpatialOperator):
-        super().__init__(operator.rows, operator.columns)
+        super().__init__(operator.rows, operator.columns, self._scaled, (operator,))
         self.factor, self.operator = factor, operator
 
-    def forward(self, x):
-        """See the base class."""
-        return self.factor * self.operator.forward(x)
+    def _scaled(self, x: np.ndarray) -> np.ndarray:
+        return self.factor * self.operator.apply(x)
 
-    def adjoint_operator(self):
-        """See the base class."""
-        return Scaled(self.factor, self.operator.adjoint_operator())
+    def _adjoint(self) -> SpatialOperator:
+        return Scaled(self.factor, self.operator.T)
 
     def __str__(self) -> str:
         number = {1.0: "", -1.0: "-"}.get(self.factor, f"{self.factor:.15g} ")
@@ -219,44 +194,38 @@ class Product(SpatialOperator):
     """A B ..., applied right to left, one recursion after the other: never a matrix product."""
 
     def __init__(self, factors: tuple[SpatialOperator, ...]):
-        super().__init__(factors[0].rows, factors[-1].columns)
-        self.factors = factors
+        super().__init__(factors[0].rows, factors[-1].columns, self._one_by_one, factors)
 
-    def forward(self, x):
-        """See the base class."""
-        for factor in reversed(self.factors):
-            x = factor.forward(x)
+    def _one_by_one(self, x: np.ndarray) -> np.ndarray:
+        for factor in reversed(self.parts):
+            x = factor.apply(x)
         return x
 
-    def adjoint_operator(self):
-        """See the base class."""
-        return Product(tuple(factor.adjoint_operator() for factor in reversed(self.factors)))
+    def _adjoint(self) -> SpatialOperator:
+        return Product(tuple(factor.T for factor in reversed(self.parts)))
 
     def __str__(self) -> str:
-        return " ".join(_in_product(factor) for factor in self.factors)
+        return " ".join(_in_product(factor) for factor in self.parts)
 
 
 class Sum(SpatialOperator):
     """A + B + ..."""
 
     def __init__(self, terms: tuple[SpatialOperator, ...]):
-        super().__init__(terms[0].rows, terms[0].columns)
-        self.terms = terms
+        super().__init__(terms[0].rows, terms[0].columns, self._summed, terms)
 
-    def forward(self, x):
-        """See the base class."""
-        total = self.terms[0].forward(x)
-        for term in self.terms[1:]:
-            total += term.forward(x)
+    def _summed(self, x: np.ndarray) -> np.ndarray:
+        total = self.parts[0].apply(x)
+        for term in self.parts[1:]:
+            total += term.apply(x)
         return total
 
-    def adjoint_operator(self):
-        """See the base class."""
-        return Sum(tuple(term.adjoint_operator() for term in self.terms))
+    def _adjoint(self) -> SpatialOperator:
+        return Sum(tuple(term.T for term in self.parts))
 
     def __str__(self) -> str:
-        text = str(self.terms[0])
-        for term in map(str, self.terms[1:]):
+        text = str(self.parts[0])
+        for term in map(str, self.parts[1:]):
             text += f" - {term[1:]}" if term.startswith("-") else f" + {term}"
         return text
 
@@ -276,8 +245,12 @@ def multiply(left: SpatialOperator, right: SpatialOperator) -> SpatialOperator:
         return scale(left.factor, multiply(left.operator, right))
     if isinstance(right, Scaled):
         return scale(right.factor, multiply(left, right.operator))
-    factors = [factor for side in (left, right) for factor in getattr(side, "factors", (side,))]
-    factors = [factor for factor in factors if not isinstance(factor, Identity)]
+    factors = [
+        factor
+        for side in (left, right)
+        for factor in (side.parts if isinstance(side, Product) else (side,))
+        if not isinstance(factor, Identity)
+    ]
     return Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else left
 
 
@@ -296,7 +269,8 @@ def add(left: SpatialOperator, right: SpatialOperator) -> SpatialOperator:
                 f"{left} and {right} cannot be added: they {side} vectors of the {mine} and of the "
                 f"{_told_apart(other, mine)}"
             )
-    return Sum(tuple(term for side in (left, right) for term in getattr(side, "terms", (side,))))
+    sides = (side.parts if isinstance(side, Sum) else (side,) for side in (left, right))
+    return Sum(tuple(chain.from_iterable(sides)))
 
 
 def scale(factor: float, operator: SpatialOperator) -> SpatialOperator:
@@ -304,6 +278,22 @@ def scale(factor: float, operator: SpatialOperator) -> SpatialOperator:
     if isinstance(operator, Scaled):
         factor, operator = factor * operator.factor, operator.operator
     return operator if factor == 1.0 else Scaled(factor, operator)
+
+
+def atoms_in(operator: SpatialOperator) -> list[Atom | Adjoint]:
+    """The atoms and adjoints of atoms, left to right, with repetitions."""
+    if isinstance(operator, Atom | Adjoint):
+        return [operator]
+    return [atom for part in operator.parts for atom in atoms_in(part)]
+
+
+def names_in(operator: SpatialOperator) -> list[str]:
+    """The names of the operators, each once, in the order of the expression; inverses under the name they invert."""
+    found = []
+    for part in atoms_in(operator):
+        atom = part.atom if isinstance(part, Adjoint) else part
+        found += names_in(atom.undoes) if atom.undoes is not None else [atom.name]
+    return list(dict.fromkeys(found))
 
 
 def _told_apart(space: Space, other: Space) -> str:

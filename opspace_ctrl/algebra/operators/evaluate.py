@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model import Model
-from .algebra import SpatialOperator
+from .algebra import SpatialOperator, names_in
 from .build import build
 from .operators import SpatialOperators
-from .uses import names_in
 
 __all__ = ["evaluate", "operators_of"]
 

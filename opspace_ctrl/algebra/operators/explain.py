@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model import JointType, Model
-from .algebra import Adjoint, Atom, Product, Scaled, SpatialOperator, Sum, scale
+from .algebra import (
+    Adjoint,
+    Atom,
+    Product,
+    Scaled,
+    SpatialOperator,
+    Sum,
+    atoms_in,
+    names_in,
+    scale,
+)
 from .build import inverses_in
 from .evaluate import evaluate, operators_of
 from .operators import SpatialOperators
 from .symbols import SYMBOLS
-from .uses import atoms_in, names_in
 
 __all__ = ["explain", "explanation"]
 
@@ -85,10 +94,10 @@ def _expression(text: str, operator: SpatialOperator, operators: SpatialOperator
 def _steps(operator: SpatialOperator) -> list[str]:
     """The operators right to left, one line each; the terms of a sum are indented below it."""
     if isinstance(operator, Product):
-        return [line for factor in reversed(operator.factors) for line in _steps(factor)]
+        return [line for factor in reversed(operator.parts) for line in _steps(factor)]
     if isinstance(operator, Sum):
         lines = [f"the sum {operator}, each term of the same vector:"]
-        for term in operator.terms:
+        for term in operator.parts:
             is_negative = isinstance(term, Scaled) and term.factor < 0.0
             first, *more = _steps(scale(-1.0, term) if is_negative else term)
             lines += [f"  {'-' if is_negative else '+'} {first}", *(f"    {line}" for line in more)]

@@ -131,7 +131,7 @@ def _composite_inverse(operator: SpatialOperator, operators: SpatialOperators) -
     if operator.rows.name == "task":
         return _small_inverse(operator)
     if isinstance(operator, Product):
-        rank = min(factor.columns.size for factor in operator.factors[:-1])
+        rank = min(factor.columns.size for factor in operator.parts[:-1])
         if rank < operator.rows.size:
             raise NotInvertibleError(
                 f"{operator} has no inverse: its rank is at most {rank}, its size "
@@ -152,9 +152,9 @@ def _composite_inverse(operator: SpatialOperator, operators: SpatialOperators) -
 def _square_parts(product: Product) -> list[SpatialOperator]:
     """The product cut wherever it is back in the space it began in."""
     parts, start = [], 0
-    for end, factor in enumerate(product.factors, 1):
+    for end, factor in enumerate(product.parts, 1):
         if factor.columns == product.rows:
-            factors = product.factors[start:end]
+            factors = product.parts[start:end]
             parts.append(factors[0] if len(factors) == 1 else Product(factors))
             start = end
     return parts

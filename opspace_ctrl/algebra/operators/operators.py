@@ -9,10 +9,9 @@ import numpy as np
 
 from ...model import Model
 from .algebra import Atom, Identity, Space, SpatialOperator
-from .bias import bias_terms
 from .inverses import KnownInverses, inverse_of
 from .numbering import TipToBase
-from .quantities import Quantities, transition
+from .quantities import Quantities, bias_terms, transition
 from .recursions import Pair, Recursions
 from .symbols import ARTICULATED, SYMBOLS
 

@@ -101,8 +101,8 @@ def _expand(operator: SpatialOperator) -> Words | None:
         words = _expand(operator.operator)
         return words and {word: operator.factor * number for word, number in words.items()}
     if isinstance(operator, Product):
-        return _fold(_times, {(): 1.0}, operator.factors)
-    return _fold(_plus, {}, operator.terms)
+        return _fold(_times, {(): 1.0}, operator.parts)
+    return _fold(_plus, {}, operator.parts)
 
 
 def _fold(
