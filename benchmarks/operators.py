@@ -1,6 +1,6 @@
 """Time to apply each spatial operator against the number of links.
 
-python -m opspace_ctrl.algebra.counts.operator_growth
+python benchmarks/operators.py
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ...bench.growth import exponents, shaped_case
-from ...bench.timing import Contestant, pinned, time_in_turns
-from ..operators import SpatialOperators, evaluate
-from ..operators.symbols import SYMBOLS
-
-__all__ = ["EXPRESSIONS", "SIZES", "operator_growth"]
+from opspace_ctrl.algebra.operators import SpatialOperators, evaluate
+from opspace_ctrl.algebra.operators.symbols import SYMBOLS
+from opspace_ctrl.bench.growth import exponents, shaped_case
+from opspace_ctrl.bench.timing import Contestant, pinned, time_in_turns
 
 SIZES = (125, 250, 500, 1000)
 EXPRESSIONS = ("H phi M phi* H* + A", "(I - H Psi G)* D^-1 (I - H Psi G)")

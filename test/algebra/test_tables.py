@@ -20,6 +20,7 @@ from opspace_ctrl.algebra.counts.formulas import (
     COMPONENTS,
     TABLE_1,
     Sums,
+    Transforms,
     crba_fitted,
     lambda_inverse_dense,
     lambda_inverse_sparse,
@@ -27,9 +28,9 @@ from opspace_ctrl.algebra.counts.formulas import (
     ltdl_sparse,
     ratio,
     rjk,
+    transforms,
 )
 from opspace_ctrl.algebra.counts.operations import Cost, count
-from opspace_ctrl.algebra.counts.transforms import Transforms, transforms
 from opspace_ctrl.commands import tables as command
 from opspace_ctrl.osim import sparse
 from opspace_ctrl.osim.need import need_table

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...model.connectivity import depths
+from ...model.connectivity import ancestor, depths
 from ...osim.need import need_table
 from ...osim.sparse import ancestor_table
 from .asimo import Mechanism
 from .operations import Cost
-from .transforms import Transforms, transforms
 
 __all__ = [
     "COMPONENTS",
     "TABLE_1",
     "Operation",
     "Sums",
+    "Transforms",
     "crba_fitted",
     "lambda_inverse_dense",
     "lambda_inverse_sparse",
@@ -26,6 +26,7 @@ __all__ = [
     "ltdl_sparse",
     "ratio",
     "rjk",
+    "transforms",
 ]
 
 MA = Cost(m=1, a=1)
@@ -194,6 +195,47 @@ COMPONENTS = {
     ("Omega phi_j", 3): Cost(m=144, a=108),
     ("(..) taubar_j", 0): Cost(m=30, a=24),
 }
+
+
+@dataclass(frozen=True)
+class Transforms:
+    """Coordinate transforms of one loop of figure 14, by number of screws."""
+
+    two: int
+    three: int
+
+    @classmethod
+    def of(cls, two_screw: np.ndarray) -> Transforms:
+        """Split by screws: one boolean a transform."""
+        return cls(int(np.count_nonzero(two_screw)), int(np.count_nonzero(~two_screw)))
+
+    @property
+    def total(self) -> int:
+        """All transforms."""
+        return self.two + self.three
+
+
+def transforms(
+    parent: np.ndarray, need: np.ndarray, two_screw: np.ndarray
+) -> tuple[Transforms, ...]:
+    """By how many coordinate transforms RJK computes its blocks of Omega (appendix B).
+
+    Those of the second (P), third (Omega_ii) and last loop (Omega_ij) of figure 14.
+
+    Args:
+        parent: lambda (N,).
+        need: `need_table`.
+        two_screw: booleans (N,), the links that reach their parent by two screws.
+    """
+    loops = [[i for i in range(len(parent)) if parent[i] >= 0], [], []]
+    for i, j in zip(*np.nonzero(need)):
+        if i == j:
+            loops[1] += [i] if parent[i] >= 0 else []
+        elif ancestor(parent, i, j) == i:
+            loops[2] += [j]
+        elif ancestor(parent, i, j) >= 0:
+            loops[2] += [i, j]
+    return tuple(Transforms.of(two_screw[np.array(bodies, int)]) for bodies in loops)
 
 
 def rjk(mechanism: Mechanism, corrected: bool = True) -> tuple[Cost, Cost]:

@@ -7,6 +7,7 @@ never looks at values.
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,6 +47,19 @@ class Cost:
         return " + ".join(parts) or "0"
 
 
+def _counting(kind: str, operate: Callable[[float, float], float]) -> Callable[[Any, Any], Any]:
+    """The method of `Counted` for an operation of one kind."""
+
+    def method(self, other):
+        if isinstance(
+            other, np.ndarray
+        ):  # NumPy then operates on, and so counts, element by element
+            return NotImplemented
+        return self._note(kind, operate(self.value, float(other)))
+
+    return method
+
+
 class Counted:
     """A number that adds one to its tally for each operation it takes part in."""
 
@@ -58,42 +72,12 @@ class Counted:
         self.counts[kind] += 1
         return Counted(value, self.counts)
 
-    def __add__(self, other):
-        # NumPy then spreads the operation over its elements: a row of a matrix counts as many operations.
-        return (
-            NotImplemented
-            if isinstance(other, np.ndarray)
-            else self._note("a", self.value + float(other))
-        )
-
-    def __sub__(self, other):
-        return (
-            NotImplemented
-            if isinstance(other, np.ndarray)
-            else self._note("a", self.value - float(other))
-        )
-
-    def __mul__(self, other):
-        return (
-            NotImplemented
-            if isinstance(other, np.ndarray)
-            else self._note("m", self.value * float(other))
-        )
-
-    def __truediv__(self, other):
-        return (
-            NotImplemented
-            if isinstance(other, np.ndarray)
-            else self._note("d", self.value / float(other))
-        )
-
-    def __rsub__(self, other):
-        return self._note("a", float(other) - self.value)
-
-    def __rtruediv__(self, other):
-        return self._note("d", float(other) / self.value)
-
-    __radd__, __rmul__ = __add__, __mul__
+    __add__ = __radd__ = _counting("a", operator.add)
+    __sub__ = _counting("a", operator.sub)
+    __rsub__ = _counting("a", lambda x, y: y - x)
+    __mul__ = __rmul__ = _counting("m", operator.mul)
+    __truediv__ = _counting("d", operator.truediv)
+    __rtruediv__ = _counting("d", lambda x, y: y / x)
 
     def __neg__(self):
         return Counted(-self.value, self.counts)

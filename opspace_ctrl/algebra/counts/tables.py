@@ -10,9 +10,8 @@ import numpy as np
 from ...osim.need import need_table
 from .asimo import Mechanism, asimo_variant
 from .counted import count_components, count_dense, count_rjk, count_sparse
-from .formulas import COMPONENTS, TABLE_1, Sums, ratio, rjk
+from .formulas import COMPONENTS, TABLE_1, Sums, ratio, rjk, transforms
 from .operations import Cost
-from .transforms import transforms
 
 __all__ = [
     "PAPER_39",
