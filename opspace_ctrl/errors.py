@@ -6,6 +6,9 @@ The message of each names the offending element and what would be valid.
 from __future__ import annotations
 
 import os
+import reprlib
+from collections.abc import Iterable
+from typing import Any
 
 
 class OpspaceError(Exception):
@@ -149,16 +152,53 @@ class UrdfWarning(UserWarning):
     """A URDF has elements or attributes that are unknown, probably misspelt, and ignored."""
 
 
+class _Short(reprlib.Repr):
+    """A repr that takes no longer for a large value than for a small one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxstring, self.maxother = 3, 80, 80
+
+    def repr1(self, x: Any, level: int) -> str:
+        """An array, or what else has no short repr, is named by its type."""
+        if isinstance(x, int) and x.bit_length() > 256:
+            return f"<an integer of {x.bit_length()} bits>"
+        if isinstance(x, (str, bytes, bytearray)) and len(x) > 80:
+            return f"{x[:60]!r}...{x[-10:]!r}"
+        if isinstance(x, (dict, set, frozenset)) and len(x) > 40:  # reprlib would sort all of it
+            return f"<{type(x).__name__} of {len(x)}>"
+        return super().repr1(x, level)
+
+
+_short = _Short()
+
+
 def quoted(value: object) -> str:
     """The repr of a value from outside, shortened so that a message stays one readable line; paths are left long."""
-    text, longest = (
-        (repr(os.fspath(value)), 400) if isinstance(value, os.PathLike) else (repr(value), 80)
-    )
-    return text if len(text) <= longest else f"{text[:60]}...{text[-10:]}"
+    if isinstance(value, os.PathLike):
+        text, longest = os.fspath(value), 400
+        text = repr(text if len(text) <= longest else text[:longest])
+    else:
+        text, longest = _short.repr(value), 80
+    return shown(text if len(text) <= longest else f"{text[:60]}...{text[-10:]}", longest + 20)
 
 
-def listed(names) -> str:
+def shown(text: object, longest: int = 200) -> str:
+    """Text from outside in one line, which can neither move a terminal's cursor nor turn the direction of writing.
+
+    Controls (C0, C1, DEL), marks that change the direction of writing, and separators of lines and paragraphs come out
+    as Python would write them in a string; what is longer is cut.
+    """
+    text = str(text)
+    if len(text) > longest:
+        text = f"{text[: longest - 20]}...{text[-10:]}"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def listed(names: Iterable[object]) -> str:
     """A list of valid names for a message, cut after forty."""
     names = list(names)
     tail = f", ... ({len(names)} in all)" if len(names) > 40 else ""
-    return (", ".join(str(name) for name in names[:40]) or "(none)") + tail
+    return (", ".join(shown(name, 80) for name in names[:40]) or "(none)") + tail

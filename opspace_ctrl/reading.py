@@ -26,11 +26,11 @@ def read_regular(path: str | Path, largest: int, follow: bool = True) -> bytes:
     try:
         about = os.fstat(number)
         if not stat.S_ISREG(about.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
         with open(number, "rb", closefd=False) as file:
             data = file.read(largest + 1)
     finally:
         os.close(number)
     if len(data) > largest:
-        raise OSError(errno.EFBIG, f"larger than {largest} bytes")
+        raise OSError(errno.EFBIG, f"larger than {largest} bytes", str(path))
     return data

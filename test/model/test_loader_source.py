@@ -1,6 +1,5 @@
 """Where robots come from: text, paths, xacro files, and the robots of the package."""
 
-import builtins
 import sys
 
 import numpy as np
@@ -92,15 +91,7 @@ def test_failures_of_xacro_are_named(tmp_path, text):
 def test_without_xacro_the_extra_is_named(tmp_path, monkeypatch):
     path = tmp_path / "chain.xacro"
     path.write_text(XACRO)
-    monkeypatch.delitem(sys.modules, "xacro", raising=False)
-    real_import = builtins.__import__
-
-    def no_xacro(name, *args, **keywords):
-        if name == "xacro":
-            raise ImportError(name)
-        return real_import(name, *args, **keywords)
-
-    monkeypatch.setattr(builtins, "__import__", no_xacro)
+    monkeypatch.setitem(sys.modules, "xacro", None)
     with pytest.raises(SourceError, match=r"opspace_ctrl\[xacro\]"):
         load_urdf(path)
 

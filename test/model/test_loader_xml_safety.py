@@ -81,7 +81,7 @@ def test_huge_texts_and_files_are_refused(tmp_path):
 
 
 def test_endless_files_are_refused(bounded):
-    with pytest.raises(SourceError, match="no file"):
+    with pytest.raises(SourceError, match="not a regular file"):
         load_urdf("/dev/zero")
 
 
