@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import pkgutil
 import signal
@@ -10,7 +11,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module, metadata
-from types import ModuleType
 from typing import NoReturn
 
 from opspace_ctrl import commands
@@ -28,6 +28,17 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(FAILED, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+class _Command(_Parser):
+    """The parser of one subcommand, which imports the subcommand's module when it was chosen."""
+
+    def parse_known_args(self, *given):  # type: ignore[override]  # argparse calls it with two arguments
+        """Let the module say which arguments it takes, then parse."""
+        module = import_module(f"{commands.__name__}.{self.prog.split()[-1]}")
+        module.add_arguments(self)
+        self.set_defaults(run=module.run)
+        return super().parse_known_args(*given)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -73,19 +84,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="opspace", description=text)
     parser.add_argument("--version", action="version", version=f"opspace {_version()}")
     parser.set_defaults(run=None)
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for name, module in _subcommands():
-        text = (module.__doc__ or "").strip().splitlines()[0]
-        command = subparsers.add_parser(name, help=text, description=text)
-        module.add_arguments(command)
-        command.set_defaults(run=module.run)
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Command)
+    for module in sorted(pkgutil.iter_modules(commands.__path__), key=lambda module: module.name):
+        if not module.name.startswith("_"):
+            text = _first_line(module)
+            subparsers.add_parser(module.name, help=text, description=text)
     return parser
 
 
-def _subcommands() -> list[tuple[str, ModuleType]]:
-    found = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
-    names = [name for name in found if not name.startswith("_")]
-    return [(name, import_module(f"{commands.__name__}.{name}")) for name in names]
+def _first_line(module: pkgutil.ModuleInfo) -> str:
+    """The first line of the docstring of a module that is not imported."""
+    source = pkgutil.get_data(commands.__name__, f"{module.name}.py") or b""
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
 
 def _version() -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import CommandError
 from ._bench_notes import counts
 from ._bench_tables import contestants
-from ._figure import save
+from ._figure import new_figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,16 +49,13 @@ def draw(report: dict[str, Any], path: str, force: bool) -> None:
     Raises:
         CommandError: matplotlib is missing, there is nothing to draw, or the file cannot be written.
     """
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.patches import Patch
-    except ImportError:
-        raise CommandError("--plot needs matplotlib: pip install 'opspace_ctrl[plot]'") from None
     robots, shapes = report["robots"], report.get("growth", {})
     rows = bool(robots) + bool(shapes)
     if not rows:
         raise CommandError("--plot: this report has neither robots nor growth to draw")
-    figure = Figure(figsize=(14, 4.9 * rows), dpi=150, layout="constrained")
+    figure = new_figure(14, 4.9 * rows)
+    from matplotlib.patches import Patch  # it is there: a figure could be made
+
     parts = list(figure.subfigures(rows, 1, squeeze=False)[:, 0])
     if robots:
         part = parts.pop(0)

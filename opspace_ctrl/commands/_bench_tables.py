@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich import box
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ._bench_notes import head, notes, summary
+from ._console import new_table, right
 
 # The words before the colons are those of the second table's rows.
 QUANTITIES = {
@@ -62,10 +63,9 @@ def _side_by_side(names: list[str], most: int) -> list[list[str]]:
 def times(report: dict[str, Any], names: list[str], markdown: bool) -> Table:
     """Least and median time of every contestant, a robot a column."""
     robots = [report["robots"][name] for name in names]
-    table = _table("microseconds: least / median; n coordinates, m task rows", markdown)
-    table.add_column("method or peer", no_wrap=True)
-    for name, robot in zip(names, robots):
-        table.add_column(f"{name} n={robot['nv']} m={robot['m']}", justify="right", no_wrap=True)
+    heads = [f"{name} n={robot['nv']} m={robot['m']}" for name, robot in zip(names, robots)]
+    title = "microseconds: least / median; n coordinates, m task rows"
+    table = _table(title, markdown, _text("method or peer"), *map(right, heads))
     for quantity, title in QUANTITIES.items():
         table.add_row(f"**{title}**" if markdown else Text(title, style="bold"))
         for contestant in contestants(report, quantity):
@@ -87,10 +87,7 @@ def contestants(report: dict[str, Any], quantity: str) -> list[str]:
 
 def by_robot(report: dict[str, Any], names: list[str], markdown: bool) -> Table:
     """Ratios and the tick's other figures beside their targets, a robot a column."""
-    table = _table(JUDGED, markdown)
-    table.add_column("figure", no_wrap=True)
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
+    table = _table(JUDGED, markdown, _text("figure"), *map(right, names))
     cells = {
         (verdict["claim"], verdict["robot"]): _judged(verdict) for verdict in report["verdicts"]
     }
@@ -102,9 +99,7 @@ def by_robot(report: dict[str, Any], names: list[str], markdown: bool) -> Table:
 
 def in_general(report: dict[str, Any], markdown: bool) -> Table:
     """Figures of no robot in particular."""
-    table = _table(JUDGED, markdown)
-    table.add_column("figure")
-    table.add_column("this machine", justify="right", no_wrap=True)
+    table = _table(JUDGED, markdown, "figure", right("this machine"))
     for verdict in report["verdicts"]:
         if not verdict["robot"]:
             table.add_row(verdict["claim"], _judged(verdict))
@@ -120,10 +115,8 @@ def growth(report: dict[str, Any], shape: str, markdown: bool) -> Table:
         if crossing
         else "no crossover"
     )
-    table = _table(f"{shape}, microseconds by joints; {where}", markdown)
-    table.add_column("joints")
-    for joints in (*grown["joints"], "exponent"):
-        table.add_column(str(joints), justify="right")
+    heads = [right(str(joints)) for joints in (*grown["joints"], "exponent")]
+    table = _table(f"{shape}, microseconds by joints; {where}", markdown, "joints", *heads)
     for name, least in grown["least_us"].items():
         slope = grown["exponents"].get(name)
         table.add_row(
@@ -142,11 +135,15 @@ def auto(report: dict[str, Any], markdown: bool, most: int = 8) -> Table:
         f"auto's worst choices of {len(robots)} (robots with a base); not loadable or nothing "
         f"moves: {'; '.join(left_out) or 'none'}",
         markdown,
+        "robot",
+        right("n"),
+        right("m"),
+        "choice",
+        right("us"),
+        "fastest",
+        right("us"),
+        right("excess"),
     )
-    for title in ("robot", "n", "m", "choice", "us", "fastest", "us", "excess"):
-        table.add_column(
-            title, justify="left" if title in ("robot", "choice", "fastest") else "right"
-        )
     for robot in sorted(robots, key=lambda robot: -robot["excess"])[:most]:
         table.add_row(
             robot["robot"],
@@ -161,14 +158,13 @@ def auto(report: dict[str, Any], markdown: bool, most: int = 8) -> Table:
     return table
 
 
-def _table(title: str, markdown: bool) -> Table:
-    return Table(
-        title=title,
-        title_justify="left",
-        box=box.MARKDOWN if markdown else box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=markdown,
-    )
+def _table(title: str, markdown: bool, *columns: str | Column) -> Table:
+    look = {"box": box.MARKDOWN, "pad_edge": True} if markdown else {}
+    return new_table(*columns, title=title, padding=(0, 1, 0, 0), **look)
+
+
+def _text(title: str) -> Column:
+    return Column(title, no_wrap=True)
 
 
 def _judged(verdict: dict[str, Any]) -> Text:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from rich import box
 from rich.console import Console
+from rich.table import Column, Table
 
 
 class _PipeConsole(Console):
@@ -21,3 +23,14 @@ def console() -> Console:
     """No markup, for names come from files; a pipe or file gets wide lines instead of 80 columns."""
     width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else 140
     return _PipeConsole(width=width, markup=False, highlight=False, emoji=False)
+
+
+def right(title: str) -> Column:
+    """A column of numbers."""
+    return Column(title, justify="right", no_wrap=True)
+
+
+def new_table(*columns: str | Column, title: str | None = None, **options: Any) -> Table:
+    """An empty table with a line below its head and nothing else drawn; `options` are those of rich's Table."""
+    look = {"box": box.SIMPLE_HEAD, "pad_edge": False, "title_justify": "left", **options}
+    return Table(*columns, title=title, **look)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rich import box
-from rich.table import Table
+from rich.table import Column, Table
+
+from ._console import new_table, right
 
 __all__ = ["Findings"]
 
@@ -41,9 +42,9 @@ class Findings:
 
     def table(self) -> Table:
         """All findings."""
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for title in ("verdict", "of", "finding"):
-            table.add_column(title, overflow="fold")
+        table = new_table(
+            *(Column(title, overflow="fold") for title in ("verdict", "of", "finding"))
+        )
         for verdict, subject, text in self.lines:
             table.add_row(
                 verdict, subject, text, style={"FAIL": "bold red", "warning": "yellow"}.get(verdict)
@@ -52,9 +53,8 @@ class Findings:
 
     def torque_table(self) -> Table:
         """The first command, joint by joint in its order."""
-        table = Table(title="first command", box=box.SIMPLE_HEAD, pad_edge=False)
-        for title in ("joint", "torque [Nm]", "limit [Nm]", "share"):
-            table.add_column(title, justify="left" if title == "joint" else "right")
+        numbers = map(right, ("torque [Nm]", "limit [Nm]", "share"))
+        table = new_table("joint", *numbers, title="first command", title_justify="center")
         for joint, torque, limit, saturated in self.torques:
             table.add_row(
                 joint,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import yaml
+
+from ..data import read_shipped
+from ..errors import OpspaceError, SourceError
+from ..model import Model, load_robot, load_urdf
+from ..model.source import ROBOTS
 from . import CommandError
-
-if TYPE_CHECKING:
-    from opspace_ctrl.model import Model
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,10 +42,6 @@ def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Mo
         SourceError: the file cannot be read.
         CommandError: the robot is neither a file nor shipped, or what is wrong in the file.
     """
-    from opspace_ctrl.errors import OpspaceError, SourceError
-    from opspace_ctrl.model import load_robot, load_urdf
-    from opspace_ctrl.model.source import ROBOTS
-
     options = {"base": args.base} if args.base else {}
     if locked:
         options["locked"] = locked
@@ -80,16 +78,9 @@ def task_frames(args: argparse.Namespace, model: Model) -> list[str]:
         for name in frames:
             model.frame_index(name)
         return frames
-    shipped = _shipped_task_frames().get(args.robot)
-    return shipped or [name for i, name in enumerate(model.body_names) if not model.children(i)]
-
-
-def _shipped_task_frames() -> dict[str, list[str]]:
-    import yaml
-
-    from opspace_ctrl.data import read_shipped
-
-    return yaml.safe_load(read_shipped("config", "task_frames.yaml"))
+    shipped = yaml.safe_load(read_shipped("config", "task_frames.yaml"))
+    tips = [name for i, name in enumerate(model.body_names) if not model.children(i)]
+    return shipped.get(args.robot, tips)
 
 
 def _xacro_arguments(pairs: list[str]) -> dict[str, str]:

@@ -8,14 +8,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ..bench import report as bench
 from ..writing import check_output, new_file
 from . import CommandError, add_force
+from ._bench_plot import draw
+from ._bench_tables import tables
+from ._console import console
+from ._figure import ensure_drawable
 from ._interrupt import INTERRUPTED
-
-if TYPE_CHECKING:
-    from opspace_ctrl.bench.report import Plan
 
 FAILED = 2
 # of a report; there are tables if it has any
@@ -80,10 +84,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure (or read), print, write, draw what is complete. Slow is no error; results that disagree are."""
-    from opspace_ctrl.commands._bench_tables import tables
-    from opspace_ctrl.commands._console import console
-    from opspace_ctrl.commands._figure import ensure_drawable
-
     if args.earlier:
         _refuse_measuring(args)
     if args.plot:
@@ -100,8 +100,6 @@ def run(args: argparse.Namespace) -> int:
         out.print(f"written: {args.json}")
     failed, interrupted = report.get("failed", {}), report.get("interrupted", False)
     if args.plot and (report["robots"] or report.get("growth") or not (failed or interrupted)):
-        from opspace_ctrl.commands._bench_plot import draw
-
         draw(report, args.plot, args.force)
         out.print(f"drawn: {args.plot}")
     if args.earlier:
@@ -131,9 +129,7 @@ def _refuse_measuring(args: argparse.Namespace) -> None:
 
 
 def _measure(args: argparse.Namespace) -> dict:
-    from opspace_ctrl.bench import report
-
-    plan = report.Plan(
+    plan = bench.Plan(
         robots=tuple(args.robots),
         base=args.base,
         calls=args.calls,
@@ -143,16 +139,13 @@ def _measure(args: argparse.Namespace) -> dict:
         auto=args.auto or args.all,
     )
     with _progress(plan) as tell:
-        return report.run(plan, tell)
+        return bench.run(plan, tell)
 
 
 @contextmanager
-def _progress(plan: Plan) -> Iterator[Callable[[str], None]]:
+def _progress(plan: bench.Plan) -> Iterator[Callable[[str], None]]:
     """A bar on stderr that moves when told and sleeps in between: nothing runs beside what is timed."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True, markup=False)
+    terminal = Console(stderr=True, markup=False)
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
@@ -161,10 +154,10 @@ def _progress(plan: Plan) -> Iterator[Callable[[str], None]]:
     )
     with Progress(
         *columns,
-        console=console,
+        console=terminal,
         auto_refresh=False,
         transient=True,
-        disable=not console.is_terminal,
+        disable=not terminal.is_terminal,
     ) as bar:
         task = bar.add_task("", total=plan.steps)
 
@@ -177,13 +170,11 @@ def _progress(plan: Plan) -> Iterator[Callable[[str], None]]:
 
 
 def _read(path: str) -> dict:
-    from opspace_ctrl.bench.report import FORMAT
-
     try:
         report = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CommandError(f"cannot read {path!r}: {error}") from None
-    if not isinstance(report, dict) or report.get("format") != FORMAT:
+    if not isinstance(report, dict) or report.get("format") != bench.FORMAT:
         raise CommandError(f"{path!r} was not written by `opspace bench --json` of this version")
     return report
 

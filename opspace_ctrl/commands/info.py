@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from rich.table import Column, Table
+
+from ..model import JointType, Model
+from ..model.joints import NV
 from . import _robot, add_force
+from ._console import console, new_table, right
+from ._figure import ensure_drawable
+from ._patterns import Patterns, sparsity
+from ._plot import draw
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from opspace_ctrl.commands._patterns import Patterns
-    from opspace_ctrl.model import Model
-
-COLUMNS = ("link", "moved by", "mass [kg]", "type", "v", "position", "velocity", "effort")
-TEXT_COLUMNS = (0, 1, 3)
+TITLES = ("link", "moved by", "mass [kg]", "type", "v", "position", "velocity", "effort")
+TEXTS = ("link", "moved by", "type")
 UNITS = {"REVOLUTE": ("rad", "rad/s", "Nm"), "PRISMATIC": ("m", "m/s", "N")}
 
 
@@ -37,10 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the tables; draw the picture."""
-    from opspace_ctrl.commands._console import console
-    from opspace_ctrl.commands._figure import ensure_drawable
-    from opspace_ctrl.commands._patterns import sparsity
-
     if args.plot:
         ensure_drawable(args.plot, args.force)
     model = _robot.load(args)
@@ -52,8 +49,6 @@ def run(args: argparse.Namespace) -> int:
         out.print(table)
     out.print(sparsity_table(model, patterns, frames))
     if args.plot:
-        from opspace_ctrl.commands._plot import draw
-
         draw(model, frames, patterns, args.plot, args.force)
         out.print(f"drawn: {args.plot}")
     return 0
@@ -78,30 +73,27 @@ def tree_tables(model: Model, width: int, ascii_only: bool = False) -> list[Tabl
     lumped with the one they are fixed to; they are listed below it, without a joint.
     """
     rows = _tree_rows(model, ascii_only)
-    widths = [max(map(len, column)) + 3 for column in zip(COLUMNS, *rows)]
+    widths = [max(map(len, column)) + 3 for column in zip(TITLES, *rows)]
     if sum(widths) <= width:
-        return [_table(range(len(COLUMNS)), rows)]
+        return [_table(range(len(TITLES)), rows)]
     return [_table((0, 1, 2), rows), _table((1, 3, 4, 5, 6, 7), [row for row in rows if row[1]])]
 
 
 def _table(columns: Sequence[int], rows: list[list[str]]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(
-            COLUMNS[column], no_wrap=True, justify="left" if column in TEXT_COLUMNS else "right"
-        )
+    table = new_table(*(_column(TITLES[column]) for column in columns))
     for row in rows:
         table.add_row(*(row[column] for column in columns), style=None if row[1] else "dim")
     return table
 
 
+def _column(title: str) -> Column:
+    return Column(title, no_wrap=True) if title in TEXTS else right(title)
+
+
 def _tree_rows(model: Model, ascii_only: bool) -> list[list[str]]:
-    """The cells of COLUMNS for the world and every link below it, depth first."""
+    """The cells of TITLES for the world and every link below it, depth first."""
     bar, gap, tee, corner = ("| ", "  ", "+ ", "` ") if ascii_only else ("│ ", "  ", "├ ", "└ ")
-    rows = [["world"] + [""] * (len(COLUMNS) - 1)]
+    rows = [["world"] + [""] * (len(TITLES) - 1)]
     stack = _lines_below(model, -1, "")
     while stack:
         name, body, indent, is_last = stack.pop()
@@ -129,8 +121,6 @@ def _lines_below(model: Model, parent: int, indent: str) -> list[tuple[str, int 
 
 def _joint_cells(model: Model, body: int) -> tuple[str, ...]:
     """Type, coordinates and limits with their units; a mimic joint says what it follows."""
-    from opspace_ctrl.model.joints import NV, JointType
-
     kind, first = JointType(model.joint_type[body]), int(model.v_index[body])
     last = first + NV[kind] - 1
     coordinates = f"{first}" if first == last else f"{first}-{last}"
@@ -158,13 +148,8 @@ def _limit(value: float, unit: str) -> str:
 
 def sparsity_table(model: Model, patterns: Patterns, frames: list[str]) -> Table:
     """Sizes and shares of zeros of H, of the lower triangle L and of J."""
-    from rich import box
-    from rich.table import Table
-
     n = model.nv
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("matrix", "size", "entries", "nonzero", "zero"):
-        table.add_column(title, justify="left" if title == "matrix" else "right")
+    table = new_table("matrix", *map(right, ("size", "entries", "nonzero", "zero")))
     rows = (
         ("H, joint-space inertia", n, n * n, patterns.H),
         ("L, its lower triangular factor", n, n * (n + 1) // 2, patterns.L),

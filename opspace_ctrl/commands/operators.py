@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ..algebra.operators import SpatialOperators, evaluate, explanation
+from ..errors import ExpressionError
+from ..model import Model
 from . import CommandError, _robot
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from opspace_ctrl.model import Model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,11 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the levels, and the matrix if asked for."""
-    import numpy as np
-
-    from opspace_ctrl.algebra.operators import SpatialOperators, evaluate, explanation
-    from opspace_ctrl.errors import ExpressionError
-
     model = _robot.load(args)
     operators = SpatialOperators(
         model, _configuration(args.q, model), _robot.task_frames(args, model)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import rich.table
+from rich.table import Table
 
-    from opspace_ctrl.algebra.counts.tables import Table
+from ..algebra.counts import tables
+from ._console import console, new_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,9 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the tables; 0 if every figure that can be compared agrees with the paper's, 1 otherwise."""
-    from opspace_ctrl.algebra.counts import tables
-    from opspace_ctrl.commands._console import console
-
     builders = {
         1: [tables.table_1],
         2: [tables.table_2],
@@ -42,22 +38,11 @@ def run(args: argparse.Namespace) -> int:
     return 0 if agree else 1
 
 
-def rendered(table: Table) -> rich.table.Table:
+def rendered(table: tables.Table) -> Table:
     """A table for the terminal; its last column says whether ours agrees with the paper."""
-    from rich import box
-    from rich.table import Table as RichTable
-
     marks = {True: "=", False: "differs", None: ""}
     # Narrow gaps: table 1 fits a line of 140 characters unfolded.
-    printed = RichTable(
-        *table.columns,
-        "",
-        title=table.title,
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
+    printed = new_table(*table.columns, "", title=table.title, padding=(0, 1, 0, 0))
     for row in table.rows:
         printed.add_row(*row.cells, marks[row.agrees])
     return printed

@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 from time import perf_counter
 
+import numpy as np
+
+from ..compiled.cache import base_folder
+from ..control.controller import Controller
+from ..control.settings import controller_settings
+from ..sim.simulator import make_simulator
 from . import _robot
+from ._console import console
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,14 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Build a controller, prepare every method and tick by each; step a simulator once."""
-    import numpy as np
-
-    from opspace_ctrl.commands._console import console
-    from opspace_ctrl.compiled.cache import base_folder
-    from opspace_ctrl.control.controller import Controller
-    from opspace_ctrl.control.settings import controller_settings
-    from opspace_ctrl.sim.simulator import make_simulator
-
     out, start = console(), perf_counter()
     model = _robot.load(args)
     frames = _robot.task_frames(args, model)

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
-from rich.table import Table
+from rich.table import Column, Table
 
 from .record import Record
 from .scenario import SECONDS
@@ -61,9 +61,8 @@ class LiveView:
 
 def summary(record: Record, delay_name: str) -> Table:
     """A table: tracking by each method and through the push, torque, rate and timing."""
-    table = Table(title=f"{record.model.name}: {SECONDS:g} s")
-    table.add_column("quantity")
-    table.add_column("value", justify="right")
+    title = f"{record.model.name}: {SECONDS:g} s"
+    table = Table("quantity", Column("value", justify="right"), title=title)
     for name in dict.fromkeys(record.scenario.methods):
         turn = record.of_method(name)
         if len(turn.time):
