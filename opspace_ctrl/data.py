@@ -9,7 +9,7 @@ __all__ = ["read_shipped", "shipped_path"]
 
 
 def shipped_path(folder: str, name: str) -> Path:
-    """Where a file of `urdf`, `config` or `rviz` lies, wherever the package is installed.
+    """The path of a file of `urdf`, `config` or `rviz`, wherever the package is installed.
 
     setup.py maps the folders to opspace_ctrl.urdf and so on; in a checkout that is not installed, or installed
     by links (colcon build --symlink-install), they lie beside the package.
@@ -21,5 +21,5 @@ def shipped_path(folder: str, name: str) -> Path:
 
 
 def read_shipped(folder: str, name: str) -> bytes:
-    """What a file of `urdf`, `config` or `rviz` holds."""
+    """The bytes of a file of `urdf`, `config` or `rviz`."""
     return shipped_path(folder, name).read_bytes()

@@ -1,4 +1,4 @@
-"""What the papers need and the control path does not: operators, recursions, closed chains, free flyers, counts.
+"""Parts of the papers that the control path does not need: operators, recursions, closed chains, free flyers, counts.
 
 A leaf: forward dynamics finds a recursion here by its name, when it is asked for, and nothing else of the control path
 imports it.

@@ -23,7 +23,7 @@ class DisagreementError(OpspaceError):
 
 
 def conditions(ospace: OperationalSpace, states: list[State]) -> np.ndarray:
-    """How much each state may amplify rounding: the worse of the condition numbers of H and Lambda^-1.
+    """The factor by which each state may amplify rounding: the worse of the condition numbers of H and Lambda^-1.
 
     Both are first scaled to a unit diagonal, for the error of a Cholesky factorisation does not see units.
     """

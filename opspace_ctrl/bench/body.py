@@ -31,7 +31,7 @@ def repeat(q, v, force, tau0, times, address):
 
 
 def body(space: OperationalSpace) -> Callable[..., np.ndarray]:
-    """What makes `TICKS` control ticks in one call and gives the torque, as `control` does in each of as many calls."""
+    """A function that makes `TICKS` control ticks in one call; its arguments and result are those of `control`."""
     prepare([repeat])
 
     def call(q, v, force, tau0):

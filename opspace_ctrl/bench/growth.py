@@ -116,7 +116,7 @@ def exponents(times: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Crossover:
-    """Where the fastest recursive method overtakes the fastest sparse one: joints, and cost there [us]."""
+    """The size at which the fastest recursive method overtakes the fastest sparse one: joints, and cost there [us]."""
 
     joints: float
     cost: float

@@ -41,7 +41,7 @@ def contestants(case: Case, states: Sequence[State]) -> Field:
 
 
 def converted(model: Model, frames: Sequence[str]) -> mujoco.MjModel:
-    """The same bodies and joints in the same order, without geometry; one site a task frame.
+    """Convert our model: the same bodies and joints in the same order, without geometry; one site a task frame.
 
     Raises:
         PeerAbsent: A joint that MuJoCo does not have, or an inertia that it refuses.

@@ -1,4 +1,4 @@
-"""What we put on the clock: every method that can carry the robot."""
+"""Our contestants: every method that can carry the robot."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class Twin:
 
 
 def smart_tick(twin: Twin) -> Callable[..., np.ndarray]:
-    """What a careful user writes: H = U D U^T by the sparse Cholesky, a small dense solve, N never formed."""
+    """The tick of a careful user: H = U D U^T by the sparse Cholesky, a small dense solve, N never formed."""
     model, data, m = twin.model, twin.data, twin.m
     rows = np.zeros((m + 1, model.nv))  # J, then tau0
     J, blocks = rows[:m], _blocks(rows, twin)

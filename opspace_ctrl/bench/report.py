@@ -30,7 +30,7 @@ STEPS = 3  # of each robot: the comparison, the tail, the singular tick
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure.
+    """The choice of robots and measurements of a run.
 
     Attributes:
         robots: Names or paths; empty for the default ones, without those that are not installed.
@@ -52,7 +52,7 @@ class Plan:
 
     @property
     def steps(self) -> int:
-        """How often `run` tells what it does next."""
+        """The number of times that `run` tells what it does next."""
         steps = STEPS * len(set(self.robots or DEFAULT))
         steps += len(growth.SHAPES) * len(growth.SIZES) if self.growth else 0
         steps += 1 + start_up.LATER if self.start_up else 0

@@ -67,7 +67,7 @@ class Case:
 
 @dataclass(frozen=True)
 class _Known:
-    """How a robot of the wheel is timed: its file (without ending), base, task frames, joints to freeze."""
+    """A robot of the wheel that is timed in one way: its file (without ending), base, task frames, joints to freeze."""
 
     stem: str
     base: str

@@ -1,4 +1,4 @@
-"""What the singularity test costs the regular tick, and what the singular tick costs."""
+"""The time that the singularity test takes of a regular tick, and the time of a singular tick."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long until a controller has all it needs: in new processes, with an empty cache and with a filled one."""
+"""The time until a controller has all it needs: in new processes, with an empty cache and with a filled one."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def spin(x, turns):
 
 
 def _turns_like(call: Callable, inputs: Sequence[State], turns: int = 10_000) -> int:
-    """How many turns `spin` has to make to take as long as a call."""
+    """The number of turns that make `spin` take as long as a call."""
     prepare([spin])
     wanted = float(np.median(time_warm_block(call, inputs)))
     empty, full = (float(np.median(time_warm_block(spin, [(1.0, n)] * BLOCK))) for n in (0, turns))

@@ -1,4 +1,4 @@
-"""What is aimed at, and whether a measurement reaches it."""
+"""The targets, and the verdict whether a measurement reaches them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times faster than a peer we want to be.
+    """A wanted ratio: so many times faster than a peer.
 
     Attributes:
         quantity: The group of contestants.
@@ -112,7 +112,7 @@ def ratio_verdicts(robot: str, ours: Times, peers: Times) -> list[Verdict]:
 
 
 def body_verdicts(robot: str, ours: Times) -> list[Verdict]:
-    """How much of the tick is its body; the rest is the call from Python."""
+    """The share of the tick that is its body; the rest is the call from Python."""
     return [
         Verdict(
             robot,

@@ -121,7 +121,7 @@ def time_block(call: Callable, inputs: Sequence[tuple]) -> list[int]:
 
 
 def clock_cost(calls: int = 2000) -> float:
-    """What the clock adds to every call [us]: the least time of calling nothing."""
+    """The time that the clock adds to every call [us]: the least of calling nothing."""
     return min(time_block(_nothing, [()] * calls)) / 1e3
 
 

@@ -37,7 +37,7 @@ def counts(report: dict[str, Any]) -> tuple[int, int]:
 
 
 def notes(report: dict[str, Any]) -> list[str]:
-    """What the tables do not say."""
+    """Sentences on what the tables leave out."""
     robots = report["robots"]
     lines = [f"{name} is {robot['path']}" for name, robot in robots.items() if robot.get("path")]
     lines += _choices(robots) + _native(robots) + _unjudged(report)
@@ -58,7 +58,7 @@ def notes(report: dict[str, Any]) -> list[str]:
 
 
 def _choices(robots: dict[str, Any]) -> list[str]:
-    """Which method auto takes on which robot."""
+    """Say which method auto takes on which robot."""
     chosen: dict[str, list[str]] = {}
     for name, robot in robots.items():
         if "auto" in robot:
@@ -68,7 +68,7 @@ def _choices(robots: dict[str, Any]) -> list[str]:
 
 
 def _native(robots: dict[str, Any]) -> list[str]:
-    """What native programs take for the body, as far as it is known."""
+    """Say what time native programs take for the body, as far as it is known."""
     known = [
         f"{name}: {', '.join(f'{program} {us:g} us' for program, us in NATIVE[name].items())}"
         for name, robot in robots.items()
@@ -79,7 +79,7 @@ def _native(robots: dict[str, Any]) -> list[str]:
 
 
 def _unjudged(report: dict[str, Any]) -> list[str]:
-    """Which targets are not applied, since too little was measured."""
+    """Say which targets are not applied because too little was measured."""
     calls, ticks = counts(report)
     lines = [
         f"ratios and shares are not judged: {calls} calls, their targets are for {LEAST_CALLS} or more"
@@ -91,6 +91,6 @@ def _unjudged(report: dict[str, Any]) -> list[str]:
 
 
 def summary(report: dict[str, Any]) -> str:
-    """How many targets are met."""
+    """Count the targets that are met."""
     judged = [verdict["met"] for verdict in report["verdicts"] if verdict["met"] is not None]
     return f"{sum(judged)} of {len(judged)} targets met"

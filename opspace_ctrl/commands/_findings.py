@@ -1,4 +1,4 @@
-"""What `opspace check` found, and the tables that show it."""
+"""The findings of `opspace check`, and the tables that show them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Findings:
         self.lines.append(("FAIL", subject, text))
 
     def count(self, verdict: str) -> int:
-        """How many lines have this verdict."""
+        """Count the lines with this verdict."""
         return sum(line[0] == verdict for line in self.lines)
 
     def table(self) -> Table:

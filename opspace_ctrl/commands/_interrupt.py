@@ -30,7 +30,7 @@ class Interruption:
 
     @property
     def requested(self) -> bool:
-        """Whether a signal has come."""
+        """Has a signal come?"""
         return self._event.is_set()
 
     def wait(self, seconds: float) -> bool:

@@ -1,4 +1,4 @@
-"""Which entries of H, L and J may be nonzero: branch-induced sparsity [Featherstone2010, sections 3, 5]."""
+"""The entries of H, L and J that may be nonzero: branch-induced sparsity [Featherstone2010, sections 3, 5]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the subcommands that take a robot share: its arguments, loading it, and its default task frames."""
+"""The robot of a subcommand: its arguments, loading it, and its default task frames."""
 
 from __future__ import annotations
 

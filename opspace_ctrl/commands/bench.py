@@ -28,7 +28,7 @@ CALLS, CALLS_LONG = 2048, 100_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which robots, what else, and where to put it."""
+    """Take the robots, what else to measure, and where to put it."""
     parser.add_argument(
         "robots",
         metavar="ROBOT",

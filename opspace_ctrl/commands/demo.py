@@ -20,7 +20,7 @@ ROBOTS = ("arm7", "asimo", "free_flyer")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which robot, with or without ROS, and where the picture goes."""
+    """Take the robot, whether to use ROS, and where the picture goes."""
     parser.add_argument(
         "robot", nargs="?", default="arm7", choices=ROBOTS, help="shipped robot (default arm7)"
     )
@@ -81,7 +81,7 @@ def _has_ros() -> bool:
 
 
 def _way(has_ros: bool, no_ros: bool):
-    """How to run it: the function, what its delays are, and a line that says so."""
+    """Choose how to run it: the function, the name of its delays, and a line that says so."""
     if has_ros and not no_ros:
         from opspace_ctrl.commands._demo import graph
 

@@ -11,7 +11,7 @@ from ._console import console, new_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which table."""
+    """Take the number of a table."""
     parser.add_argument(
         "--table",
         type=int,

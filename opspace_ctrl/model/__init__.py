@@ -1,4 +1,4 @@
-"""What the robot is: URDF or xacro text to an immutable Model."""
+"""The robot: URDF or xacro text becomes an immutable Model."""
 
 from .joints import JointType
 from .loader import load_robot, load_urdf

@@ -1,4 +1,4 @@
-"""Where the joints' coordinates are in q, in v and among the k efforts."""
+"""The places of the joints' coordinates in q, in v and among the k efforts."""
 
 from __future__ import annotations
 
@@ -83,6 +83,6 @@ def floating_bases(model: Model) -> list[int]:
 
 
 def base_index(model: Model) -> tuple[int, int] | None:
-    """Where the (first) floating base's pose begins in q and its twist in v; None for a fixed base."""
+    """The places in q and in v at which the (first) floating base's pose and twist begin; None for a fixed base."""
     bases = floating_bases(model)
     return (int(model.q_index[bases[0]]), int(model.v_index[bases[0]])) if bases else None

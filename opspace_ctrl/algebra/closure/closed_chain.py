@@ -148,7 +148,7 @@ class ClosedChain:
             )
 
     def _status(self, entry, *arguments) -> int:
-        """What an entry returns; REFUSED also for arguments that it is not compiled for."""
+        """Call an entry and return its status, REFUSED also for arguments that it is not compiled for."""
         try:
             return call(entry, *arguments, self._chain.address)
         except MISFIT:
@@ -191,7 +191,7 @@ class ClosedChain:
     # ---- geometry ----
 
     def error(self, q) -> np.ndarray:
-        """How far the closures are open (m,): x_1 - x_2 and log(R_1 (R_2 rotation)^T), row by row."""
+        """The distances (m,) by which the closures are open: x_1 - x_2 and log(R_1 (R_2 rotation)^T), row by row."""
         run(self.model, entries.at_configuration, (q,), "", tree=self._tree)
         open_by = [
             _difference(self._pose(first), self._pose(second), c.rotation)

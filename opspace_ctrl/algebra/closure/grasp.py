@@ -20,7 +20,7 @@ __all__ = ["Grasp", "GraspMotion", "RigidObject"]
 
 @dataclass(frozen=True)
 class RigidObject:
-    """What is held.
+    """The rigid body that the arms hold.
 
     Attributes:
         mass: [kg], positive.
@@ -46,7 +46,7 @@ class RigidObject:
 
 @dataclass(frozen=True)
 class GraspMotion:
-    """How arms and object accelerate.
+    """The accelerations of arms and object, and the wrenches between them.
 
     Attributes:
         qdd: (nv,) of the robot.

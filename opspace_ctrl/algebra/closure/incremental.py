@@ -19,7 +19,7 @@ RANK_TOLERANCE = 1e-10  # of an eigenvalue in the largest, rows scaled to a unit
 
 @dataclass(frozen=True)
 class Contact:
-    """What a mechanism does at its contacts.
+    """The motion of a mechanism at its contacts.
 
     Attributes:
         omega: (k, k) acceleration for a unit of force there, J H^-1 J^T ("covariance").

@@ -50,7 +50,7 @@ def count_sparse(lambda_e: np.ndarray, b_e: np.ndarray) -> dict[str, Cost]:
 
 
 def count_dense(m: int, n: int) -> dict[str, Cost]:
-    """The same without sparsity: matrix products, and the triangular algorithms on an unbranched chain.
+    """Costs without sparsity: of matrix products, and of the triangular algorithms on an unbranched chain.
 
     On a chain the kernels of `osim.sparse` are the standard ones, except figure 6, which adds to zeros.
     """

@@ -218,7 +218,7 @@ class Transforms:
 def transforms(
     parent: np.ndarray, need: np.ndarray, two_screw: np.ndarray
 ) -> tuple[Transforms, ...]:
-    """By how many coordinate transforms RJK computes its blocks of Omega (appendix B).
+    """Count the coordinate transforms by which RJK computes its blocks of Omega (appendix B).
 
     Those of the second (P), third (Omega_ii) and last loop (Omega_ij) of figure 14.
 

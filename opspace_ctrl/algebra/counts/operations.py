@@ -42,7 +42,7 @@ class Cost:
         return self.d + self.m + self.a + self.r
 
     def __str__(self) -> str:
-        """As the paper writes it: 646d + 6075m + 5775a."""
+        """Write it as the paper does: 646d + 6075m + 5775a."""
         parts = [f"{number}{kind}" for kind, number in vars(self).items() if number]
         return " + ".join(parts) or "0"
 

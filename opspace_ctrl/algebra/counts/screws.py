@@ -72,7 +72,7 @@ class Screw:
 
 @dataclass(frozen=True)
 class Link:
-    """How a link hangs on its parent: the screws that take its quantities to the parent, first one first."""
+    """The transform from a link to its parent: the screws that take its quantities there, first one first."""
 
     screws: tuple[Screw, ...]
 

@@ -35,7 +35,7 @@ def base_change(model: Model, q, link: str) -> np.ndarray:
 
 
 def reroot(tree: LinkTree, link: int) -> LinkTree:
-    """The same links with `link` as base: hinges on the way to the old base turn round, H becomes -H ((A.10)).
+    """Make `link` the base of the same links: hinges on the way to the old base turn round, H becomes -H ((A.10)).
 
     Hinge k keeps its number: it now belongs to the link that was its parent. T of the new base is the old base's
     force; the old base's hinge is the reversed one towards `link`.

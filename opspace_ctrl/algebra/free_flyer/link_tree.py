@@ -18,7 +18,7 @@ __all__ = ["LinkState", "LinkTree", "cross", "link_state", "link_tree", "moved"]
 
 @dataclass(frozen=True)
 class LinkState:
-    """Where the links are and how they move, each for itself.
+    """The pose and the velocity of every link, each for itself.
 
     Attributes:
         rotation, position: (N, 3, 3), (N, 3) pose of each link's frame in the world.

@@ -26,7 +26,7 @@ def step_links(model: Model, state: LinkState, tau, dt: float) -> LinkState:
 
 
 def drift(model: Model, state: LinkState) -> tuple[float, float]:
-    """How far the worst hinge has come apart: [m] across its free directions, and [rad] of its axes."""
+    """The gap of the worst hinge: [m] across its free directions, and [rad] between its axes."""
     apart, turned = 0.0, 0.0
     for k, p in enumerate(model.parent):
         if p < 0 or model.joint_type[k] == JointType.FLOATING:

@@ -36,7 +36,7 @@ Recursion = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Space:
-    """What an operator acts on: "joint" (nv), "body" (6 N) or "task" (6 a frame), of one robot at one q."""
+    """A space that operators map between: "joint" (nv), "body" (6 N) or "task" (6 a frame), of one robot at one q."""
 
     name: str
     size: int

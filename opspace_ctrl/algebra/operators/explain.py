@@ -51,7 +51,7 @@ def explain(
 def explanation(
     expression: str, model: Model | SpatialOperators, q=None, frames: Sequence[str] = ()
 ) -> str:
-    """How an expression is carried out, level by level; arguments and errors as for `evaluate`."""
+    """Say level by level how an expression is carried out; arguments and errors are those of `evaluate`."""
     operators = operators_of(model, q, frames)
     operator = evaluate(expression, operators)
     names = names_in(operator)

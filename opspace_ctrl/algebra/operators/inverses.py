@@ -1,4 +1,4 @@
-"""Which inverses are recursions: of named operators, of products of square factors, of the sums the papers invert."""
+"""Inverses that are recursions: of named operators, of products of square factors, of the sums the papers invert."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class KnownInverses:
         return None
 
     def lacks_armature(self, operator: SpatialOperator) -> bool:
-        """Whether it is the mass matrix without the armature that this robot has."""
+        """Is it the mass matrix without the armature that this robot has?"""
         return (
             bool(_ratio(self._words(operator), {("H", "phi", "M", "phi*", "H*"): 1.0}))
             and self._has_armature

@@ -76,7 +76,7 @@ class SpatialOperators:
         return self._atoms[name]
 
     def recursions_of(self, name: str) -> Pair:
-        """How a named operator, or phi^-1, psi^-1, D^-1 or A^-1, and its adjoint are applied."""
+        """The recursions that apply a named operator, or phi^-1, psi^-1, D^-1 or A^-1, and its adjoint."""
         return self._recursions.of(name)
 
     def identity(self, space: str) -> SpatialOperator:

@@ -1,4 +1,4 @@
-"""How each named operator and its adjoint are applied: shifts and sweeps over the bodies, blocks on a body or joint."""
+"""The recursions that apply named operators and their adjoints: shifts and sweeps over the bodies, blocks on each."""
 
 from __future__ import annotations
 

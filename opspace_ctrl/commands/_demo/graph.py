@@ -138,7 +138,7 @@ def _first_commands(log: Path, processes: Processes, stop: Interruption) -> Run 
 
 
 def _record(scenario: Scenario, model: Model, run: Run, begin: float, centre: np.ndarray) -> Record:
-    """What the simulator's log says, in the demo's terms."""
+    """Read the simulator's log as a record of the demo."""
     delay = 1e6 * (run["arrived"] - run["left"])
     return Record(
         scenario, model, run["time"] - begin, run["q"], run["command"], delay, run["left"], centre

@@ -56,7 +56,7 @@ def _torques(axes, record: Record) -> None:
 
 
 def _marks(axes, record: Record) -> None:
-    """Where the methods change, and the push."""
+    """Mark the times at which the methods change, and the push."""
     scenario, turn = record.scenario, SECONDS / len(record.scenario.methods)
     for k, name in enumerate(scenario.methods):
         axes.axvline(k * turn, color="0.8", linewidth=0.8)

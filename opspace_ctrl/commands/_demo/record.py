@@ -1,4 +1,4 @@
-"""What happened in a demo, step by step, and the figures that sum it up."""
+"""The record of a demo, step by step, and the figures that sum it up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each robot does in the demo: a figure of eight, a push on the way, and methods that change."""
+"""The demo's program for each robot: a figure of eight, a push on the way, and methods that change."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Scenario:
         return self.methods[min(max(turn, 0), len(self.methods) - 1)]
 
     def is_pushed(self, time: float) -> bool:
-        """Whether the push acts."""
+        """Does the push act?"""
         return self.push_start <= time < self.push_end
 
     def figure(self, time) -> np.ndarray:

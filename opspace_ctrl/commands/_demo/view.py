@@ -1,4 +1,4 @@
-"""What the terminal shows: a live panel while the robot moves, a summary at the end."""
+"""The demo on the terminal: a live panel while the robot moves, a summary at the end."""
 
 from __future__ import annotations
 

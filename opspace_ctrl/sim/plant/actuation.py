@@ -1,4 +1,4 @@
-"""What the drives make of a command: scaled, offset, or nothing."""
+"""The drives, which may scale a command, offset it, or apply nothing of it."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a kind of fault acts on, and its values.
+    """A kind of fault: its target and its values.
 
     Attributes:
         target: "side" (of the bus), "joints" or "frame".

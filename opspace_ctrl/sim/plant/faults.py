@@ -53,12 +53,12 @@ class Fault:
 
     @property
     def end(self) -> float:
-        """When it stops acting [s]."""
+        """The time at which it stops acting [s]."""
         return self.start + self.duration
 
     @property
     def target(self) -> str:
-        """What it acts on, in words."""
+        """Its target in words."""
         if KINDS[self.kind].target == "side":
             return {"state": "states", "command": "commands", "both": "states and commands"}[
                 self.side

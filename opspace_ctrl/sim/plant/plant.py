@@ -150,7 +150,7 @@ class Plant:
 
     @property
     def counters(self) -> dict[str, int]:
-        """What was counted so far.
+        """The counts so far.
 
         Steps; commands that came, those refused, and the extra ones beyond one a state; missed:
         states that were followed by the next without a command; unanswered: time-outs of a lock-step; trips of the

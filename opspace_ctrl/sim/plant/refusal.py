@@ -1,4 +1,4 @@
-"""Which commands a robot refuses, and why."""
+"""The robot's judgement of a command: taken, or refused with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the encoders make of the true joint state: bias, noise, quantisation, freezing, in this order."""
+"""The encoders, which measure the true joint state with bias, noise, quantisation and freezing, in this order."""
 
 from __future__ import annotations
 

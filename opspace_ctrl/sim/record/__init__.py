@@ -1,1 +1,1 @@
-"""What happened: the log of a run, its report, and the run as an MCAP bag."""
+"""The record of a run: its log, its report, and the run as an MCAP bag."""

@@ -1,4 +1,4 @@
-"""What each fault of a run did: counts, and how tracking, torque and motion changed while it acted."""
+"""The effects of each fault of a run: counts, and how tracking, torque and motion changed while it acted."""
 
 from __future__ import annotations
 

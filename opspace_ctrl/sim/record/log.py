@@ -1,4 +1,4 @@
-"""What happened when, streamed to a folder while the robot runs, and read back for the report.
+"""The log of a run, streamed to a folder while the robot runs, and read back for the report.
 
 The folder holds header.json (what was simulated), rows.f64 (one row of numbers for each state measured), events.jsonl
 (what was out of the ordinary) and counts.json (counters and faults). All are written a few times a second, so that a
@@ -34,7 +34,7 @@ SCALARS = ("time", "schedule", "left", "arrived", "watchdog")
 
 
 def _columns(nq: int, nv: int, k: int) -> dict[str, slice]:
-    """Where each quantity stands in a row."""
+    """The columns of a row that each quantity takes."""
     widths = {
         **dict.fromkeys(SCALARS, 1),
         "q": nq,
@@ -126,7 +126,7 @@ class Log:
             self._events.write(json.dumps({"time": time, "kind": kind, "text": text}) + "\n")
 
     def is_due(self) -> bool:
-        """Whether it is time to write."""
+        """Is it time to write?"""
         return self._clock() - self._flushed > FLUSH_EVERY
 
     def flush(self, counters: Mapping[str, int], faults: list[dict]) -> None:
@@ -217,7 +217,7 @@ def read_log(folder: str | Path) -> Run:
 
 
 def progress(folder: str | Path) -> float | None:
-    """How far a run that is being written has come [s of the schedule]; None before its first command."""
+    """The time of the schedule that a run being written has reached [s]; None before its first command."""
     folder = Path(folder)
     try:
         header = json.loads((folder / HEADER).read_text(encoding="utf-8"))

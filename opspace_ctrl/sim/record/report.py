@@ -20,7 +20,7 @@ PERCENTILES = {"median": 50.0, "p99": 99.0, "p999": 99.9}
 
 @dataclass(frozen=True)
 class Limit:
-    """What a user may demand of a run.
+    """A demand that a user may make of a run.
 
     Attributes:
         text: What is limited, with its unit.
