@@ -16,7 +16,7 @@ from typing import NoReturn
 from opspace_ctrl import commands
 
 from .commands._interrupt import INTERRUPTED
-from .errors import OpspaceError
+from .errors import in_one_line
 
 __all__ = ["main"]
 
@@ -62,8 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("OPSPACE_TRACEBACK"):
             raise
-        kind = "" if isinstance(error, OpspaceError) else f"{type(error).__name__}: "
-        print("opspace: error:", _one_line(f"{kind}{error}"), file=sys.stderr)
+        print("opspace: error:", in_one_line(error), file=sys.stderr)
         return FAILED
 
 
@@ -105,13 +104,9 @@ def _version() -> str:
         return "(not installed)"
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _one_line_warning(message, category, filename, lineno, file=None, line=None) -> None:
     del category, filename, lineno, file, line
-    print("opspace: warning:", _one_line(str(message)), file=sys.stderr)
+    print("opspace: warning:", *str(message).split(), file=sys.stderr)
 
 
 if __name__ == "__main__":

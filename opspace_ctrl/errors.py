@@ -202,3 +202,9 @@ def listed(names: Iterable[object]) -> str:
     names = list(names)
     tail = f", ... ({len(names)} in all)" if len(names) > 40 else ""
     return (", ".join(shown(name, 80) for name in names[:40]) or "(none)") + tail
+
+
+def in_one_line(error: BaseException) -> str:
+    """The message of an error in one line, with its kind before it unless it is one of ours."""
+    kind = "" if isinstance(error, OpspaceError) else f"{type(error).__name__}: "
+    return " ".join(f"{kind}{error}".split())

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..errors import OpspaceError
+from ..errors import in_one_line
 
 __all__ = ["noted"]
 
@@ -19,10 +19,4 @@ def noted(failed: dict[str, str], what: str) -> Iterator[None]:
     except Exception as error:
         if os.environ.get("OPSPACE_TRACEBACK"):
             raise
-        failed[what] = _reason(error)
-
-
-def _reason(error: Exception) -> str:
-    """The error in one line, with its kind unless it is one of ours."""
-    kind = "" if isinstance(error, OpspaceError) else f"{type(error).__name__}: "
-    return " ".join(f"{kind}{error}".split())
+        failed[what] = in_one_line(error)

@@ -14,7 +14,7 @@ from ...control.settings import controller_settings
 from ...data import shipped_path
 from ...parameter_file import node_parameters
 from ...sim.settings import simulator_settings
-from ...sim.simulator import Simulator, make_simulator
+from ...sim.simulator import make_simulator
 from .._interrupt import Interruption
 from .record import Record
 from .scenario import SECONDS, Scenario, waypoints
@@ -36,14 +36,21 @@ def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruptio
         robot.model, controller_settings(node_parameters(path, "opspace_controller"))
     )
     controller.prepare()
-    rows = _Rows(scenario, robot, frame_pose(robot.model, robot.q, scenario.task))
+    centre, quaternion = frame_pose(robot.model, robot.q, scenario.task)
+    rows: list[tuple] = []  # time of the figure [s], state, efforts, computing time [us], when [s]
+
+    def record(last: int = 0) -> Record:
+        """All rows, or the last few."""
+        time, q, torque, delay, wall = (np.array(column) for column in zip(*rows[-last:]))
+        return Record(scenario, robot.model, time, q, torque, delay, wall, centre)
+
     controller.activate(robot.q, robot.v, robot.time)
-    times, positions, velocities = waypoints(scenario, rows.centre)
+    times, positions, velocities = waypoints(scenario, centre)
     controller.trajectory(
         scenario.task,
         LEAD + times,
         positions,
-        np.tile(rows.quaternion, (len(times), 1)),
+        np.tile(quaternion, (len(times), 1)),
         0.0,
         twists=np.hstack([velocities, np.zeros_like(velocities)]),
     )
@@ -58,30 +65,11 @@ def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruptio
             robot.push(scenario.task, wrench, scenario.push_end - scenario.push_start)
         start = perf_counter()
         torque = controller.tick(robot.q, robot.v, robot.time)
-        rows.add(time, robot.q, torque, start, perf_counter())
+        delay = 1e6 * (perf_counter() - start)
+        rows.append((time, robot.q.copy(), torque.copy(), delay, start))
         robot.step(torque)
         if k % every == 0:
             if stop.requested:
                 return None
-            show(rows.record(last=500))
-    return rows.record().figure_only()
-
-
-class _Rows:
-    """Gathers what a record is made of."""
-
-    def __init__(
-        self, scenario: Scenario, robot: Simulator, pose: tuple[np.ndarray, np.ndarray]
-    ) -> None:
-        self._scenario, self._model = scenario, robot.model
-        self.centre, self.quaternion = pose
-        self._rows: list[tuple] = []
-
-    def add(self, time: float, q: np.ndarray, torque: np.ndarray, start: float, end: float) -> None:
-        """A row: time of the figure [s], state, efforts, and when the computation began and ended [s]."""
-        self._rows.append((time, q.copy(), torque.copy(), 1e6 * (end - start), start))
-
-    def record(self, last: int = 0) -> Record:
-        """All rows, or the last few."""
-        time, q, torque, delay, wall = (np.array(column) for column in zip(*self._rows[-last:]))
-        return Record(self._scenario, self._model, time, q, torque, delay, wall, self.centre)
+            show(record(last=500))
+    return record().figure_only()

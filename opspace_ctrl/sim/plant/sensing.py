@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -13,6 +13,12 @@ from .timetable import Activity
 __all__ = ["Sensing"]
 
 QUANTITIES = ("position", "velocity", "effort")
+# What is measured of values, by the kind of the fault, its number, and random numbers.
+_DISTORT: dict[str, Callable[[np.ndarray, float, np.random.Generator], np.ndarray]] = {
+    "bias": lambda values, number, rng: values + number,
+    "noise": lambda values, number, rng: values + number * rng.standard_normal(len(values)),
+    "quantisation": lambda values, number, rng: number * np.round(values / number),
+}
 
 
 class Sensing:
@@ -42,27 +48,11 @@ class Sensing:
                 continue
             for name, values in zip(QUANTITIES, (position, velocity, effort)):
                 if number := activity.fault.values[name]:
-                    _DISTORT[activity.fault.kind](values, joints, number, activity.rng["state"])
+                    distort = _DISTORT[activity.fault.kind]
+                    values[joints] = distort(values[joints], number, activity.rng["state"])
 
     def _freeze(
         self, activity: Activity, joints: np.ndarray, position: np.ndarray, velocity: np.ndarray
     ) -> None:
         kept = self._frozen.setdefault(id(activity), (position[joints], velocity[joints]))
         position[joints], velocity[joints] = kept
-
-
-def _bias(values, joints, number, rng) -> None:
-    del rng
-    values[joints] += number
-
-
-def _noise(values, joints, number, rng) -> None:
-    values[joints] += number * rng.standard_normal(len(joints))
-
-
-def _quantise(values, joints, number, rng) -> None:
-    del rng
-    values[joints] = number * np.round(values[joints] / number)
-
-
-_DISTORT = {"bias": _bias, "noise": _noise, "quantisation": _quantise}
