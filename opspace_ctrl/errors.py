@@ -111,7 +111,7 @@ class ExpressionError(OpspaceError):
         self.reason, self.text, self.start, self.end = reason, text, start, end
         super().__init__(reason if text is None else f"{reason}\n{self.marked()}")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type, tuple]:
         return type(self), (self.reason, self.text, self.start, self.end)
 
     def marked(self) -> str:

@@ -5,11 +5,12 @@ imports it.
 """
 
 from importlib import import_module
+from types import ModuleType
 
 __all__ = ["closure", "counts", "free_flyer", "operators", "recursions"]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> ModuleType:
     """The parts, imported when first asked for."""
     if name in __all__:
         return import_module(f"{__name__}.{name}")

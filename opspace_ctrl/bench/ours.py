@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..dynamics import forward_dynamics, forward_methods, inverse_dynamics
+from ..model import Model
 from ..osim import OperationalSpace
 from ..osim.registry import able_methods
 from ..osim.tasks import blocks_of
@@ -73,7 +74,7 @@ def _inertia_inv(space: OperationalSpace) -> Callable[[np.ndarray], np.ndarray]:
     return lambda q: space.update(q).inertia_inv
 
 
-def _forward(model, method: str) -> Callable[..., np.ndarray]:
+def _forward(model: Model, method: str) -> Callable[..., np.ndarray]:
     return lambda q, v, tau: forward_dynamics(model, q, v, tau, method=method)
 
 

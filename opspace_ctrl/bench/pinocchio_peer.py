@@ -6,7 +6,7 @@ through kept views (nle, constraint_chol) stay where they are between calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -109,7 +109,7 @@ class Twin:
         self.joints = [(frame.parentJoint, frame.placement) for frame in frames]
         self.m = 6 * len(frames)
 
-    def _pairs(self):
+    def _pairs(self) -> Iterator[tuple[int, pin.JointModel]]:
         for body, name in enumerate(self.ours.body_joint_names):
             yield body, self.model.joints[self.model.getJointId(name)]
 
@@ -130,7 +130,9 @@ class Twin:
         found[self.order] = v
         return found
 
-    def constraints(self):
+    def constraints(
+        self,
+    ) -> tuple[pin.StdVec_RigidConstraintModel, pin.StdVec_RigidConstraintData]:
         """The task frames as rigid constraints in world axes, in containers that are taken without a copy."""
         models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         for joint, placement in self.joints:

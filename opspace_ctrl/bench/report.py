@@ -178,7 +178,7 @@ def _measure(
     }, verdicts
 
 
-def _facts(case: Case, space) -> dict:
+def _facts(case: Case, space: OperationalSpace) -> dict:
     model = case.model
     return {
         "nv": model.nv,

@@ -13,6 +13,7 @@ from ._figure import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from opspace_ctrl.sim.record.log import Run
 
@@ -38,7 +39,7 @@ def _thinned(*columns: np.ndarray) -> list[np.ndarray]:
     return [column[::every] for column in columns]
 
 
-def _timing(run: Run, report: Mapping, tracking: Mapping):
+def _timing(run: Run, report: Mapping, tracking: Mapping) -> Figure:
     figure = new_figure(13, 4)
     period, latency, missed = figure.subplots(1, 3)
     for axes, values, title in (
@@ -63,7 +64,7 @@ def _timing(run: Run, report: Mapping, tracking: Mapping):
     return figure
 
 
-def _tracking(run: Run, report: Mapping, tracking: Mapping[str, np.ndarray]):
+def _tracking(run: Run, report: Mapping, tracking: Mapping[str, np.ndarray]) -> Figure:
     figure = new_figure(11, 6)
     position, angle = figure.subplots(2, 1, sharex=True)
     for topic, rows in tracking.items():
@@ -83,7 +84,7 @@ def _tracking(run: Run, report: Mapping, tracking: Mapping[str, np.ndarray]):
     return figure
 
 
-def _torque(run: Run, report: Mapping, tracking: Mapping):
+def _torque(run: Run, report: Mapping, tracking: Mapping) -> Figure:
     figure = new_figure(11, 6)
     command, applied = figure.subplots(2, 1, sharex=True)
     limits = np.array([np.nan if limit is None else limit for limit in run.header["effort_limits"]])
@@ -101,7 +102,7 @@ def _torque(run: Run, report: Mapping, tracking: Mapping):
     return figure
 
 
-def _faults(run: Run, report: Mapping, tracking: Mapping):
+def _faults(run: Run, report: Mapping, tracking: Mapping) -> Figure:
     """When each fault acted, with its line in words, above how far the joints were from where they began."""
     faults = report["faults"]
     figure = new_figure(14, 3.2 + 0.32 * len(faults))

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..data import shipped_path
@@ -15,6 +16,8 @@ from ._interrupt import INTERRUPTED, Interruption
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from opspace_ctrl.commands._demo.record import Record
 
 ROBOTS = ("arm7", "asimo", "free_flyer")
 
@@ -80,7 +83,7 @@ def _has_ros() -> bool:
     return True
 
 
-def _way(has_ros: bool, no_ros: bool):
+def _way(has_ros: bool, no_ros: bool) -> tuple[Callable[..., Record | None], str, str]:
     """Choose how to run it: the function, the name of its delays, and a line that says so."""
     if has_ros and not no_ros:
         from opspace_ctrl.commands._demo import graph

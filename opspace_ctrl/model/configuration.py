@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import ConfigurationError, quoted
 from .joints import QUATERNION, JointType
@@ -33,7 +34,7 @@ _ZERO_QUATERNION = 1e-8
 _RANDOM_ANGLE, _RANDOM_LENGTH = np.pi, 1.0
 
 
-def check_vector(value, length: int, name: str) -> np.ndarray:
+def check_vector(value: ArrayLike, length: int, name: str) -> np.ndarray:
     """A float64 copy of a finite vector.
 
     Raises:
@@ -66,7 +67,7 @@ def quaternions(model: Model) -> list[tuple[int, int]]:
     ]
 
 
-def check_configuration(model: Model, q) -> np.ndarray:
+def check_configuration(model: Model, q: ArrayLike) -> np.ndarray:
     """A float64 copy (nq,) of q, quaternions normalised.
 
     Raises:
@@ -140,7 +141,7 @@ def _between(limits: np.ndarray, reach: float, rng: np.random.Generator) -> floa
     return (1.0 - u) * lower + u * upper  # upper - lower could overflow
 
 
-def integrate(model: Model, q, v, dt: float = 1.0) -> np.ndarray:
+def integrate(model: Model, q: ArrayLike, v: ArrayLike, dt: float = 1.0) -> np.ndarray:
     """q (+) v dt, the configuration after moving with constant v for dt.
 
     Args:
@@ -176,7 +177,7 @@ def integrate(model: Model, q, v, dt: float = 1.0) -> np.ndarray:
     return q
 
 
-def difference(model: Model, q0, q1) -> np.ndarray:
+def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """v (nv,) with integrate(q0, v, 1) = q1: the logarithm, which turns the short way round.
 
     Raises:

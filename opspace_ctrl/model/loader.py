@@ -107,7 +107,7 @@ def load_robot(name: str, **options) -> Model:
     return load_urdf(robot_text(name), **{**ROBOTS[name], **options})
 
 
-def _bases(base, count: int) -> list[str]:
+def _bases(base: str | Sequence[str], count: int) -> list[str]:
     bases = _one_each(base, count, "base")
     for value in bases:
         if value not in BASES:
@@ -115,7 +115,7 @@ def _bases(base, count: int) -> list[str]:
     return bases
 
 
-def _one_each(value, count: int, what: str) -> list[str]:
+def _one_each(value: str | Sequence[str], count: int, what: str) -> list[str]:
     """One string for all robots, or a list with one each."""
     values = [value] * count if isinstance(value, str) else value
     is_list = isinstance(values, (list, tuple)) and all(isinstance(item, str) for item in values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import ItemsView, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +79,7 @@ def moving_joint(joints: dict[str, JointSpec], name: str, what: str) -> JointSpe
     return joints[name]
 
 
-def _items(mapping: Mapping[str, float] | None, what: str):
+def _items(mapping: Mapping[str, float] | None, what: str) -> ItemsView[str, float]:
     if not isinstance(mapping, (Mapping, type(None))):
         raise ConfigurationError(f"{what} = {quoted(mapping)} is not {{joint: value}}")
     return (mapping or {}).items()
@@ -126,7 +126,7 @@ def _refuse_several_coordinates(name: str, *joints: JointSpec) -> None:
             )
 
 
-def _position(joint: JointSpec, position) -> np.ndarray:
+def _position(joint: JointSpec, position: float | Sequence[float]) -> np.ndarray:
     what = f"locked: the position of joint {quoted(joint.name)}"
     coordinates = position if hasattr(position, "__len__") else [position]
     q = check_vector(coordinates, NQ[joint.joint_type], what)

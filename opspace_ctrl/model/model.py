@@ -6,6 +6,7 @@ import difflib
 from dataclasses import dataclass, field, fields
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import UnknownFrameError, listed, quoted
 from . import configuration, connectivity
@@ -132,18 +133,18 @@ class Model:
         """A random q (nq,) within the limits; see `configuration.random_configuration`."""
         return configuration.random_configuration(self, rng)
 
-    def integrate(self, q, v, dt: float = 1.0) -> np.ndarray:
+    def integrate(self, q: ArrayLike, v: ArrayLike, dt: float = 1.0) -> np.ndarray:
         """q (nq,) after moving with constant v (nv,) for dt [s]; exp of SE(3) and SE(2) where they apply."""
         return configuration.integrate(self, q, v, dt)
 
-    def difference(self, q0, q1) -> np.ndarray:
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
         """The velocity v (nv,) that takes q0 to q1 in one second: integrate(q0, v, 1) = q1."""
         return configuration.difference(self, q0, q1)
 
-    def check_configuration(self, q) -> np.ndarray:
+    def check_configuration(self, q: ArrayLike) -> np.ndarray:
         """A float64 copy (nq,) of q with unit quaternions; ConfigurationError if it is no configuration."""
         return configuration.check_configuration(self, q)
 
-    def check_velocity(self, v, name: str = "v") -> np.ndarray:
+    def check_velocity(self, v: ArrayLike, name: str = "v") -> np.ndarray:
         """A float64 copy (nv,) of a vector ordered like v; ConfigurationError naming it if it is not one."""
         return configuration.check_vector(v, self.nv, name)

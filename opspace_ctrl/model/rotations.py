@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 # Below this angle the trigonometric quotients are replaced by series (error below 1e-17 there).
 _SMALL_ANGLE = 1e-4
@@ -13,7 +14,7 @@ def skew(a: np.ndarray) -> np.ndarray:
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
-def from_rpy(rpy) -> np.ndarray:
+def from_rpy(rpy: ArrayLike) -> np.ndarray:
     """R = Rz(yaw) Ry(pitch) Rx(roll) (3, 3), the URDF convention; angles in [rad]."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
     return np.array(

@@ -91,7 +91,7 @@ def _refuse_doctype(name: str, *_: object) -> None:
 class _BoundedBuilder:
     """A TreeBuilder that counts elements and levels, and drops text (URDF keeps its data in attributes)."""
 
-    def __init__(self, parser) -> None:
+    def __init__(self, parser: expat.XMLParserType) -> None:
         self._parser = parser
         self._builder = TreeBuilder()
         self._depth = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -30,7 +30,9 @@ def start_configuration(model: Model, settings: SimulatorSettings) -> np.ndarray
     return closed(model, q, parse_loops(model, settings.closures))
 
 
-def initial_configuration(model: Model, positions, pose) -> np.ndarray:
+def initial_configuration(
+    model: Model, positions: Mapping[str, float] | Sequence[float], pose: Sequence[float]
+) -> np.ndarray:
     """q (nq,) of joint positions and base poses as `SimulatorSettings` has them; what is not given is zero, or a limit.
 
     Raises:
@@ -60,7 +62,7 @@ def initial_configuration(model: Model, positions, pose) -> np.ndarray:
     return q
 
 
-def _given(model: Model, positions) -> dict[int, float]:
+def _given(model: Model, positions: Mapping[str, float] | Sequence[float]) -> dict[int, float]:
     """{joint coordinate: position} of a mapping by name or a list in order."""
     count, places = len(model.position_limits), joint_coordinates(model)
     if not isinstance(positions, Mapping):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...compiled.jit import MISFIT
 from ...dynamics import entries
@@ -97,11 +98,11 @@ class ClosedChain:
 
     def forward(
         self,
-        q,
-        v,
-        tau,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
         out: np.ndarray | None = None,
-        wanted=None,
+        wanted: ArrayLike | None = None,
         external: Wrenches | None = None,
     ) -> np.ndarray:
         """Accelerations dv/dt (nv,) with the loops closed, into `out` if given.
@@ -120,14 +121,16 @@ class ClosedChain:
             self._call(core.forward, q, (v, tau), "v tau", wanted, out)
         return out
 
-    def close_velocity(self, q, v, wanted=None) -> np.ndarray:
+    def close_velocity(
+        self, q: ArrayLike, v: ArrayLike, wanted: ArrayLike | None = None
+    ) -> np.ndarray:
         """v (nv,) after the impulse that makes the frames' relative velocity `wanted` (m,), zero if not given."""
         out = np.empty(self.model.nv)
         wanted = self._rest if wanted is None else wanted
         self._call(core.close_velocity, q, (v,), "v", wanted, out)
         return out
 
-    def _call(self, entry, q, inputs: tuple, names: str, wanted, out) -> None:
+    def _call(self, entry, q: ArrayLike, inputs: tuple, names: str, wanted: ArrayLike, out) -> None:
         status = self._status(entry, q, *inputs, wanted, out)
         if status == REFUSED:  # converted, or refused in words
             q = self.model.check_configuration(q)
@@ -190,7 +193,7 @@ class ClosedChain:
 
     # ---- geometry ----
 
-    def error(self, q) -> np.ndarray:
+    def error(self, q: ArrayLike) -> np.ndarray:
         """The distances (m,) by which the closures are open: x_1 - x_2 and log(R_1 (R_2 rotation)^T), row by row."""
         run(self.model, entries.at_configuration, (q,), "", tree=self._tree)
         open_by = [
@@ -199,7 +202,7 @@ class ClosedChain:
         ]
         return np.einsum("rk,rk->r", self._selection, np.array(open_by)[self._of_row])
 
-    def relative_velocity(self, q, v) -> np.ndarray:
+    def relative_velocity(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """J_c v (m,)."""
         out = np.empty(self.m)
         checked = self.model.check_configuration(q), self.model.check_velocity(v)
@@ -207,7 +210,7 @@ class ClosedChain:
             raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         return out
 
-    def assemble(self, q, tolerance: float = 1e-12, steps: int = 100) -> np.ndarray:
+    def assemble(self, q: ArrayLike, tolerance: float = 1e-12, steps: int = 100) -> np.ndarray:
         """A configuration near q with the loops closed, by steps that cost the least kinetic energy.
 
         Raises:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...dynamics import forward_dynamics, frame_pose, frame_velocity, link_accelerations
 from ...errors import ConfigurationError, InertiaError
@@ -81,7 +82,7 @@ class Grasp:
         self.model, self.frames, self.held = model, tuple(frames), held
         self._ospace = OperationalSpace(model, list(frames), method=method)
 
-    def update(self, q, v=None) -> Grasp:
+    def update(self, q: ArrayLike, v: ArrayLike | None = None) -> Grasp:
         """Take a state of the robot; the object moves with the first frame."""
         v = np.zeros(self.model.nv) if v is None else v
         self._ospace.update(q, v)
@@ -120,7 +121,7 @@ class Grasp:
         """Omega^-1 A: the forces at the frames for an acceleration of the object without mass."""
         return solve_well_posed(self.omega, self.A, f"Omega of the frames {', '.join(self.frames)}")
 
-    def forward(self, tau, wrench=None) -> GraspMotion:
+    def forward(self, tau: ArrayLike, wrench: ArrayLike | None = None) -> GraspMotion:
         """Accelerations and contact wrenches for joint forces tau and a wrench (6,) at the object's centre of mass.
 
         Raises:
@@ -137,7 +138,7 @@ class Grasp:
         qdd = forward_dynamics(self.model, self._q, self._v, tau, dict(zip(self.frames, -wrenches)))
         return GraspMotion(qdd, acceleration, wrenches)
 
-    def internal_wrenches(self, wrenches) -> np.ndarray:
+    def internal_wrenches(self, wrenches: ArrayLike) -> np.ndarray:
         """The part (l, 6) of contact wrenches that squeezes the object and does not move it, A^T F = 0.
 
             F_int = F - Omega^-1 A (A^T Omega^-1 A)^-1 A^T F

@@ -79,15 +79,18 @@ class Counted:
     __truediv__ = _counting("d", operator.truediv)
     __rtruediv__ = _counting("d", lambda x, y: y / x)
 
-    def __neg__(self):
+    def __neg__(self) -> Counted:
         return Counted(-self.value, self.counts)
 
     def sqrt(self) -> Counted:
         """Called by np.sqrt."""
         return self._note("r", self.value**0.5)
 
-    def __float__(self):
+    def __float__(self) -> float:
         return self.value
+
+
+Number = float | Counted  # what the algorithms that are counted compute with
 
 
 class _Counting:

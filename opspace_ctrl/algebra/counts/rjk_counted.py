@@ -14,6 +14,7 @@ import numpy as np
 
 from ...model.connectivity import ancestor
 from ...osim.need import need_table
+from .operations import Number
 from .screws import Link, omega_phi, phi_p_phit, phit_omega_phi
 
 __all__ = [
@@ -32,7 +33,7 @@ Z = 2  # the joint axis in H_i
 OTHERS = (0, 1, 3, 4, 5)
 
 
-def taubar(P: np.ndarray, d_inv) -> np.ndarray:
+def taubar(P: np.ndarray, d_inv: Number) -> np.ndarray:
     """tau_i (6,), the third column of taubar_i = 1 - P_i H_i^T D_i^-1 H_i: 5m."""
     tau = np.zeros(6, P.dtype)
     for k in OTHERS:
@@ -78,7 +79,7 @@ def taubart_x_taubar(X: np.ndarray, tau: np.ndarray) -> np.ndarray:
     return product
 
 
-def add_d_inv(Omega: np.ndarray, d_inv) -> np.ndarray:
+def add_d_inv(Omega: np.ndarray, d_inv: Number) -> np.ndarray:
     """H^T D^-1 H + Omega: 1a."""
     total = Omega.copy()
     total[Z, Z] = Omega[Z, Z] + d_inv

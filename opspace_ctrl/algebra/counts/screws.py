@@ -18,6 +18,8 @@ from functools import cached_property
 
 import numpy as np
 
+from .operations import Number
+
 __all__ = ["Link", "Screw", "omega_phi", "phi_p_phit", "phit_omega_phi"]
 
 SWAP = np.r_[3:6, 0:3]  # exchanges the angular and the linear half
@@ -153,12 +155,12 @@ def _blocks(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X[:3, :3].copy(), X[:3, 3:].copy(), X[3:, 3:].copy()
 
 
-def _turn_pair(x, y, screw: Screw):
+def _turn_pair(x: Number, y: Number, screw: Screw) -> tuple[Number, Number]:
     """R (x, y): 4m + 2a."""
     return screw.c * x - screw.s * y, screw.s * x + screw.c * y
 
 
-def _turn_square(a, b, e, d, screw: Screw):
+def _turn_square(a: Number, b: Number, e: Number, d: Number, screw: Screw) -> tuple[Number, ...]:
     """R [a b; e d] R^T: 4m + 8a, because only the symmetric, traceless part of a 2 x 2 matrix turns."""
     difference, total = a - d, b + e
     t = screw.ss * difference + screw.cs * total

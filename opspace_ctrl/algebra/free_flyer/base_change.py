@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...dynamics import frame_jacobian
 from ...dynamics.dual import held_bases
@@ -15,7 +16,7 @@ from .link_tree import LinkTree
 __all__ = ["base_change", "composite_mass_matrix", "reroot"]
 
 
-def base_change(model: Model, q, link: str) -> np.ndarray:
+def base_change(model: Model, q: ArrayLike, link: str) -> np.ndarray:
     """T (nv, nv) with v = T v_k: v_k has the velocity of `link` (linear first, world axes) in place of the base's.
 
     The mass matrix becomes M_k = T^T H T, forces T^T tau ((A.1)-(A.6)).

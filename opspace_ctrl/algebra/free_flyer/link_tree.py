@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...dynamics import frame_pose, frame_velocity
 from ...dynamics.dual import held_bases
@@ -58,7 +59,7 @@ class LinkTree:
     at: np.ndarray
 
 
-def link_state(model: Model, q, v) -> LinkState:
+def link_state(model: Model, q: ArrayLike, v: ArrayLike) -> LinkState:
     """The links' poses and velocities (6 N numbers each) of a configuration and velocity."""
     poses = [frame_pose(model, q, name) for name in model.body_names]
     velocity = np.array([frame_velocity(model, q, v, name) for name in model.body_names])
@@ -69,7 +70,7 @@ def link_state(model: Model, q, v) -> LinkState:
     )
 
 
-def link_tree(model: Model, state: LinkState, tau) -> LinkTree:
+def link_tree(model: Model, state: LinkState, tau: ArrayLike) -> LinkTree:
     """Hinges, inertias and biases from the links' own poses: q and v do not appear.
 
     Raises:

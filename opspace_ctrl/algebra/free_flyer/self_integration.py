@@ -7,6 +7,7 @@ hinges together but the accuracy of the integration: 6 N numbers for fewer freed
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...model import JointType, Model
 from ...model.rotations import skew
@@ -16,7 +17,7 @@ from .two_filters import two_filters
 __all__ = ["drift", "step_links"]
 
 
-def step_links(model: Model, state: LinkState, tau, dt: float) -> LinkState:
+def step_links(model: Model, state: LinkState, tau: ArrayLike, dt: float) -> LinkState:
     """The links dt [s] later under constant forces tau (nv,), by the classical fourth-order Runge-Kutta step."""
     start = _flat(state)
     slopes = [_rates(model, state, tau)]
@@ -51,7 +52,7 @@ def drift(model: Model, state: LinkState) -> tuple[float, float]:
     return apart, turned
 
 
-def _rates(model: Model, state: LinkState, tau) -> np.ndarray:
+def _rates(model: Model, state: LinkState, tau: ArrayLike) -> np.ndarray:
     """d/dt of everything a link integrates, (N, 18): each row from that link's own acceleration."""
     tree = link_tree(model, state, tau)
     alpha = two_filters(tree).alpha

@@ -90,7 +90,7 @@ class SpatialOperator(LinearOperator):
     def _transpose(self) -> SpatialOperator:
         return self._adjoint()  # all operators are real
 
-    def dot(self, x):
+    def dot(self, x: Any) -> Any:
         """A B for an operator, A x for a vector or matrix, c A for a number."""
         if isinstance(x, SpatialOperator):
             return multiply(self, x)
@@ -98,16 +98,16 @@ class SpatialOperator(LinearOperator):
             return scale(float(x), self)
         return super().dot(x)
 
-    def __rmul__(self, x):
+    def __rmul__(self, x: Any) -> LinearOperator:
         return scale(float(x), self) if isinstance(x, Real) else super().__rmul__(x)
 
-    def __add__(self, other):
+    def __add__(self, other: LinearOperator) -> LinearOperator:
         return add(self, other) if isinstance(other, SpatialOperator) else super().__add__(other)
 
-    def __sub__(self, other):
+    def __sub__(self, other: LinearOperator) -> LinearOperator:
         return add(self, -other) if isinstance(other, SpatialOperator) else super().__sub__(other)
 
-    def __neg__(self):
+    def __neg__(self) -> SpatialOperator:
         return scale(-1.0, self)
 
     def __repr__(self) -> str:

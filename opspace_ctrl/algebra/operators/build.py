@@ -137,7 +137,12 @@ class _Spaces:
         return _Unknown(spaces[symbol.rows]), _Unknown(spaces[symbol.columns])
 
     def _join(
-        self, left: _Unknown, right: _Unknown, node: Node, message: str, error=DimensionError
+        self,
+        left: _Unknown,
+        right: _Unknown,
+        node: Node,
+        message: str,
+        error: type[ExpressionError] = DimensionError,
     ) -> None:
         left, right = left.root(), right.root()
         if left is right:

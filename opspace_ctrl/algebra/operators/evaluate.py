@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from numpy.typing import ArrayLike
+
 from ...model import Model
 from .algebra import SpatialOperator, names_in
 from .build import build
@@ -13,7 +15,10 @@ __all__ = ["evaluate", "operators_of"]
 
 
 def evaluate(
-    expression: str, model: Model | SpatialOperators, q=None, frames: Sequence[str] = ()
+    expression: str,
+    model: Model | SpatialOperators,
+    q: ArrayLike | None = None,
+    frames: Sequence[str] = (),
 ) -> SpatialOperator:
     """The operator that an expression describes, applied with `@` in O(N).
 
@@ -38,7 +43,9 @@ def evaluate(
     return result
 
 
-def operators_of(model: Model | SpatialOperators, q, frames: Sequence[str]) -> SpatialOperators:
+def operators_of(
+    model: Model | SpatialOperators, q: ArrayLike | None, frames: Sequence[str]
+) -> SpatialOperators:
     """The operators at hand, or those of a model at q (None: neutral)."""
     if isinstance(model, SpatialOperators):
         return model

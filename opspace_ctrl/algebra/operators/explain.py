@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from numpy.typing import ArrayLike
+
 from ...model import JointType, Model
 from .algebra import (
     Adjoint,
@@ -42,14 +44,20 @@ _ONCE = {
 
 
 def explain(
-    expression: str, model: Model | SpatialOperators, q=None, frames: Sequence[str] = ()
+    expression: str,
+    model: Model | SpatialOperators,
+    q: ArrayLike | None = None,
+    frames: Sequence[str] = (),
 ) -> None:
     """Print `explanation`; arguments and errors as for `evaluate`."""
     print(explanation(expression, model, q, frames))
 
 
 def explanation(
-    expression: str, model: Model | SpatialOperators, q=None, frames: Sequence[str] = ()
+    expression: str,
+    model: Model | SpatialOperators,
+    q: ArrayLike | None = None,
+    frames: Sequence[str] = (),
 ) -> str:
     """Say level by level how an expression is carried out; arguments and errors are those of `evaluate`."""
     operators = operators_of(model, q, frames)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...model import Model
 from .algebra import Atom, Identity, Space, SpatialOperator
@@ -38,7 +39,7 @@ class SpatialOperators:
         MethodError: an articulated operator is asked for and the model has mimic joints.
     """
 
-    def __init__(self, model: Model, q, frames: Sequence[str] = ()):
+    def __init__(self, model: Model, q: ArrayLike, frames: Sequence[str] = ()):
         self.model, self.frames = model, tuple([frames] if isinstance(frames, str) else frames)
         self.quantities = Quantities(model, q)
         frame_numbers = np.array([model.frame_index(name) for name in self.frames], dtype=int)
@@ -96,7 +97,7 @@ class SpatialOperators:
         """phi(i, j) (6, 6) between any two bodies: takes a force at O_j to O_i; its transpose takes a velocity back."""
         return transition(self.quantities.p[j] - self.quantities.p[i])
 
-    def bias(self, v, gravity: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    def bias(self, v: ArrayLike, gravity: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Bias accelerations a and gyroscopic forces b (6N,): C = H phi (M phi* a + b) are the bias torques.
 
         Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import MethodError, SingularInertiaError, listed
 from ...model import Model
@@ -45,7 +46,7 @@ class Quantities:
         armature: (nv,).
     """
 
-    def __init__(self, model: Model, q: np.ndarray):
+    def __init__(self, model: Model, q: ArrayLike):
         self.model = model
         self.parent = np.array(model.parent, dtype=np.int64)
         self.dofs = np.array([NV[kind] for kind in model.joint_type], dtype=np.int64)

@@ -7,6 +7,7 @@ axes that all links share (31) is then ten additions a link, which makes (30)-(3
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...dynamics import entries
 from ...dynamics.functions import run
@@ -17,7 +18,7 @@ __all__ = ["composite_bodies", "spatial_inertias"]
 _TRIANGLE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
 
 
-def composite_bodies(model: Model, q) -> np.ndarray:
+def composite_bodies(model: Model, q: ArrayLike) -> np.ndarray:
     """r(k) of every body (N, 10): m [kg], m c (3) [kg m], xx xy xz yy yz zz [kg m^2] about the body's origin O_k.
 
     World axes; c from O_k to the centre of all bodies that the joint of k carries, k among them.

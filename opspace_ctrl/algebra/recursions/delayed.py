@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...dynamics import entries
 from ...dynamics.build import RobotTree
@@ -37,7 +38,9 @@ class TwoSweep:
         """Forget the velocities: the next step is the first of another motion."""
         self._method: ForwardMethod = self._first
 
-    def step(self, q, v, tau, external: Wrenches | None = None) -> np.ndarray:
+    def step(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches | None = None
+    ) -> np.ndarray:
         """dv/dt (nv,) for joint forces tau, by the link velocities of the step before; those at q and v are kept.
 
         Raises:

@@ -9,6 +9,7 @@ nu_k = D^-1/2 (D rate + U^T V_parent), so its rate of change needs only those of
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...dynamics.functions import bias_forces
 from ...model import Model
@@ -17,7 +18,7 @@ from .smoother import FilterSmoother
 __all__ = ["innovations", "residual_bias", "residuals", "velocity_from_residuals"]
 
 
-def residuals(model: Model, q, v) -> np.ndarray:
+def residuals(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """nu (nv,) = D^1/2 (1 + H phi K)* v, one entry a coordinate [J^1/2]."""
     s = FilterSmoother(model, q, v)
     out = np.empty(model.nv)
@@ -25,7 +26,7 @@ def residuals(model: Model, q, v) -> np.ndarray:
     return out
 
 
-def velocity_from_residuals(model: Model, q, nu) -> np.ndarray:
+def velocity_from_residuals(model: Model, q: ArrayLike, nu: ArrayLike) -> np.ndarray:
     """v (nv,) = (1 - H psi K)* D^-1/2 nu: base to tips."""
     s = FilterSmoother(model, q)
     out, V = np.empty(model.nv), np.zeros((len(s.D) + 1, 6))
@@ -37,12 +38,12 @@ def velocity_from_residuals(model: Model, q, nu) -> np.ndarray:
     return out
 
 
-def innovations(model: Model, q, tau) -> np.ndarray:
+def innovations(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
     """eps (nv,) = D^-1/2 (1 - H psi K) tau: tips to base."""
     return _whitened_forces(FilterSmoother(model, q), np.asarray(tau, dtype=float))
 
 
-def residual_bias(model: Model, q, v) -> np.ndarray:
+def residual_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """mu (nv,) = L^-1 h - (dL/dt)^T v."""
     s = FilterSmoother(model, q, v)
     v, V, acc = model.check_velocity(v), _with_world(s.velocity), np.zeros((len(s.D) + 1, 6))

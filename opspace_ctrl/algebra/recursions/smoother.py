@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...dynamics import entries
 from ...dynamics.build import RobotTree
@@ -45,7 +46,14 @@ class FilterSmoother:
         ConfigurationError: q, v or tau is unusable.
     """
 
-    def __init__(self, model: Model, q, v=None, tau=None, external: Wrenches | None = None):
+    def __init__(
+        self,
+        model: Model,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        external: Wrenches | None = None,
+    ):
         if model.is_mimic.any():
             raise MethodError(f"'kalman' cannot carry mimic joints ({model.name})")
         tree, method = RobotTree(model), Kalman()

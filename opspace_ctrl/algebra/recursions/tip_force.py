@@ -7,6 +7,7 @@ f(0) is what the tip exerts on its surroundings; a wrench ON the robot, as every
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...dynamics.build import RobotTree
 from ...dynamics.functions import Wrenches, external_wrenches
@@ -16,7 +17,7 @@ from .smoother import FilterSmoother
 __all__ = ["tip_force_correction"]
 
 
-def tip_force_correction(model: Model, q, external: Wrenches) -> np.ndarray:
+def tip_force_correction(model: Model, q: ArrayLike, external: Wrenches) -> np.ndarray:
     """delta (nv,) of wrenches on the robot at named frames: what to add to the free accelerations.
 
     z(k) = psi z(k-1) from the tips, nu = D^-1 H z; then the smoother, base to tips. No bias forces, no joint forces.
@@ -35,7 +36,7 @@ def tip_force_correction(model: Model, q, external: Wrenches) -> np.ndarray:
     return delta
 
 
-def _at_nodes(model: Model, q, external: Wrenches) -> np.ndarray:
+def _at_nodes(model: Model, q: ArrayLike, external: Wrenches) -> np.ndarray:
     """B f (n, 6): the wrenches on their nodes, angular first, at the tree's origin."""
     tree = RobotTree(model)
     with external_wrenches(model, q, external, tree):

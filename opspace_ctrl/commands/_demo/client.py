@@ -103,7 +103,12 @@ class Client:
 
 
 def trajectory_message(
-    task: str, begin: float, quaternion, times, positions, velocities
+    task: str,
+    begin: float,
+    quaternion: np.ndarray,
+    times: np.ndarray,
+    positions: np.ndarray,
+    velocities: np.ndarray,
 ) -> MultiDOFJointTrajectory:
     """The way points of a task, from `begin` of the simulated clock on [s]."""
     message = MultiDOFJointTrajectory(joint_names=[task])
@@ -112,7 +117,9 @@ def trajectory_message(
     return message
 
 
-def _point(time_from_start: float, position, velocity, quaternion) -> MultiDOFJointTrajectoryPoint:
+def _point(
+    time_from_start: float, position: np.ndarray, velocity: np.ndarray, quaternion: np.ndarray
+) -> MultiDOFJointTrajectoryPoint:
     place = Transform(translation=_vector(position))
     turn = place.rotation
     turn.x, turn.y, turn.z, turn.w = map(float, quaternion)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from .._figure import new_figure, save
 from .record import Record
 from .scenario import SECONDS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["draw"]
 
@@ -22,7 +27,7 @@ def draw(record: Record, delay_name: str, path: str, force: bool) -> None:
     save(figure, path, force)
 
 
-def _path(axes, record: Record) -> None:
+def _path(axes: Any, record: Record) -> None:
     axes.plot(*record.target.T, color="0.7", linewidth=4, label="target")
     axes.plot(*record.position.T, color="tab:blue", linewidth=1.2, label=record.scenario.task)
     centre = record.centre
@@ -39,13 +44,13 @@ def _path(axes, record: Record) -> None:
     axes.legend(loc="upper left")
 
 
-def _errors(axes, record: Record) -> None:
+def _errors(axes: Axes, record: Record) -> None:
     axes.semilogy(record.time, np.maximum(record.error, 1e-4), color="tab:blue", linewidth=1.0)
     axes.set(xlabel="time [s]", ylabel="tracking error [mm]", xlim=(0.0, SECONDS))
     _marks(axes, record)
 
 
-def _torques(axes, record: Record) -> None:
+def _torques(axes: Axes, record: Record) -> None:
     most = np.argsort(-np.abs(record.share).max(axis=0))[:7]  # the hardest working joints
     names = record.model.joint_names
     for j in sorted(most):
@@ -55,7 +60,7 @@ def _torques(axes, record: Record) -> None:
     _marks(axes, record)
 
 
-def _marks(axes, record: Record) -> None:
+def _marks(axes: Axes, record: Record) -> None:
     """Mark the times at which the methods change, and the push."""
     scenario, turn = record.scenario, SECONDS / len(record.scenario.methods)
     for k, name in enumerate(scenario.methods):
@@ -81,11 +86,11 @@ def _marks(axes, record: Record) -> None:
     )
 
 
-def _delays(axes, record: Record, name: str) -> None:
+def _delays(axes: Axes, record: Record, name: str) -> None:
     delay = record.delay[np.isfinite(record.delay) & (record.delay > 0.0)]
     if len(delay):
         edges = np.geomspace(delay.min(), max(delay.max(), 1.01 * delay.min()), 60)
-        axes.hist(delay, edges, color="tab:green")
+        axes.hist(delay, edges.tolist(), color="tab:green")
         median, worst = np.percentile(delay, [50.0, 99.0])
         axes.axvline(median, color="black", linewidth=1.0, label=f"median {median:.0f} us")
         axes.axvline(

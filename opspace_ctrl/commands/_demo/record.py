@@ -72,7 +72,7 @@ class Record:
         """(n,) whether a row is within the push, which may come a moment late, or the time it takes to recover."""
         return (self.time >= self.scenario.push_start) & (self.time < self.scenario.push_end + 1.7)
 
-    def rows(self, choice) -> Record:
+    def rows(self, choice: slice | np.ndarray) -> Record:
         """Some of the rows."""
         return Record(
             self.scenario,

@@ -48,7 +48,7 @@ class Scenario:
         """Does the push act?"""
         return self.push_start <= time < self.push_end
 
-    def figure(self, time) -> np.ndarray:
+    def figure(self, time: np.ndarray) -> np.ndarray:
         """Displacement (n, 3) of the target at times (n,) of the figure [m]; at rest before and after it."""
         t = np.clip(np.atleast_1d(np.asarray(time, dtype=float)), 0.0, SECONDS)[:, None]
         grown = _min_jerk(t / RISE) * _min_jerk((SECONDS - t) / RISE)
@@ -59,7 +59,7 @@ class Scenario:
         )
 
 
-def _min_jerk(s):
+def _min_jerk(s: np.ndarray) -> np.ndarray:
     """0 to 1 with no velocity or acceleration at the ends."""
     s = np.clip(s, 0.0, 1.0)
     return s**3 * (10.0 - 15.0 * s + 6.0 * s**2)

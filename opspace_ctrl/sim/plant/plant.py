@@ -19,6 +19,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..altered import Variants
 from ..joint_index import base_index, position_index
@@ -213,7 +214,7 @@ class Plant:
 
     # The loop.
 
-    def command(self, effort, time: float | None = None) -> str | None:
+    def command(self, effort: ArrayLike, time: float | None = None) -> str | None:
         """A command came from the bus at a simulated time [s], by default now.
 
         Returns:

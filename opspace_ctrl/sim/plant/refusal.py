@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...model import Model
 from ..joint_index import coordinate_names
@@ -21,7 +22,7 @@ class Refusal:
         # a controller that clips may round
         self._refused_above = self._limits * (1.0 + 1e-9) + 1e-9
 
-    def judge(self, effort) -> tuple[np.ndarray | None, str]:
+    def judge(self, effort: ArrayLike) -> tuple[np.ndarray | None, str]:
         """A copy (k,) of a command that is one, else None; and why not."""
         k = len(self._names)
         try:

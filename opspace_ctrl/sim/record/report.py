@@ -209,7 +209,7 @@ def _judged(name: str, limit: float, report: Mapping) -> dict:
     }
 
 
-def _shown(value) -> str:
+def _shown(value: float | None) -> str:
     return (
         "not measured"
         if value is None
@@ -219,7 +219,7 @@ def _shown(value) -> str:
     )
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
