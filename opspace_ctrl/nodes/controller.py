@@ -90,11 +90,11 @@ class ControllerNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let efforts out."""
-        return self._transition("active", lambda: self._session.loop.activate())
+        return self._transition("active", lambda: self._configured.loop.activate())
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Send the last command, and nothing after it."""
-        return self._transition("inactive", lambda: self._session.loop.deactivate())
+        return self._transition("inactive", lambda: self._configured.loop.deactivate())
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the robot."""
@@ -108,6 +108,13 @@ class ControllerNode(LifecycleNode):
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Send the last command and forget the robot; the node can be configured again."""
         return self._transition("clean after an error", self._forget)
+
+    @property
+    def _configured(self) -> Session:
+        """The session of a configured controller; ConfigurationError while there is none."""
+        if self._session is None:
+            raise ConfigurationError("the controller is not configured")
+        return self._session
 
     def _transition(self, goal: str, action: Callable[[], None]) -> TransitionCallbackReturn:
         """Do it and say so; rclpy itself would keep silent about what is raised."""
@@ -124,7 +131,9 @@ class ControllerNode(LifecycleNode):
 
     def _build(self, settings: ControllerSettings) -> None:
         log, values = self.get_logger(), settings.values
-        robot = values["robot"] or self._description.text(lambda: self._stop.requested)
+        robot = values["robot"]
+        if not robot and self._description is not None:
+            robot = self._description.text(lambda: self._stop.requested)
         model = load(robot, values["base"], settings.locked, log.warning)
         log.info(f"{model.name}: {len(model.joint_names)} joints, {model.nv} coordinates")
         self._session = Session(
@@ -178,10 +187,8 @@ class ControllerNode(LifecycleNode):
         """Do it, and say that or why not; always: it has been done where nothing is configured."""
         response.success, response.message = True, text
         try:
-            if self._session is not None:
-                action(self._session)
-            elif not always:
-                raise ConfigurationError("the controller is not configured")
+            if self._session is not None or not always:
+                action(self._configured)
         except (OpspaceError, TimeoutError) as error:
             response.success, response.message = False, str(error) or "the loop does not answer"
         return response

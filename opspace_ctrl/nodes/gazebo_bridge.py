@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
@@ -168,16 +169,10 @@ class GazeboBridge(Node):
         if self._settings["lockstep"]:
             if self._settings["settle"]:
                 time.sleep(self._settings["settle"])
-            self._ask(self._step, now)
+            self._ask(partial(self._world.step, self._settings["steps"]), now)
         elif not self._has_run:
             self._ask(self._world.run, now)
             self._has_run = True
-
-    def _step(self) -> None:
-        self._world.step(self._settings["steps"])
-
-    def _step_once(self) -> None:
-        self._world.step(1)
 
     def _ask(self, request: Callable[[], None], now: float) -> None:
         """Ask the world for something that moves its time."""
@@ -194,7 +189,7 @@ class GazeboBridge(Node):
             self._send(self._last_forces)  # they may have been lost with the request
             self._ask(self._request, now)
         elif self._pairing.lacks_odometry and self._watch.stood() > patience:
-            self._ask(self._step_once, now)
+            self._ask(partial(self._world.step, 1), now)
 
     def _is_ready(self) -> bool:
         """May the world be moved? Not before every force and request would arrive: none may be lost."""

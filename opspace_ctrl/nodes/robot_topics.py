@@ -163,9 +163,10 @@ class RobotTopics:
         self._position[:] = measurement.positions[order]
         self._velocity[:] = measurement.velocities[order]
         self._effort[:] = measurement.efforts[order]
-        if self._odometry is not None:
+        pose, twist = measurement.base_pose, measurement.base_twist
+        if self._odometry is not None and pose is not None and twist is not None:
             self._base.header.stamp = self._state.header.stamp
-            _fill(self._base, measurement.base_pose.tolist(), measurement.base_twist.tolist())
+            _fill(self._base, pose.tolist(), twist.tolist())
             self._odometry.publish(self._base)
         self._states.publish(self._state)
 

@@ -87,12 +87,12 @@ class SimulatorNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let time run."""
         quiet_interpreter()
-        self._loop.start()
+        self._configured.start()
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop time; the state stays."""
-        self._loop.stop()
+        self._configured.stop()
         restore_interpreter()
         return super().on_deactivate(state)
 
@@ -106,6 +106,13 @@ class SimulatorNode(LifecycleNode):
         self._forget()
         self.finished = True
         return super().on_shutdown(state)
+
+    @property
+    def _configured(self) -> SimulationLoop:
+        """The loop of a configured simulator; ConfigurationError while there is none."""
+        if self._loop is None:
+            raise ConfigurationError("the simulator is not configured")
+        return self._loop
 
     def _prepare(self, values: dict[str, Any]) -> None:
         if not values["robot"]:
