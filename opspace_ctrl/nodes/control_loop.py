@@ -73,7 +73,7 @@ class ControlLoop:
         self._waiter = make_waiter(node)
         self._states = self._waiter.subscribe(JointState, "joint_states", qos.STATES, raw=True)
         self._odom = None
-        if intake.odometry is not None:
+        if intake.is_floating:
             self._odom = self._waiter.subscribe(Odometry, "odom", qos.STATES, raw=True)
         self._read_states, self._read_odom = JointStateReader(), OdometryReader()
         self._jobs: deque[tuple[Callable[[], Any], Future]] = deque()
@@ -274,7 +274,7 @@ class ControlLoop:
         self.statistics.pause()
         self.is_active = True
         if self._has_state and not intake.is_waiting:
-            if intake.odometry is not None:
+            if intake.is_floating:
                 safety.odom(intake.odometry.stamp * 1e-9)
             safety.state(intake.stamp * 1e-9, self._seen, intake.stamps.arrival * 1e-9)
             arrival = monotonic_ns()

@@ -118,9 +118,9 @@ class ControllerStatus:
             self._node.get_logger().info("all gates are open")
         self._said, self._was_closed = text, bool(safety.closed)
         odometry = (
-            ()
-            if intake.odometry is None
-            else (("odom_age", intake.odometry_age), ("unpaired", intake.unpaired))
+            (("odom_age", intake.odometry_age), ("unpaired", intake.unpaired))
+            if intake.is_floating
+            else ()
         )
         return self._status(
             "gates",

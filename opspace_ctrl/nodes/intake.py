@@ -29,7 +29,8 @@ class Intake:
         time: of the state [s], from the first stamp ever seen; for the controller.
         stamp: the same as it was told [ns].
         stamps: judges the joint states' stamps; also the mean period.
-        odometry: the base; None for a fixed one.
+        is_floating: whether odometry tells where the base is.
+        odometry: the newest; nothing ever comes for a fixed base.
         faults: how often each gate's fault was seen in a message.
         repeated, late, foreign: messages that were dropped.
         verdict: of the newest joint state that counted: stamps.NEW, BACK or AHEAD.
@@ -47,7 +48,7 @@ class Intake:
         """Root: the link that odometry is about."""
         self.q, self.v = model.neutral(), np.zeros(model.nv)
         self.joints = JointStates(model, self.q, self.v, velocity_time)
-        self.odometry = Odometry(root) if floating else None
+        self.odometry, self.is_floating = Odometry(root), floating
         self.stamps = Stamps(clock_jump)
         self.faults: dict[str, int] = {}
         self.repeated = self.late = self.foreign = self.unpaired = 0
@@ -66,7 +67,7 @@ class Intake:
     @property
     def odometry_age(self) -> float:
         """How much older the odometry is than the joint states [s]; inf when there is none, 0 on a fixed base."""
-        if self.odometry is None:
+        if not self.is_floating:
             return 0.0
         return (self.stamp - self.odometry.stamp) * 1e-9 if self.odometry.stamp else np.inf
 
@@ -138,15 +139,12 @@ class Intake:
         """The clock was set: what was told before belongs to another time."""
         self.joints.forget()
         self._origin, self._is_waiting = 0, False
-        if (
-            self.odometry is not None
-            and abs(self.odometry.stamp - self.stamps.last) > self.stamps.jump * 1e9
-        ):
+        if abs(self.odometry.stamp - self.stamps.last) > self.stamps.jump * 1e9:
             self.odometry.forget()
 
     def _paired(self) -> bool:
         """The joints are there: is the base?"""
-        if self.odometry is None:
+        if not self.is_floating:
             return True
         if self.odometry.stamp == self.stamp:
             self._note_pair(True)

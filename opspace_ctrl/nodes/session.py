@@ -85,7 +85,7 @@ class Session:
         frames = Frames(model, self._configuration, self._world_name)
         self._targets = Targets(node, self.controller, frames, self.loop.lock, self._now)
         odometry = self._intake.odometry
-        if odometry is not None and values["publish_tf"] and has_tf2():
+        if self._intake.is_floating and values["publish_tf"] and has_tf2():
             transform = BaseTransform(node, self._root)
             self._outputs.also = lambda: transform.publish(odometry, self._world_name())
         self._status = ControllerStatus(
@@ -176,8 +176,8 @@ class Session:
 
     def _world_name(self) -> str:
         """The world in messages."""
-        odometry = self._intake.odometry
-        return self._world or (self._root if odometry is None else odometry.frame_id or "odom")
+        told = self._intake.odometry.frame_id or "odom"
+        return self._world or (told if self._intake.is_floating else self._root)
 
     def _header(self) -> Header | None:
         """Of what is told about the newest tick."""
