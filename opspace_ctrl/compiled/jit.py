@@ -33,6 +33,7 @@ from numba.core.typing.templates import signature
 from numba.extending import intrinsic, overload
 
 from .cache import PACKAGE, KernelFolder, kernel_folder, say
+from .kernel import OPTIONS, Kernel
 from .lanes import compiled_form
 from .workspace import Workspace, place_of
 
@@ -52,9 +53,6 @@ __all__ = [
     "writable",
 ]
 
-# 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
-kernel = njit(**OPTIONS)
 # An array that is handed to an entry is not counted by Numba's runtime: its caller holds it. That saves an allocation
 # and 25 ns an argument, and it is what lets a tick allocate nothing.
 ENTRY_OPTIONS = {**OPTIONS, "_nrt": False}
@@ -148,6 +146,11 @@ class Stage(_Compilable):
         if not self.is_ready:
             prepare([self, *self._siblings.values()])
         return self._made.address
+
+
+def kernel(func):
+    """Make a kernel of a function; uncompiled it is the function."""
+    return func if config.DISABLE_JIT else Kernel(func)
 
 
 def entry(*arguments):
