@@ -1,10 +1,23 @@
-"""A humanoid on its feet before our simulator: asimo, or another floating-base robot."""
+"""A humanoid before our simulator: asimo on its feet. It is arm.launch.py with another robot."""
+
+from pathlib import Path
 
 from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-from opspace_ctrl.bringup.launching import launch_description
+from opspace_ctrl.bringup import words
+
+ARM = Path(__file__).with_name("arm.launch.py")
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Declare the arguments and start what they ask for."""
-    return launch_description("humanoid")
+    """Include arm.launch.py, with all its arguments."""
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                "default_robot", default_value="asimo", description=words.DEFAULT_ROBOT
+            ),
+            IncludeLaunchDescription(PythonLaunchDescriptionSource(str(ARM))),
+        ]
+    )

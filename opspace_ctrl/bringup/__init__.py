@@ -1,16 +1,4 @@
-"""What a launch file starts, with which parameters: decisions in plain Python.
+"""What the launch files ask for by name: the robot and its parameters, a world, the controllers' file.
 
-`arguments` says what can be asked for, `plan` which processes follow from it; neither imports launch. `launching` turns
-a plan into launch actions and is what the files in launch/ call.
+`actions` alone imports launch; everything else is decided, and tested, without it.
 """
-
-from __future__ import annotations
-
-__all__ = ["launch_arguments"]
-
-
-def launch_arguments(launch: str) -> list[str]:
-    """The names of the arguments of a launch file, such as "arm"."""
-    from opspace_ctrl.bringup.arguments import arguments  # here, for it imports the nodes' tables
-
-    return [argument.name for argument in arguments(launch)]

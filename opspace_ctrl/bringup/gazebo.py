@@ -1,4 +1,4 @@
-"""The processes of a robot in Gazebo."""
+"""The world of a robot in Gazebo, and how its server is started."""
 
 from __future__ import annotations
 
@@ -9,37 +9,25 @@ from ..errors import BringupError
 from ..gazebo import GENERATIONS, world_settings, write_files
 from ..gazebo.files import BRIDGE_FILE, CONTROLLERS_FILE, TOPICS_FILE, URDF_FILE, WORLD_FILE
 from ..model.xml_safety import parse_xml
-from ..nodes.gazebo_table import CONTROL
-from .hardware import spawner
-from .processes import Process
 from .request import SIMULATOR, Request
-from .robot import state_publisher
 
-__all__ = ["gazebo_processes", "server_words"]
+__all__ = [
+    "gazebo_folder",
+    "needs_bridge",
+    "server_environment",
+    "server_words",
+    "world_control",
+]
 
-BRIDGE = "opspace_gazebo_bridge"
 SERVERS = {"fortress": ("ign", "gazebo"), "harmonic": ("gz", "sim")}
-GRACE = 15.0  # [s] it gives its window and its server five each before it kills them; killed itself, it leaves both
 
 
-def gazebo_processes(request: Request) -> tuple[Process, ...]:
-    """Write the world or take one that is there, then: the server, ros_gz_bridge, and our bridge or the controllers."""
+def gazebo_folder(request: Request) -> Path:
+    """The folder with world and bridge files: one that is there, or one that is generated."""
     ros2_control = request.is_true("ros2_control")
-    folder = (
-        _written_files(request, ros2_control)
-        if request["files"]
-        else _new_files(request, ros2_control)
-    )
-    server, bridge = _server(request, folder, ros2_control), _ros_gz_bridge(folder)
-    if not ros2_control:
-        return server, bridge, _bridge_node(request, folder)
-    description = (folder / URDF_FILE).read_text(encoding="utf-8")
-    return (
-        state_publisher(description, use_sim_time=True),
-        server,
-        bridge,
-        spawner(request, folder / CONTROLLERS_FILE),
-    )
+    if request["files"]:
+        return _written_files(request, ros2_control)
+    return _new_files(request, ros2_control)
 
 
 def server_words(world: Path, gazebo: str, ros2_control: bool, gui: bool) -> list[str]:
@@ -55,21 +43,24 @@ def server_words(world: Path, gazebo: str, ros2_control: bool, gui: bool) -> lis
     ]
 
 
-def _server(request: Request, folder: Path, ros2_control: bool) -> Process:
-    command, *words = server_words(
-        folder / WORLD_FILE, request["gazebo"], ros2_control, request.is_true("gui")
-    )
-    variable = GENERATIONS[request["gazebo"]].plugin_path
+def server_environment(gazebo: str) -> dict[str, str]:
+    """Where the server finds systems besides its own, gz_ros2_control among them: where ROS has its libraries."""
+    variable = GENERATIONS[gazebo].plugin_path
     paths = [os.environ[name] for name in (variable, "LD_LIBRARY_PATH") if os.environ.get(name)]
-    # where gz_ros2_control is, among others
-    return Process(
-        "",
-        command,
-        "gazebo",
-        arguments=tuple(words),
-        grace=GRACE,
-        environment={variable: os.pathsep.join(paths)},
-    )
+    return {variable: os.pathsep.join(paths)}
+
+
+def needs_bridge(folder: Path) -> bool:
+    """Is our bridge node a part of this world? Not where ros2_control serves a robot that stands."""
+    return (folder / BRIDGE_FILE).is_file()
+
+
+def world_control(folder: Path) -> str:
+    """The service that runs and steps the world of a folder."""
+    world = parse_xml((folder / WORLD_FILE).read_text(encoding="utf-8")).find("world")
+    if world is None or not world.get("name"):
+        raise BringupError(f"{folder / WORLD_FILE} has no world with a name")
+    return f"/world/{world.get('name')}/control"
 
 
 def _new_files(request: Request, ros2_control: bool) -> Path:
@@ -98,7 +89,7 @@ def _written_files(request: Request, ros2_control: bool) -> Path:
     folder = Path(request["files"]).expanduser().resolve()
     if request["out"]:
         raise BringupError(
-            "gazebo: files takes a world that is there, out writes a new one: give one of the two"
+            "files takes a world that is there, out writes a new one: give one of the two"
         )
     for name in (
         WORLD_FILE,
@@ -109,48 +100,18 @@ def _written_files(request: Request, ros2_control: bool) -> Path:
         if not (folder / name).is_file():
             option = " --ros2-control" if ros2_control else ""
             raise BringupError(
-                f"gazebo: files:={request['files']} has no {name}; "
+                f"files:={request['files']} has no {name}; "
                 f"`opspace gazebo ROBOT --out {request['files']}{option}` writes it"
             )
     world, namespace = (folder / WORLD_FILE).read_text(encoding="utf-8"), request["namespace"]
     if ros2_control and namespace and f"<namespace>{namespace}</namespace>" not in world:
         raise BringupError(
-            f"gazebo: files:={request['files']} has no namespace {namespace}; leave files out, so that "
+            f"files:={request['files']} has no namespace {namespace}; leave files out, so that "
             "a world with it is generated"
         )
     if GENERATIONS[request["gazebo"]].systems not in world:
         raise BringupError(
-            f"gazebo: files:={request['files']} is not for gazebo:={request['gazebo']}, of which its "
+            f"files:={request['files']} is not for gazebo:={request['gazebo']}, of which its "
             "world names no system"
         )
     return folder
-
-
-def _world_name(folder: Path) -> str:
-    world = parse_xml((folder / WORLD_FILE).read_text(encoding="utf-8")).find("world")
-    if world is None or not world.get("name"):
-        raise BringupError(f"gazebo: {folder / WORLD_FILE} has no world with a name")
-    return str(world.get("name"))
-
-
-def _ros_gz_bridge(folder: Path) -> Process:
-    service = f"/world/{_world_name(folder)}/control"
-    return Process(
-        "ros_gz_bridge",
-        "parameter_bridge",
-        "ros_gz_bridge",
-        ({"config_file": str(folder / TOPICS_FILE), "use_sim_time": False},),
-        arguments=(f"{service}@ros_gz_interfaces/srv/ControlWorld",),
-        remappings=((service, CONTROL),),
-    )
-
-
-def _bridge_node(request: Request, folder: Path) -> Process:
-    lockstep = request["mode"] == "lockstep"
-    return Process(
-        "opspace_ctrl",
-        BRIDGE,
-        BRIDGE,
-        (folder / BRIDGE_FILE, {"lockstep": lockstep, "run_on_command": not lockstep}),
-        log_level=request["log_level"],
-    )

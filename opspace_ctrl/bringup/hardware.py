@@ -1,4 +1,4 @@
-"""The processes of a robot under ros2_control."""
+"""What is written for hardware: the controllers of ros2_control, and the faults of simulated hardware."""
 
 from __future__ import annotations
 
@@ -7,51 +7,13 @@ from pathlib import Path
 import yaml
 
 from ..gazebo.ros2_control import CONTROLLERS, controllers
-from .processes import TASK, Process
 from .request import Request
-from .robot import state_publisher
 
-__all__ = ["hardware_processes", "spawner"]
-
-
-def hardware_processes(request: Request) -> tuple[Process, ...]:
-    """robot_state_publisher, the controller manager and its controllers; nothing where a driver runs them."""
-    if not request.is_true("controller_manager"):
-        return ()
-    use_sim_time, file = request.is_true("use_sim_time"), _controllers_file(request)
-    # The controllers are nodes of the same process. Where the description is looked for depends on the distribution.
-    manager = Process(
-        "controller_manager",
-        "ros2_control_node",
-        "controller_manager",
-        (file, {"use_sim_time": use_sim_time}),
-        keeps_name=True,
-        remappings=(("~/robot_description", "robot_description"),),
-    )
-    return state_publisher(request.description, use_sim_time), manager, spawner(request, file)
+__all__ = ["controllers_file", "faults_file", "spawner_arguments"]
 
 
-def spawner(request: Request, file: Path) -> Process:
-    """The task that starts the controllers, in order; our controller comes after it.
-
-    Args:
-        request: what was asked for.
-        file: the controllers' parameters; newer controller managers do not hand on their own.
-    """
-    namespace = request["namespace"].strip("/")
-    manager = f"/{namespace}/controller_manager" if namespace else "/controller_manager"
-    return Process(
-        "controller_manager",
-        "spawner",
-        "spawner",
-        role=TASK,
-        keeps_name=True,
-        arguments=(*CONTROLLERS, "--controller-manager", manager, "--param-file", str(file)),
-    )
-
-
-def _controllers_file(request: Request) -> Path:
-    """The file that is given, or a generated one for the joints of the robot."""
+def controllers_file(request: Request) -> Path:
+    """The controllers' parameters: the file that is given, or a generated one for the joints of the robot."""
     if request["controllers_file"]:
         return request.file("controllers_file")
     path, rate = (
@@ -62,4 +24,27 @@ def _controllers_file(request: Request) -> Path:
         yaml.safe_dump(controllers(request.joints, rate), sort_keys=False, width=120),
         encoding="utf-8",
     )
+    return path
+
+
+def spawner_arguments(namespace: str, file: Path) -> list[str]:
+    """The controllers in the order in which they are started, and their manager.
+
+    Args:
+        namespace: of the manager.
+        file: the controllers' parameters; newer controller managers do not hand on their own.
+    """
+    manager = f"/{namespace.strip('/')}/controller_manager".replace("//", "/")
+    return [*CONTROLLERS, "--controller-manager", manager, "--param-file", str(file)]
+
+
+def faults_file(request: Request) -> Path:
+    """Write the simulator's parameters of a run with faults."""
+    path = request.scratch / "faults.yaml"
+    parameters = {
+        "faults": str(request.file("faults")) if request["faults"] else "",
+        "seed": request.whole_number("seed"),
+        "log": str(Path(request["log"]).expanduser().resolve()) if request["log"] else "",
+    }
+    path.write_text(yaml.safe_dump({"/**": {"ros__parameters": parameters}}), encoding="utf-8")
     return path

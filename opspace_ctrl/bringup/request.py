@@ -8,50 +8,45 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..errors import BringupError, ConfigurationError, listed, quoted
+from ..data import shipped_path
+from ..errors import BringupError, ConfigurationError, quoted
 from ..model import Model, load_robot, load_urdf
 from ..model.source import ROBOTS, read_source, robot_text
 from ..parameter_file import node_parameters, section_for
 from ..sim.settings import locked_joints
-from .arguments import LAUNCHES, arguments, default_robot
-from .defaults import default_params_file
+from .installed import is_installed
 
-__all__ = ["CONTROLLER", "SIMULATOR", "Request"]
+__all__ = ["CONTROLLER", "SIMULATOR", "Request", "default_params_file"]
 
 CONTROLLER, SIMULATOR = "opspace_controller", "opspace_simulator"
+RVIZ_FILE = "opspace.rviz"
+
+
+def default_params_file(robot: str) -> Path | None:
+    """The parameter file of a shipped robot, for controller and simulator; None for any other robot."""
+    return shipped_path("config", f"{robot}.yaml") if robot in ROBOTS else None
 
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of one launch; what is not given has its default.
+    """The arguments of one launch; what is not given is empty text.
+
+    Each is checked when it is used.
 
     Attributes:
-        launch: one of LAUNCHES.
-        given: {argument: text}.
-        scratch: a folder for files that are generated.
+        given: {argument: text}; `default_robot` is the robot where nobody names one.
+        scratch: an existing folder for files that are generated.
     """
 
-    launch: str
     given: Mapping[str, str]
     scratch: Path
 
-    def __post_init__(self) -> None:
-        if self.launch not in LAUNCHES:
-            raise BringupError(f"no launch {quoted(self.launch)}; there are {listed(LAUNCHES)}")
-        known = {argument.name: argument for argument in arguments(self.launch)}
-        for name, value in self.given.items():
-            if name not in known:
-                raise BringupError(
-                    f"{self.launch}: no argument {quoted(name)}; there are {listed(known)}"
-                )
-            if known[name].choices and value not in known[name].choices:
-                raise BringupError(
-                    f"{self.launch}: {name}:={value} is not one of {listed(known[name].choices)}"
-                )
-
     def __getitem__(self, name: str) -> str:
-        values = {argument.name: argument.default for argument in arguments(self.launch)}
-        return str(self.given.get(name, values[name]))
+        return str(self.given.get(name, ""))
+
+    def chosen(self, *names: str) -> dict[str, str]:
+        """The arguments of these names that are given: parameters that go before those of the file."""
+        return {name: self[name] for name in names if self[name]}
 
     def is_true(self, name: str) -> bool:
         """A boolean argument."""
@@ -62,11 +57,9 @@ class Request:
         try:
             number = int(self[name])
         except ValueError:
-            raise BringupError(
-                f"{self.launch}: {name}:={self[name]} is not a whole number"
-            ) from None
+            raise BringupError(f"{name}:={self[name]} is not a whole number") from None
         if number < minimum:
-            raise BringupError(f"{self.launch}: {name}:={number} is less than {minimum}")
+            raise BringupError(f"{name}:={number} is less than {minimum}")
         return number
 
     def file(self, name: str) -> Path:
@@ -76,10 +69,27 @@ class Request:
             raise BringupError(f"{name}:={self[name]} is no file")
         return path
 
+    def files(self, name: str) -> list[str]:
+        """The full path of an argument that is an existing file, none if it is empty."""
+        return [str(self.file(name))] if self[name] else []
+
+    def use_sim_time(self, simulated: bool) -> bool:
+        """Whether nodes follow /clock: as the argument says; auto: where a simulator owns the time."""
+        return simulated if self["use_sim_time"] in ("", "auto") else self.is_true("use_sim_time")
+
+    @cached_property
+    def has_state_publisher(self) -> bool:
+        """Does robot_state_publisher run? RViz and ros2_control need it; auto: where it is installed."""
+        if any(self.is_true(name) for name in ("rviz", "ros2_control", "controller_manager")):
+            return True
+        if self["state_publisher"] == "auto":
+            return is_installed("robot_state_publisher")
+        return self.is_true("state_publisher")
+
     @cached_property
     def _named_robot(self) -> str:
         """As it was named: by the argument, else by the parameter file, else the launch's own."""
-        return self["robot"] or self._said("robot") or default_robot(self.launch)
+        return self["robot"] or self._said("robot") or self["default_robot"] or "arm7"
 
     @cached_property
     def base(self) -> str:
@@ -88,8 +98,7 @@ class Request:
 
     def _said(self, name: str) -> str:
         """What a parameter file that was given says for the controller."""
-        is_given = self.launch != "description" and self["params_file"]
-        return str(self.parameters(CONTROLLER).get(name) or "") if is_given else ""
+        return str(self.parameters(CONTROLLER).get(name) or "") if self["params_file"] else ""
 
     @cached_property
     def robot(self) -> str:
@@ -111,6 +120,11 @@ class Request:
         expanded = self.scratch / "robot.urdf"
         expanded.write_text(read_source(path, _pairs(self["xacro_args"])), encoding="utf-8")
         return str(expanded)
+
+    @property
+    def robot_and_base(self) -> dict[str, str]:
+        """The parameters `robot` and, where it is said, `base` of our nodes."""
+        return {"robot": self.robot} | ({"base": self.base} if self.base else {})
 
     @cached_property
     def description(self) -> str:
@@ -178,6 +192,13 @@ class Request:
     def parameters(self, node: str) -> dict[str, Any]:
         """What the parameter file says for a node of ours."""
         return node_parameters(self.params_file, node)
+
+    def rviz_arguments(self) -> list[str]:
+        """RViz with robot, tasks and targets, seen from the world."""
+        model = self.model
+        roots = (name for name, body in zip(model.frame_names, model.frame_body) if body < 0)
+        frame = "odom" if model.is_base_coordinate.any() else next(roots)
+        return ["-d", str(shipped_path("rviz", RVIZ_FILE)), "-f", self["frame_prefix"] + frame]
 
     @property
     def joints(self) -> list[str]:

@@ -134,7 +134,7 @@ def _how_to_start(args: argparse.Namespace, folder: Path) -> list[str]:
 
 def _file_parameters(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the parameter file says to the simulator and, if it does, to the controller."""
-    from opspace_ctrl.bringup.defaults import default_params_file
+    from opspace_ctrl.bringup.request import default_params_file
     from opspace_ctrl.errors import ParameterFileError
     from opspace_ctrl.parameter_file import node_parameters
 

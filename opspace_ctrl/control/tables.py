@@ -401,6 +401,13 @@ _NODE = (
         read_only=True,
     ),
     Parameter(
+        "frame_prefix",
+        "",
+        "Put before the names of the robot's frames in messages and tf, such as left/; as "
+        "robot_state_publisher's.",
+        read_only=True,
+    ),
+    Parameter(
         "publish_rate",
         50.0,
         "Rate of ~/<task>/pose, ~/<task>/error and ~/osim; 0: none [Hz].",

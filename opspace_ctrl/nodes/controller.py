@@ -7,10 +7,9 @@ served by the executor in the main thread.
 
 from __future__ import annotations
 
-import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import Trigger
@@ -20,7 +19,7 @@ from ..control.tables import controller_table
 from ..errors import ConfigurationError, OpspaceError
 from .declared import NODE_OPTIONS, Declared
 from .robot import Description, load
-from .runtime import DONE, Stop, run_lifecycle
+from .runtime import DONE, Stop, leave, run_lifecycle
 from .session import Session
 
 __all__ = ["ControllerNode", "main"]
@@ -194,10 +193,10 @@ class ControllerNode(LifecycleNode):
         return response
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the node; the exit codes are those of `runtime`."""
-    return run_lifecycle(ControllerNode, arguments, USAGE)
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the node and end the process; the exit codes are those of `runtime`."""
+    leave(run_lifecycle(ControllerNode, arguments, USAGE))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

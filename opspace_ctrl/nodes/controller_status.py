@@ -16,7 +16,7 @@ from . import privileges, qos
 from .commands import Commands
 from .control_loop import ControlLoop
 from .intake import Intake
-from .messages import diagnostic
+from .messages import diagnostic, full_name
 from .statistics import judge
 from .targets import Targets
 
@@ -85,9 +85,9 @@ class ControllerStatus:
     def _status(
         self, what: str, level: str, text: str, values: Iterable[tuple[str, object]]
     ) -> DiagnosticStatus:
-        return diagnostic(
-            f"{self._node.get_name()}: {what}", self._controller.model.name, level, text, values
-        )
+        name = full_name(self._node, self._node.get_name())
+        hardware = full_name(self._node, self._controller.model.name)
+        return diagnostic(f"{name}: {what}", hardware, level, text, values)
 
     def _gates(self) -> DiagnosticStatus:
         loop, safety, intake, targets = self._loop, self._safety, self._intake, self._targets

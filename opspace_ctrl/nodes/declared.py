@@ -1,8 +1,9 @@
 """Our parameter tables on a ROS 2 node: declared with description and range, read, and set all or none.
 
-The node must have been made with `**NODE_OPTIONS`: then what the command line and the files give is known before it is
-declared, so that a misspelt name is an error instead of being ignored, and setting a name that does not exist is left
-to us to refuse.
+The node must have been made with `**NODE_OPTIONS`: then setting a name that does not exist is left to us to refuse.
+What the command line and the files give is read before anything is declared, so that a misspelt name is an error
+instead of being ignored, and `[]`, which rcl hands on as no value at all, is the empty list that `ros2 param dump` has
+written.
 """
 
 from __future__ import annotations
@@ -25,10 +26,7 @@ from ..parameters import Parameter, checked, checked_value
 
 __all__ = ["NODE_OPTIONS", "Declared", "descriptor"]
 
-NODE_OPTIONS: dict[str, Any] = {
-    "automatically_declare_parameters_from_overrides": True,
-    "allow_undeclared_parameters": True,
-}
+NODE_OPTIONS: dict[str, Any] = {"allow_undeclared_parameters": True}
 
 TYPES = {
     "bool": RosParameter.Type.BOOL,
@@ -56,6 +54,10 @@ class Declared:
     def __init__(self, node: Node):
         self._node = node
         self._values: dict[str, Any] = {}
+        # rclpy has no public name for what was given
+        self._given = {
+            name: parameter.value for name, parameter in node._parameter_overrides.items()
+        }
         self.table: dict[str, Parameter] = {}
         self.accept: Callable[[dict[str, Any], list[str]], None] = lambda values, names: None
         node.add_pre_set_parameters_callback(self._in_our_types)
@@ -76,9 +78,8 @@ class Declared:
         """
         for parameter in table:
             value = parameter.default
-            if self._node.has_parameter(parameter.name):
-                value = checked_value(parameter, self._node.get_parameter(parameter.name).value)
-                self._node.undeclare_parameter(parameter.name)
+            if parameter.name in self._given:
+                value = checked_value(parameter, self._given_value(parameter))
             self._node.declare_parameter(
                 parameter.name, value, descriptor(parameter, False), ignore_override=True
             )
@@ -94,16 +95,18 @@ class Declared:
         Raises:
             ParameterError: A parameter was given that is in no table.
         """
-        given = self._node.get_parameters_by_prefix("")
-        checked(
-            self.table.values(),
-            {
-                name: parameter.value
-                for name, parameter in given.items()
-                if not name.startswith(FOREIGN)
-            },
-        )
+        unknown = {
+            name: value
+            for name, value in self._given.items()
+            if name not in self.table and not name.startswith(FOREIGN)
+        }
+        checked(self.table.values(), self._values | unknown)
         self._node.add_on_set_parameters_callback(self._veto)
+
+    def _given_value(self, parameter: Parameter) -> Any:
+        """What was given; without a value: an empty list where it is one."""
+        value = self._given[parameter.name]
+        return [] if value is None and parameter.kind.endswith("_array") else value
 
     def _in_our_types(self, changes: list[RosParameter]) -> list[RosParameter]:
         """An integer is a valid double; anything else is left for `_veto` to refuse."""

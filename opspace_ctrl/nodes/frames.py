@@ -59,10 +59,18 @@ class Frames:
     """
 
     def __init__(
-        self, model: Model, configuration: Callable[[], np.ndarray], world: Callable[[], str]
+        self,
+        model: Model,
+        configuration: Callable[[], np.ndarray],
+        world: Callable[[], str],
+        prefix: str = "",
     ):
-        """Configuration: returns a copy of the present q (nq,); world: returns the world's name in messages."""
+        """Configuration: returns a copy of the present q (nq,); world: returns the world's name in messages.
+
+        Prefix: what may stand before the robot's frames.
+        """
         self._model, self._configuration, self._world = model, configuration, world
+        self._prefix = prefix
 
     def placement(self, frame_id: str, reference: str = "") -> Placement:
         """Where `frame_id` is in the frame `reference` ("": the world), now.
@@ -70,7 +78,7 @@ class Frames:
         Raises:
             TargetError: frame_id is neither the world nor a frame of the robot.
         """
-        if frame_id in ("", reference):
+        if frame_id in ("", reference, self._prefix + reference if reference else ""):
             return Placement(*IDENTITY)
         q = self._configuration()
         position, quaternion = self._in_world(frame_id, q)
@@ -86,9 +94,10 @@ class Frames:
         world = self._world()
         if frame_id == world:
             return IDENTITY
-        if frame_id not in self._model.frame_names:
+        frame = frame_id.removeprefix(self._prefix)
+        if frame not in self._model.frame_names:
             raise TargetError(
                 f"frame_id {quoted(frame_id)} is neither the world nor a frame of the robot; valid are "
                 f"{listed(dict.fromkeys((world, *self._model.frame_names)))}"
             )
-        return frame_pose(self._model, q, frame_id)
+        return frame_pose(self._model, q, frame)

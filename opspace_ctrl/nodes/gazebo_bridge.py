@@ -9,11 +9,11 @@ run inside Gazebo, odometry alone is relayed.
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import NoReturn
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
@@ -33,8 +33,8 @@ from .gazebo_table import BRIDGE_TABLE, CONTROL, ODOMETRY, STATES, check_bridge
 from .gazebo_watch import Watch
 from .gazebo_words import Words
 from .gazebo_world import ServiceWorld, World
-from .messages import diagnostic, nanoseconds
-from .runtime import DONE, LAST_WORD, run
+from .messages import diagnostic, full_name, nanoseconds
+from .runtime import DONE, LAST_WORD, leave, run
 from .waiting import make_waiter
 
 __all__ = ["GazeboBridge", "main"]
@@ -266,10 +266,18 @@ class GazeboBridge(Node):
             log = self.get_logger()
             log.info(text) if level == "ok" else log.warning(text)
             self._said = text
-        name = self.get_fully_qualified_name().strip("/")
+        name = full_name(self, self.get_name())
         values |= {"resent": self._resent, "last_complaint": self._complaint}
         message = DiagnosticArray(
-            status=[diagnostic(f"{name}: relay", name, level, text, values.items())]
+            status=[
+                diagnostic(
+                    f"{name}: relay",
+                    full_name(self, self._settings["model"]),
+                    level,
+                    text,
+                    values.items(),
+                )
+            ]
         )
         message.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(message)
@@ -283,10 +291,10 @@ def _nothing() -> None:
 
 def main(
     arguments: list[str] | None = None, make_world: Callable[[Node], World] | None = None
-) -> int:
-    """Run the node; the exit codes are those of `runtime`."""
-    return run(lambda stop: GazeboBridge(make_world), arguments, USAGE)
+) -> NoReturn:
+    """Run the node and end the process; the exit codes are those of `runtime`."""
+    leave(run(lambda stop: GazeboBridge(make_world), arguments, USAGE))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -44,11 +44,12 @@ class Intake:
         floating: bool,
         clock_jump: float = 1.0,
         velocity_time: float = 0.0,
+        prefix: str = "",
     ):
-        """Root: the link that odometry is about."""
+        """Root: the link that odometry is about; prefix: may stand before its name."""
         self.q, self.v = model.neutral(), np.zeros(model.nv)
         self.joints = JointStates(model, self.q, self.v, velocity_time)
-        self.odometry, self.is_floating = Odometry(root), floating
+        self.odometry, self.is_floating = Odometry(root, prefix), floating
         self.stamps = Stamps(clock_jump)
         self.faults: dict[str, int] = {}
         self.repeated = self.late = self.foreign = self.unpaired = 0

@@ -29,8 +29,11 @@ YELLOW, GREY, ORANGE = (0.9, 0.8, 0.1), (0.6, 0.6, 0.7), (1.0, 0.5, 0.0)
 class Markers:
     """Makes the markers of the newest tick."""
 
-    def __init__(self, controller: Controller, configuration: Callable[[], np.ndarray]):
-        """Configuration: returns a copy of the present q (nq,)."""
+    def __init__(
+        self, controller: Controller, configuration: Callable[[], np.ndarray], prefix: str = ""
+    ):
+        """Configuration: returns a copy of the present q (nq,); prefix: of the robot's frames."""
+        self._prefix = prefix
         self._controller, self._configuration, self._model = (
             controller,
             configuration,
@@ -49,7 +52,8 @@ class Markers:
         markers: list[Marker] = []
         osim = np.array(self._controller.osim)
         for number, spec, row in self._tasks:
-            of_task = Header(stamp=header.stamp, frame_id=spec.relative_to or header.frame_id)
+            frame = self._prefix + spec.relative_to if spec.relative_to else header.frame_id
+            of_task = Header(stamp=header.stamp, frame_id=frame)
             pose, target = self._controller.pose(spec.name), self._controller.target(spec.name)
             markers += [
                 _axes(of_task, "frames", number, pose, 1.0),

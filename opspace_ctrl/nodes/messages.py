@@ -14,6 +14,7 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 __all__ = [
     "LEVELS",
     "diagnostic",
+    "full_name",
     "matrix_message",
     "nanoseconds",
     "pose_message",
@@ -96,6 +97,11 @@ def matrix_message(matrix: np.ndarray) -> Float64MultiArray:
     ]
     message.data = array("d", np.ascontiguousarray(matrix, dtype=float).tobytes())
     return message
+
+
+def full_name(node, name: str) -> str:
+    """A name in the namespace of a node, without a slash before it: who is meant where robots are many."""
+    return f"{node.get_namespace()}/{name}".strip("/")
 
 
 def diagnostic(

@@ -25,13 +25,13 @@ class Odometry:
         frame_id: the world's name in the messages.
     """
 
-    def __init__(self, root: str):
-        """Root: the link that the messages must be about (child_frame_id, where they say so)."""
+    def __init__(self, root: str, prefix: str = ""):
+        """Root: the link that the messages must be about (child_frame_id, where they say so); prefix: may be before."""
         self.pose = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
         self.twist = np.zeros(6)
         self.stamp = 0
         self.frame_id = ""
-        self._root = root
+        self._roots = "", root, prefix + root
 
     def forget(self) -> None:
         """Start again: nothing has been told."""
@@ -39,7 +39,7 @@ class Odometry:
 
     def read(self, base: Base, unstamped: int) -> str:
         """Take over a message; unstamped: its time [ns] if its stamp is zero. What is wrong: then nothing changes."""
-        if base.child_frame_id not in ("", self._root):
+        if base.child_frame_id not in self._roots:
             return FRAME
         if not math.isfinite(sum(base.pose) + sum(base.twist)):
             return FINITE

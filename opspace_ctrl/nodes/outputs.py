@@ -39,16 +39,17 @@ class Outputs:
         configuration: Callable[[], np.ndarray],
         rate: float,
         marker_rate: float,
+        prefix: str = "",
     ):
         """Header: stamp of the newest tick and name of the world, None while there is nothing to tell.
 
-        Configuration: returns a copy of the present q (nq,). Rates in Hz, 0: none.
+        Configuration: returns a copy of the present q (nq,). Rates in Hz, 0: none. Prefix: of the robot's frames.
         """
         self._node, self._controller, self._header = node, controller, header
         self._tasks = [
             (
                 spec.name,
-                spec.relative_to,
+                prefix + spec.relative_to if spec.relative_to else "",
                 node.create_publisher(PoseStamped, f"~/{spec.name}/pose", qos.OUTPUTS),
                 node.create_publisher(TwistStamped, f"~/{spec.name}/error", qos.OUTPUTS),
             )
@@ -56,7 +57,7 @@ class Outputs:
         ]
         self._osim = node.create_publisher(Float64MultiArray, "~/osim", qos.OUTPUTS)
         self._residual = node.create_publisher(Float64, "~/method_residual", qos.profile(10))
-        self._markers = Markers(controller, configuration)
+        self._markers = Markers(controller, configuration, prefix)
         self._marker_array = node.create_publisher(MarkerArray, "~/markers", qos.OUTPUTS)
         numbers = [
             self._osim,

@@ -150,6 +150,12 @@ class RobotTopics:
 
     # What goes out.
 
+    def other_clocks(self) -> int:
+        """How many others publish the clock that this simulator owns."""
+        if self._clock is None:
+            return 0
+        return self._node.count_publishers(self._clock.topic_name) - 1
+
     def publish_clock(self, time: int) -> None:
         """The time [ns] on /clock."""
         if self._clock is not None:

@@ -56,8 +56,9 @@ class Session:
         self.controller.prepare(progress)
         self._guard = Guard(model, settings.safety.position_margin)
         self._rehearse(model)
+        self._prefix = prefix = values["frame_prefix"]
         self._intake = Intake(
-            model, self._root, floating, settings.safety.clock_jump, values["velocity_time"]
+            model, self._root, floating, settings.safety.clock_jump, values["velocity_time"], prefix
         )
         self.safety = Safety(settings.safety, floating, is_simulated)
         self.memory = privileges.lock_memory(values["lock_memory"])
@@ -70,6 +71,7 @@ class Session:
             self._configuration,
             values["publish_rate"],
             values["marker_rate"],
+            prefix,
         )
         self.loop = ControlLoop(
             node,
@@ -82,11 +84,11 @@ class Session:
             is_simulated,
             self._outputs.publish_residual,
         )
-        frames = Frames(model, self._configuration, self._world_name)
+        frames = Frames(model, self._configuration, self._world_name, prefix)
         self._targets = Targets(node, self.controller, frames, self.loop.lock, self._now)
         odometry = self._intake.odometry
         if self._intake.is_floating and values["publish_tf"] and has_tf2():
-            transform = BaseTransform(node, self._root)
+            transform = BaseTransform(node, prefix + self._root)
             self._outputs.also = lambda: transform.publish(odometry, self._world_name())
         self._status = ControllerStatus(
             node,
@@ -177,7 +179,7 @@ class Session:
     def _world_name(self) -> str:
         """The world in messages."""
         told = self._intake.odometry.frame_id or "odom"
-        return self._world or (told if self._intake.is_floating else self._root)
+        return self._world or (told if self._intake.is_floating else self._prefix + self._root)
 
     def _header(self) -> Header | None:
         """Of what is told about the newest tick."""

@@ -5,9 +5,8 @@ configure loads and prepares the robot, activate lets time run, deactivate stops
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import SetBool, Trigger
@@ -22,7 +21,7 @@ from .declared import NODE_OPTIONS, Declared
 from .privileges import quiet_interpreter, restore_interpreter
 from .robot import load
 from .robot_topics import RobotTopics, joint_order
-from .runtime import DONE, Stop, run_lifecycle
+from .runtime import DONE, Stop, leave, run_lifecycle
 from .simulation_loop import SimulationLoop
 from .simulator_status import SimulatorStatus
 
@@ -224,10 +223,10 @@ def _apply(
         plant.take_forward_method(values["forward_method"])
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the node; the exit codes are those of `runtime`."""
-    return run_lifecycle(SimulatorNode, arguments, USAGE)
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the node and end the process; the exit codes are those of `runtime`."""
+    leave(run_lifecycle(SimulatorNode, arguments, USAGE))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -9,7 +9,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from . import qos
-from .messages import diagnostic
+from .messages import diagnostic, full_name
 from .privileges import collect_garbage
 from .robot_topics import RobotTopics
 from .simulation_loop import SimulationLoop
@@ -46,8 +46,8 @@ class SimulatorStatus:
         message = DiagnosticArray(
             status=[
                 diagnostic(
-                    f"{self._node.get_name()}: simulation",
-                    self._loop.plant.model.name,
+                    f"{full_name(self._node, self._node.get_name())}: simulation",
+                    full_name(self._node, self._loop.plant.model.name),
                     level,
                     text,
                     self._values(),
@@ -80,6 +80,12 @@ class SimulatorStatus:
             (not counters["commands"], "ok", "holding its position until the first command"),
             (loop.is_waiting, "warn", "lock-step waits for a command"),
             (loop.plant.watchdog.is_tripped, "warn", f"no command: {loop.plant.watchdog.action}"),
+            (
+                self._topics.other_clocks(),
+                "warn",
+                "the clock has another publisher, so that time jumps: give each simulator a clock of "
+                "its own (remap /clock), or mode free",
+            ),
             (overruns, "warn", "cycles begin late"),
         )
         return next(((level, text) for applies, level, text in cases if applies), ("ok", "running"))

@@ -1,14 +1,13 @@
 """The launch files, as far as they can be checked without launch: they compile and use what launch_ros offers."""
 
 import ast
+import xml.etree.ElementTree as ET
 
 import pytest
-from helpers.installed_tree import SOURCE
+from helpers.installed_tree import NODES, SOURCE
+from helpers.launch_files import FILES, calls
 
-from opspace_ctrl.bringup.arguments import LAUNCHES
-
-FILES = sorted((SOURCE / "launch").glob("*.launch.py"))
-LAUNCHING = SOURCE / "opspace_ctrl" / "bringup" / "launching.py"
+ACTIONS = SOURCE / "opspace_ctrl" / "bringup" / "actions.py"
 
 # What launch 3.4 to 3.8 and launch_ros 0.26 to 0.28 offer of what is used here: module -> name -> keyword arguments.
 NODE = {
@@ -21,6 +20,7 @@ NODE = {
     "ros_arguments",
     "remappings",
     "output",
+    "on_exit",
 }
 OFFERED = {
     "launch": {"LaunchContext": set(), "LaunchDescription": set()},
@@ -28,21 +28,26 @@ OFFERED = {
     "launch.actions": {
         "DeclareLaunchArgument": {"default_value", "description", "choices"},
         "EmitEvent": {"event"},
-        "ExecuteProcess": {"cmd", "name", "output"},
+        "ExecuteProcess": {
+            *("cmd", "name", "output", "additional_env", "sigterm_timeout", "on_exit")
+        },
+        "IncludeLaunchDescription": {"launch_arguments"},
+        "SetLaunchConfiguration": set(),
         "OpaqueFunction": {"function", "args", "kwargs"},
         "RegisterEventHandler": set(),
         "Shutdown": {"reason"},
         "TimerAction": {"period", "actions"},
     },
-    "launch.event_handlers": {
-        "OnProcessExit": {"target_action", "on_exit"},
-        "OnShutdown": {"on_shutdown"},
-    },
+    "launch.event_handlers": {"OnShutdown": {"on_shutdown"}},
     "launch.events": {"matches_action": set()},
-    "launch.substitutions": {"LaunchConfiguration": set()},
+    "launch.launch_description_sources": {"PythonLaunchDescriptionSource": set()},
+    "launch.utilities": {
+        "normalize_to_list_of_substitutions": set(),
+        "perform_substitutions": set(),
+    },
     "launch_ros.actions": {"LifecycleNode": NODE, "Node": NODE},
     "launch_ros.event_handlers": {
-        "OnStateTransition": {"target_lifecycle_node", "start_state", "goal_state", "entities"}
+        "OnStateTransition": {"target_lifecycle_node", "start_state", "entities", "handle_once"}
     },
     "launch_ros.events.lifecycle": {"ChangeState": {"lifecycle_node_matcher", "transition_id"}},
     "launch_ros.parameter_descriptions": {"ParameterValue": {"value_type"}},
@@ -62,7 +67,7 @@ def imported(tree):
             yield from ((alias.name, "") for alias in node.names if alias.name.startswith(FOREIGN))
 
 
-@pytest.mark.parametrize("path", [*FILES, LAUNCHING], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*FILES, ACTIONS], ids=lambda path: path.name)
 def test_files_use_only_what_launch_and_launch_ros_offer(path):
     tree = ast.parse(path.read_text())
     keywords = {}
@@ -89,16 +94,24 @@ def test_files_compile_and_define_the_function_that_launch_calls(path):
     assert ast.get_docstring(tree)
 
 
-def test_there_is_a_thin_file_for_each_launch():
-    assert {path.name for path in FILES} == {f"{name}.launch.py" for name in LAUNCHES}
-    for name in LAUNCHES:
-        text = (SOURCE / "launch" / f"{name}.launch.py").read_text()
-        assert f'launch_description("{name}")' in text
-        assert len(text.splitlines()) < 15
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_files_show_what_they_start_and_what_they_start_is_a_dependency(path):
+    tree = ast.parse(path.read_text())
+    depends = {node.text for node in ET.parse(SOURCE / "package.xml").findall("exec_depend")}
+    started = [*calls(tree, "Node"), *calls(tree, "LifecycleNode")]
+    included = calls(tree, "IncludeLaunchDescription")
+    assert started or included
+    for call in started:
+        words = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
+        if words["executable"] in NODES:
+            assert words.get("package", "opspace_ctrl") == "opspace_ctrl"
+        else:
+            assert words["package"] in depends
+    assert len(path.read_text().splitlines()) <= 130
 
 
 def test_decisions_need_no_launch():
-    """Only `launching` imports launch, so that everything else is tested without it."""
-    for path in LAUNCHING.parent.glob("*.py"):
-        if path != LAUNCHING:
+    """Only `actions` imports launch, so that everything else is tested without it."""
+    for path in ACTIONS.parent.glob("*.py"):
+        if path != ACTIONS:
             assert not list(imported(ast.parse(path.read_text()))), path.name

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import yaml
 from helpers.installed_tree import SOURCE
+from helpers.launch_files import arguments
 from oracles.drake_twin import DrakeTwin
 
 from opspace_ctrl import load_robot, mass_matrix
-from opspace_ctrl.bringup.plan import plan
+from opspace_ctrl.bringup.gazebo import gazebo_folder, needs_bridge, server_words, world_control
+from opspace_ctrl.bringup.request import Request
 from opspace_ctrl.cli import main
 from opspace_ctrl.model.source import robot_text
 from opspace_ctrl.parameter_file import node_parameters
@@ -35,11 +37,13 @@ def hinted(printed, program):
 
 
 def launched(printed, tmp_path):
-    """{name: process} of what the printed `ros2 launch` would start."""
+    """What the printed `ros2 launch` asks for."""
     words = hinted(printed, "ros2")
     assert words[:4] == ["ros2", "launch", "opspace_ctrl", "gazebo.launch.py"]
     given = dict(word.split(":=", 1) for word in words[4:])
-    return {process.name: process for process in plan("gazebo", given, tmp_path)}
+    declared = arguments("gazebo")
+    assert set(given) <= set(declared)
+    return Request({name: declared[name].default for name in declared} | given, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["arm7", "asimo", "free_flyer"])
@@ -135,26 +139,24 @@ def test_the_printed_launch_starts_the_world_that_was_written_wherever_it_is_pas
     printed, folder = capsys.readouterr().out, tmp_path / "the world"
     before = {path: path.read_bytes() for path in folder.iterdir()}
     monkeypatch.chdir(tmp_path.parent)
-    processes = launched(printed, tmp_path)
+    request = launched(printed, tmp_path)
+    assert gazebo_folder(request) == folder
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
-    server = processes["gazebo"]
     program = "ign" if case == "fortress" else "gz"
-    assert (server.executable, server.arguments[-1]) == (program, str(folder / "world.sdf"))
-    assert (
-        ("-r" in server.arguments) == ("-r" in hinted(printed, program)) == (case == "ros2_control")
-    )
-    assert hinted(printed, program)[-1] == str(folder / "world.sdf")
+    ros2_control = request.is_true("ros2_control")
+    assert ros2_control == (case == "ros2_control")
+    words = server_words(folder / "world.sdf", request["gazebo"], ros2_control, gui=False)
+    assert hinted(printed, program) == words
     world = "hall" if case == "start" else "opspace"
-    assert processes["ros_gz_bridge"].remappings[0][0] == f"/world/{world}/control"
-    controller = processes["opspace_controller"].parameters[-1]
-    assert controller["robot"] == ("arm7" if robot == "arm7" else str(tmp_path / robot))
-    assert controller.get("base") == ("floating" if case == "base" else None)
-    assert ("opspace_gazebo_bridge" in processes) == (case != "ros2_control")
+    assert world_control(folder) == f"/world/{world}/control"
+    base = {"base": "floating"} if case == "base" else {}
+    assert request.robot_and_base == {
+        "robot": "arm7" if robot == "arm7" else str(tmp_path / robot),
+        **base,
+    }
+    assert needs_bridge(folder) != ros2_control
     if case == "start":
-        assert (
-            node_parameters(processes["opspace_gazebo_bridge"].parameters[0], "any")["offsets"][1]
-            == 0.5
-        )
+        assert bridge(folder)["offsets"][1] == 0.5
 
 
 def test_the_printed_launch_passes_xacro_arguments_and_says_when_a_parameter_file_is_missing(

@@ -81,7 +81,7 @@ def test_make_targets_and_extras_exist():
 
 
 def test_launch_and_run_lines_name_what_the_package_installs():
-    from opspace_ctrl.bringup import launch_arguments
+    from helpers.launch_files import arguments
 
     setup = (ROOT / "setup.py").read_text()
     launched = 0
@@ -92,7 +92,7 @@ def test_launch_and_run_lines_name_what_the_package_installs():
             path = ROOT / "launch" / words[3]
             assert path.exists(), line
             given = {word.split(":=")[0] for word in words[4:] if ":=" in word}
-            assert given <= set(launch_arguments(words[3].removesuffix(".launch.py"))), line
+            assert given <= set(arguments(words[3].removesuffix(".launch.py"))), line
         elif words[:3] == ["ros2", "run", "opspace_ctrl"]:
             assert f'"{words[3]}":' in setup, line
     assert launched >= 6

@@ -6,4 +6,4 @@ from helpers.gazebo_stand_in import TopicWorld
 from opspace_ctrl.nodes.gazebo_bridge import main
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], make_world=TopicWorld))
+    main(sys.argv[1:], make_world=TopicWorld)

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 from helpers.compiled_nodes import compile_controller
+from helpers.launch_files import LAUNCHES, arguments
 from helpers.ros import Graph
 from launch import LaunchContext
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from std_msgs.msg import Float64MultiArray
 
-from opspace_ctrl.bringup.arguments import LAUNCHES, arguments
 from opspace_ctrl.model.source import ROBOTS
 
 ROOT = Path(__file__).parents[2]
@@ -134,36 +134,65 @@ def test_a_controller_that_cannot_be_configured_ends_everything_with_its_reason(
 
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_arguments_are_declared_with_description_and_choices(name):
+    """What launch says is what is read without it, in the tests of the documents and elsewhere."""
     description = PythonLaunchDescriptionSource(path_of(name)).get_launch_description(
         LaunchContext()
     )
     declared = {argument.name: argument for argument in description.get_launch_arguments()}
-    assert set(declared) == {argument.name for argument in arguments(name)}
-    for argument in arguments(name):
-        assert declared[argument.name].description.startswith(argument.description)
-        assert tuple(declared[argument.name].choices or ()) == argument.choices
+    assert set(declared) == set(arguments(name))
+    for argument in arguments(name).values():
+        found = declared[argument.name]
+        assert found.default_value[0].text == argument.default
+        assert found.description.startswith(argument.description)
+        assert tuple(found.choices or ()) == argument.choices
 
 
 @pytest.mark.parametrize(
-    "name, given, started",
+    "name, given, reason",
     [
-        ("gazebo", {}, 4),
-        ("gazebo", {"ros2_control": "true"}, 5),
-        ("hardware", {}, 4),
-        ("arm", {"rviz": "true"}, 4),
+        ("arm", ("rviz:=true",), "robot_state_publisher"),
+        ("hardware", (), "controller_manager"),
+        ("gazebo", (), "command 'gz' is not installed"),
+        ("gazebo", ("gazebo:=fortress",), "command 'ign' is not installed"),
+        ("description", (), "robot_state_publisher"),
+        ("arm", ("method:=bogus",), "sparse_ltdl"),
+        ("arm", ("robot:=nonsense",), "arm7, asimo, free_flyer"),
+        ("hil", ("seed:=x",), "seed:=x"),
+        ("humanoid", ("params_file:=/nope.yaml",), "/nope.yaml is no file"),
     ],
 )
-def test_plans_become_actions(name, given, started, tmp_path, monkeypatch):
-    """What needs Gazebo or hardware is not started here, but its actions are made."""
-    from launch.actions import ExecuteProcess
+def test_what_cannot_start_is_said_and_leaves_nothing_behind(name, given, reason, tmp_path):
+    with Graph(tmp_path) as graph:
+        graph.environment["PATH"] = os.environ["PATH"]
+        launch = start(graph, name, *given)
+        assert launch.wait() == 1
+        assert reason in launch.output() and "Traceback" not in launch.output()
+        assert "process started" not in launch.output()
+        assert not list(tmp_path.glob("opspace_*"))
 
-    from opspace_ctrl.bringup import launching
 
-    monkeypatch.setattr(launching.tempfile, "tempdir", str(tmp_path))
-    context = LaunchContext()
-    context.launch_configurations.update({a.name: a.default for a in arguments(name)} | given)
-    actions = launching._start(context, name)
-    processes = [action for action in actions if isinstance(action, ExecuteProcess)]
-    # the controller comes after the spawner
-    waiting = 1 if name == "hardware" or "ros2_control" in given else 0
-    assert len(processes) == started - waiting
+def test_a_second_launch_of_the_same_names_says_so_and_ends(tmp_path):
+    with Graph(tmp_path) as graph, launched(graph, "arm") as first:
+        second = start(graph, "arm")
+        try:
+            graph.wait_for(
+                lambda: "already there: end it" in second.output(), "the reason", ended=True
+            )
+            assert second.wait() == 1
+        finally:
+            interrupt(second)
+        assert first.code is None
+
+
+def test_a_node_that_is_configured_by_hand_is_not_activated(tmp_path):
+    with Graph(tmp_path) as graph, launched(graph, "arm") as launch:
+        for transition in ("deactivate", "cleanup", "configure"):
+            assert graph.transition(CONTROLLER, transition)
+        commands = graph.listen(Float64MultiArray, "effort_controller/commands")
+        for _ in range(40):  # two seconds, in which launch would have activated it
+            graph.spin()
+        assert graph.state(CONTROLLER) == "inactive" and not commands.count
+        assert graph.transition(CONTROLLER, "activate")
+        graph.wait_for(lambda: commands.count, "commands again")
+        launch.send(signal.SIGINT)
+        assert launch.wait() == 0
