@@ -101,6 +101,7 @@ setup(
         "ros-kilted": ros_wheels(rclpy="9.1.2", messages="5.5.1"),
         "ros-jazzy": ros_wheels(rclpy="7.1.6", messages="5.3.6"),
         "xacro": ["xacro"],
+        "mujoco": ["mujoco"],
         "plot": ["matplotlib"],
         "bench": ["mujoco", "pin"],
         "dart": ["dartpy"],

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         inverse_dynamics,
         mass_matrix,
     )
-    from opspace_ctrl.model import Model, load_robot, load_urdf
+    from opspace_ctrl.model import Model, load_mjcf, load_robot, load_urdf
     from opspace_ctrl.osim import CenterOfMass, OperationalSpace, Task
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "frame_jacobian",
     "frame_pose",
     "inverse_dynamics",
+    "load_mjcf",
     "load_robot",
     "load_urdf",
     "mass_matrix",
@@ -36,7 +37,7 @@ __all__ = [
 # NumPy and Numba take half a second to import: whoever only loads a model does not wait for Numba, and the commands
 # have their signal handlers before either.
 _LAYERS: dict[str, set[str]] = {
-    "model": {"Model", "load_robot", "load_urdf"},
+    "model": {"Model", "load_mjcf", "load_robot", "load_urdf"},
     "dynamics": {
         "bias_forces",
         "forward_dynamics",

@@ -19,6 +19,10 @@ class UrdfSyntaxError(OpspaceError):
     """The text is not XML, not a URDF, or a number or attribute in it is malformed."""
 
 
+class MjcfError(OpspaceError):
+    """MuJoCo cannot read the MJCF, or it has what a Model cannot carry."""
+
+
 class UnsafeXmlError(OpspaceError):
     """The XML declares a document type or entities, or exceeds the size or depth that is parsed."""
 
@@ -146,6 +150,10 @@ class BringupError(OpspaceError):
 
 class InertiaWarning(UserWarning):
     """A link's inertia is doubtful: not positive semi-definite, or breaking the triangle inequality."""
+
+
+class MjcfWarning(UserWarning):
+    """An MJCF has what a Model does not know, such as springs or tendons; it is left out."""
 
 
 class UrdfWarning(UserWarning):

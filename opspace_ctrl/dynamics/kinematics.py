@@ -20,7 +20,8 @@ from .fields import FIRST, MEMBER, SINGLE, Tree
 from .so3 import rotation_of
 from .spatial import add, cross, dot, load3, rotate, row_times, scale, store3
 
-FLOATING = int(JointType.FLOATING)  # kernels want a plain number
+# kernels want plain numbers
+FLOATING, SPHERICAL = int(JointType.FLOATING), int(JointType.SPHERICAL)
 FAR_ANGLE = 1e5  # [rad], where `sin8` begins to lose digits
 
 
@@ -113,7 +114,7 @@ def _put_at_origin(tree, first):
 
 @kernel
 def _group_pose(tree, first):
-    """A planar or floating joint: every node gets the body's position and, as its z axis, its own direction."""
+    """A joint of several nodes: every one gets the body's position and, as its z axis, its own direction."""
     X, pose, q = tree.placement, tree.pose, tree.q
     parent, group = tree.parent[first], tree.group
     g = tree.position[first]
@@ -121,6 +122,9 @@ def _group_pose(tree, first):
     if group[g, 0] == FLOATING:
         t = (q[start], q[start + 1], q[start + 2])
         r0, r1, r2 = rotation_of(q[start + 3], q[start + 4], q[start + 5], q[start + 6])
+    elif group[g, 0] == SPHERICAL:
+        t = (0.0, 0.0, 0.0)
+        r0, r1, r2 = rotation_of(q[start], q[start + 1], q[start + 2], q[start + 3])
     else:
         t = (q[start], q[start + 1], 0.0)
         s, c = math.sin(q[start + 2]), math.cos(q[start + 2])

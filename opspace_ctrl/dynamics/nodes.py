@@ -13,7 +13,11 @@ from ..model.joints import planar_axes
 __all__ = ["NODE_IS_ROTATION", "Nodes"]
 
 # For each joint of several nodes: is node e a rotation (1) or a translation (0)?
-NODE_IS_ROTATION = {JointType.PLANAR: (0, 0, 1), JointType.FLOATING: (0, 0, 0, 1, 1, 1)}
+NODE_IS_ROTATION = {
+    JointType.PLANAR: (0, 0, 1),
+    JointType.FLOATING: (0, 0, 0, 1, 1, 1),
+    JointType.SPHERICAL: (1, 1, 1),
+}
 
 
 class Nodes:

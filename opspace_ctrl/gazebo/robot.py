@@ -68,6 +68,8 @@ def robot_sdf(model: Model, start: np.ndarray, folder=None) -> RobotSdf:
 
 
 def _refuse(model: Model) -> None:
+    if not model.source:
+        raise GazeboError(f"{quoted(model.name)} is not from URDF, which is what Gazebo is given")
     if not isinstance(model.source, str):
         raise GazeboError(
             "Gazebo takes one robot a model; write each robot of the forest by itself"

@@ -1,7 +1,8 @@
-"""The robot: URDF or xacro text becomes an immutable Model."""
+"""The robot: URDF, xacro or MJCF text becomes an immutable Model."""
 
 from .joints import JointType
 from .loader import load_robot, load_urdf
+from .mjcf import load_mjcf
 from .model import Model
 
-__all__ = ["JointType", "Model", "load_robot", "load_urdf"]
+__all__ = ["JointType", "Model", "load_mjcf", "load_robot", "load_urdf"]

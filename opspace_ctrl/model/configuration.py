@@ -2,7 +2,8 @@
 
 Revolute and prismatic coordinates add. A continuous joint's angle is a number, not a point of the circle: it
 adds too, and is not wrapped. A planar joint's [x, y, theta] moves by the exponential of SE(2), a floating
-joint's [x, y, z, qx, qy, qz, qw] by that of SE(3), both with v in body axes.
+joint's [x, y, z, qx, qy, qz, qw] by that of SE(3), a spherical one's [qx, qy, qz, qw] by that of SO(3), all with v in
+body axes.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def neutral(model: Model) -> np.ndarray:
 
 
 def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
-    """q (nq,), each coordinate uniform between its limits, a floating joint's rotation uniform over SO(3).
+    """q (nq,), each coordinate uniform between its limits, rotations of floating and spherical joints over SO(3).
 
     Without limits: angles in [-pi, pi], lengths in [-1, 1] m; with one limit: as wide a range beside it.
     """
@@ -113,8 +114,9 @@ def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
         kind = model.joint_type[i]
         if kind == JointType.FLOATING:
             q[at : at + 3] = rng.uniform(-_RANDOM_LENGTH, _RANDOM_LENGTH, 3)
-            quaternion = rng.normal(size=4)
-            q[at + 3 : at + 7] = quaternion / np.linalg.norm(quaternion)
+            q[at + 3 : at + 7] = _random_quaternion(rng)
+        elif kind == JointType.SPHERICAL:
+            q[at : at + 4] = _random_quaternion(rng)
         elif kind == JointType.PLANAR:
             q[at : at + 2] = rng.uniform(-_RANDOM_LENGTH, _RANDOM_LENGTH, 2)
             q[at + 2] = rng.uniform(-_RANDOM_ANGLE, _RANDOM_ANGLE)
@@ -122,6 +124,11 @@ def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
             reach = _RANDOM_ANGLE if kind == JointType.REVOLUTE else _RANDOM_LENGTH
             q[at] = _between(limits[model.v_index[i]], reach, rng)
     return q
+
+
+def _random_quaternion(rng: np.random.Generator) -> np.ndarray:
+    quaternion = rng.normal(size=4)
+    return quaternion / np.linalg.norm(quaternion)
 
 
 def _limits_by_coordinate(model: Model) -> np.ndarray:
@@ -164,8 +171,9 @@ def integrate(model: Model, q: ArrayLike, v: ArrayLike, dt: float = 1.0) -> np.n
             rho, phi = step[w : w + 3], step[w + 3 : w + 6]
             quaternion = q[at + 3 : at + 7]
             q[at : at + 3] += from_quaternion(quaternion) @ left_jacobian(phi) @ rho
-            turned = quaternion_product(quaternion, quaternion_exp(phi))
-            q[at + 3 : at + 7] = turned / np.linalg.norm(turned)
+            q[at + 3 : at + 7] = _turned(quaternion, phi)
+        elif kind == JointType.SPHERICAL:
+            q[at : at + 4] = _turned(q[at : at + 4], step[w : w + 3])
         elif kind == JointType.PLANAR:
             rho, theta = step[w : w + 2], step[w + 2]
             q[at : at + 2] += (
@@ -189,14 +197,16 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
         at, w = model.q_index[i], model.v_index[i]
         kind = model.joint_type[i]
         if kind == JointType.FLOATING:
-            a, b = q0[at + 3 : at + 7], q1[at + 3 : at + 7]
-            phi = quaternion_log(quaternion_product(quaternion_conjugate(a), b))
+            a = q0[at + 3 : at + 7]
+            phi = _turn_between(a, q1[at + 3 : at + 7])
             v[w : w + 3] = (
                 left_jacobian_inverse(phi)
                 @ from_quaternion(a).T
                 @ (q1[at : at + 3] - q0[at : at + 3])
             )
             v[w + 3 : w + 6] = phi
+        elif kind == JointType.SPHERICAL:
+            v[w : w + 3] = _turn_between(q0[at : at + 4], q1[at : at + 4])
         elif kind == JointType.PLANAR:
             theta = math.remainder(q1[at + 2] - q0[at + 2], 2.0 * math.pi)
             V_inverse = left_jacobian_inverse(np.array([0.0, 0.0, theta]))[:2, :2]
@@ -205,6 +215,17 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
         else:
             v[w] = q1[at] - q0[at]
     return v
+
+
+def _turned(quaternion: np.ndarray, phi: np.ndarray) -> np.ndarray:
+    """The quaternion after a rotation by phi (3,) [rad] in its own axes."""
+    turned = quaternion_product(quaternion, quaternion_exp(phi))
+    return turned / np.linalg.norm(turned)
+
+
+def _turn_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The rotation (3,) [rad], in the axes of a, that takes quaternion a to b."""
+    return quaternion_log(quaternion_product(quaternion_conjugate(a), b))
 
 
 def _turn(theta: float) -> np.ndarray:

@@ -12,7 +12,7 @@ from .rotations import from_axis_angle, from_quaternion
 class JointType(IntEnum):
     """The joint types; URDF's continuous is a revolute joint without position limits.
 
-    FIXED joints are lumped when a robot is loaded: a Model has none.
+    FIXED joints are lumped when a robot is loaded: a Model has none. SPHERICAL is MJCF's ball; URDF has no word for it.
     """
 
     REVOLUTE = 0
@@ -20,14 +20,15 @@ class JointType(IntEnum):
     PLANAR = 2
     FLOATING = 3
     FIXED = 4
+    SPHERICAL = 5
 
 
 # Coordinates in q and in v, by joint type.
-NQ = (1, 1, 3, 7, 0)
-NV = (1, 1, 3, 6, 0)
+NQ = (1, 1, 3, 7, 0, 4)
+NV = (1, 1, 3, 6, 0, 3)
 
 # Where a unit quaternion x y z w begins among a joint's coordinates in q, for types that have one; they have no axis.
-QUATERNION = {JointType.FLOATING: 3}
+QUATERNION = {JointType.FLOATING: 3, JointType.SPHERICAL: 0}
 
 # The URDF's words for the types.
 URDF_TYPES = {
@@ -73,12 +74,12 @@ def joint_placement(
     """Pose of a joint's body in the joint frame.
 
     revolute: R = exp(q [a]); prismatic: p = q a; planar: R = Q Rz(theta) Q^T, p = Q [x, y, 0] with
-    Q = planar_axes(a); floating: p = [x, y, z], R of the quaternion [qx, qy, qz, qw].
+    Q = planar_axes(a); floating: p = [x, y, z], R of the quaternion [qx, qy, qz, qw]; spherical: R alone.
 
     Args:
         joint_type: a JointType.
         axis: unit axis a (3,) in the joint frame.
-        q: the joint's coordinates (1,), (3,) or (7,), in [rad] and [m].
+        q: the joint's coordinates (1,), (3,), (4,) or (7,), in [rad] and [m].
 
     Returns:
         Rotation (3, 3) and translation (3,) in [m].
@@ -89,6 +90,8 @@ def joint_placement(
         return np.eye(3), q[0] * axis
     if joint_type == JointType.PLANAR:
         return from_axis_angle(axis, q[2]), planar_axes(axis)[:, :2] @ q[:2]
+    if joint_type == JointType.SPHERICAL:
+        return from_quaternion(q), np.zeros(3)
     return from_quaternion(q[3:]), np.array(q[:3])
 
 
@@ -102,6 +105,8 @@ def motion_subspace(joint_type: int, axis: np.ndarray) -> np.ndarray:
     if joint_type == JointType.PLANAR:
         Q = planar_axes(axis)
         S[3:, :2], S[:3, 2] = Q[:, :2], Q[:, 2]
+    elif joint_type == JointType.SPHERICAL:
+        S[:3] = np.eye(3)
     else:
         S[3:, :3], S[:3, 3:] = np.eye(3), np.eye(3)
     return S

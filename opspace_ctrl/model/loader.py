@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from .mimic import couple
 from .model import Model
 from .singular import check_regular
 from .source import ROBOTS, read_source, robot_text
+from .specs import JointSpec, RobotSpec
 from .spelling import warn_of_unknown_parts
 from .tree import Body, Frame, floating_base, grow
 from .urdf import parse_urdf
@@ -59,15 +60,61 @@ def load_urdf(
         _bases(base, len(sources)),
         _one_each(prefixes or "", len(sources), "prefixes"),
     )
-    g = check_vector(gravity, 3, "gravity")
-    if np.abs(g).max() > MAX_GRAVITY:
-        raise ConfigurationError(f"gravity = {g.tolist()} is beyond {MAX_GRAVITY:g} m/s^2")
+    g = checked_gravity(gravity)
     texts = [read_source(source, xacro_args) for source in sources]
     robots = [parse_urdf(text, prefix) for text, prefix in zip(texts, prefixes)]
     for robot in robots:
         warn_of_unknown_parts(robot)  # first, for they may be why the rest fails
     roots = [find_root(robot) for robot in robots]
     unique_across(robots)
+    frees = [
+        floating_base(f"{prefix}root_joint", root) if kind == "floating" else None
+        for root, kind, prefix in zip(roots, bases, prefixes)
+    ]
+    return model_of(
+        robots,
+        roots,
+        frees,
+        lambda joints: armature_by_joint(armature, joints),
+        gravity=g,
+        locked=locked,
+        strict=strict,
+        source=tuple(texts) if is_forest else texts[0],
+    )
+
+
+def checked_gravity(gravity: Sequence[float]) -> np.ndarray:
+    """Gravity (3,) [m/s^2].
+
+    Raises:
+        ConfigurationError: not three finite numbers, or beyond MAX_GRAVITY.
+    """
+    g = check_vector(gravity, 3, "gravity")
+    if np.abs(g).max() > MAX_GRAVITY:
+        raise ConfigurationError(f"gravity = {g.tolist()} is beyond {MAX_GRAVITY:g} m/s^2")
+    return g
+
+
+def model_of(
+    robots: Sequence[RobotSpec],
+    roots: Sequence[str],
+    bases: Sequence[JointSpec | None],
+    armature: Callable[[dict[str, JointSpec]], dict[str, float]],
+    *,
+    gravity: np.ndarray,
+    locked: Mapping[str, float] | None,
+    strict: bool,
+    source: str | tuple[str, ...],
+) -> Model:
+    """A Model of robots whose links and joints are known, whatever file they came from.
+
+    Args:
+        robots: valid trees, names unique across them.
+        roots: their root links.
+        bases: the joint that frees each root, None for one that is held.
+        armature: {joint: value} of the joints there are.
+        source: the text, kept in the model.
+    """
     for robot in robots:
         judge_inertias(robot, strict)
     joints = {joint.name: joint for robot in robots for joint in robot.joints}
@@ -75,20 +122,19 @@ def load_urdf(
     bodies: list[Body] = []
     frames: list[Frame] = []
     with np.errstate(all="ignore"):  # overflow is looked for, and named, in assemble
-        for robot, root, kind, prefix in zip(robots, roots, bases, prefixes):
-            base_joint = floating_base(f"{prefix}root_joint", root) if kind == "floating" else None
-            more_bodies, more_frames = grow(robot, root, base_joint, couplings.frozen, len(bodies))
+        for robot, root, base in zip(robots, roots, bases):
+            more_bodies, more_frames = grow(robot, root, base, couplings.frozen, len(bodies))
             bodies += more_bodies
             frames += more_frames
         model = assemble(
             bodies,
             frames,
             couplings.followers,
-            armature_by_joint(armature, joints),
+            armature(joints),
             name="+".join(robot.name for robot in robots),
-            gravity=g,
+            gravity=gravity,
             total_mass=float(sum(link.mass for robot in robots for link in robot.links)),
-            source=tuple(texts) if is_forest else texts[0],
+            source=source,
         )
     check_regular(model)
     return model

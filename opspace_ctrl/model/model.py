@@ -40,7 +40,7 @@ class Model:
         position_limits, velocity_limits, effort_limits: (k, 2), (k,), (k,), in the order of v without the
             floating bases, infinite where there is none.
         frame_names, frame_body, frame_rotation, frame_translation: (F) every link, in its body's axes.
-        source: the URDF text, a tuple of them for a forest.
+        source: the URDF text, a tuple of them for a forest, empty for a robot from MJCF.
     """
 
     name: str

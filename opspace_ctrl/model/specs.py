@@ -49,6 +49,7 @@ class JointSpec:
     damping: float = 0.0
     friction: float = 0.0
     mimic: MimicSpec | None = None
+    is_base: bool = False  # it frees a root link: a floating base
 
     @property
     def moves(self) -> bool:

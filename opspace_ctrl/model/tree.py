@@ -25,11 +25,15 @@ class Body:
     """A moving body: the joint that moves it, the joint's pose in the parent body, and the lumped inertia."""
 
     joint: JointSpec
-    is_base: bool
     place: Frame
     mass: float
     com: np.ndarray
     inertia: np.ndarray
+
+    @property
+    def is_base(self) -> bool:
+        """Whether its joint is a floating base."""
+        return self.joint.is_base
 
 
 def floating_base(name: str, root: str) -> JointSpec:
@@ -42,6 +46,7 @@ def floating_base(name: str, root: str) -> JointSpec:
         rotation=np.eye(3),
         translation=np.zeros(3),
         axis=np.array([0.0, 0.0, 1.0]),
+        is_base=True,
     )
 
 
@@ -99,7 +104,7 @@ def grow(
     bodies = []
     for mover, place, links in zip(movers, places, carried):
         mass, com, inertia = lump(links, frames)
-        bodies.append(Body(mover, mover is base, place, mass, com, inertia))
+        bodies.append(Body(mover, place, mass, com, inertia))
     return bodies, [frames[link.name] for link in robot.links]
 
 

@@ -41,9 +41,15 @@ def initial_configuration(
     """
     q, limits = model.neutral(), model.position_limits
     if len(limits):
-        places = position_index(model)
-        q[places] = np.clip(q[places], limits[:, 0], limits[:, 1])
+        places = position_index(model, of_all=False)
+        is_there = places >= 0
+        q[places[is_there]] = np.clip(q[places[is_there]], *limits[is_there].T)
         for j, value in _given(model, positions).items():
+            if not is_there[j]:
+                raise ConfigurationError(
+                    f"initial_positions: {_name(model, j)} turns by a quaternion and has no such "
+                    "position; {joint: position} of other joints is valid"
+                )
             if not limits[j, 0] <= value <= limits[j, 1]:
                 raise ConfigurationError(
                     f"initial_positions: {_name(model, j)} = {value:g} is beyond its limits "

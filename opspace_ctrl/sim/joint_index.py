@@ -59,8 +59,8 @@ def chosen(model: Model, names: Sequence[str]) -> np.ndarray:
     )
 
 
-def position_index(model: Model) -> np.ndarray:
-    """The indices (k,) in q of the joint coordinates.
+def position_index(model: Model, of_all: bool = True) -> np.ndarray:
+    """The indices (k,) in q of the joint coordinates; if not `of_all` must have one, -1 where a quaternion turns.
 
     Raises:
         ConfigurationError: a joint inside the tree with more positions than efforts: a floating one has 7 and 6.
@@ -68,6 +68,9 @@ def position_index(model: Model) -> np.ndarray:
     index: list[int] = []
     for i in _joint_bodies(model):
         positions, efforts = NQ[model.joint_type[i]], NV[model.joint_type[i]]
+        if positions != efforts and not of_all:
+            index += [-1] * efforts
+            continue
         if positions != efforts:
             raise ConfigurationError(
                 f"joint {quoted(model.body_joint_names[i])} inside the tree has {positions} positions "

@@ -16,7 +16,13 @@ from scipy.spatial.transform import Rotation
 from opspace_ctrl.model import JointType
 
 EPS = np.finfo(float).eps
-SIZE = {JointType.REVOLUTE: 1, JointType.PRISMATIC: 1, JointType.PLANAR: 3, JointType.FLOATING: 6}
+SIZE = {
+    JointType.REVOLUTE: 1,
+    JointType.PRISMATIC: 1,
+    JointType.PLANAR: 3,
+    JointType.FLOATING: 6,
+    JointType.SPHERICAL: 3,
+}
 
 
 def assert_close(actual, expected, scale, tolerance: float = 1e-12) -> None:
@@ -191,6 +197,13 @@ def _joint(model, b, q):
             q[at] * x + q[at + 1] * y,
             np.stack([x, y, 0 * x], 1),
             np.stack([0 * x, 0 * x, axis], 1),
+        )
+    if kind == JointType.SPHERICAL:
+        return (
+            Rotation.from_quat(q[at : at + 4]).as_matrix(),
+            np.zeros(3),
+            np.zeros((3, 3)),
+            np.eye(3),
         )
     U, W = np.hstack([np.eye(3), np.zeros((3, 3))]), np.hstack([np.zeros((3, 3)), np.eye(3)])
     return Rotation.from_quat(q[at + 3 : at + 7]).as_matrix(), q[at : at + 3], U, W

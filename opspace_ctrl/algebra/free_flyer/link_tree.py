@@ -122,6 +122,7 @@ _AXES = {
     JointType.REVOLUTE: ((True, 2),),
     JointType.PRISMATIC: ((False, 2),),
     JointType.PLANAR: ((False, 0), (False, 1), (True, 2)),
+    JointType.SPHERICAL: ((True, 0), (True, 1), (True, 2)),
     JointType.FLOATING: tuple((angular, k) for angular in (False, True) for k in range(3)),
 }
 

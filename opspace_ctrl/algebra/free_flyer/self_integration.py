@@ -44,8 +44,11 @@ def drift(model: Model, state: LinkState) -> tuple[float, float]:
             JointType.REVOLUTE: np.eye(3),
             JointType.PRISMATIC: np.eye(3) - along,
             JointType.PLANAR: along,
+            JointType.SPHERICAL: np.eye(3),
         }[kind]
         apart = max(apart, float(np.linalg.norm(held @ gap)))
+        if kind == JointType.SPHERICAL:
+            continue  # it turns as it likes
         turn = R.T @ state.rotation[k]
         off = turn - np.eye(3) if kind == JointType.PRISMATIC else (turn @ axis - axis)[:, None]
         turned = max(turned, float(np.linalg.norm(off, 2)))

@@ -264,9 +264,10 @@ def _check(model: Model, settings: SimulatorSettings) -> None:
         what
         for what, asked in (
             ("a forest", isinstance(model.source, tuple)),
+            ("a robot that is not from URDF", not model.source),
             ("mimic joints", model.is_mimic.any()),
             (
-                "planar or floating joints",
+                "planar, spherical or floating joints",
                 not np.isin(
                     model.joint_type[moving], (JointType.REVOLUTE, JointType.PRISMATIC)
                 ).all(),

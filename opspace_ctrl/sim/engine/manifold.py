@@ -1,7 +1,8 @@
 """Configurations in kernels: q (+) shift, and what a Runge-Kutta method needs on SE(3) and SE(2).
 
 A floating joint moves by the exponential of SE(3) with the shift in body axes, a planar one by that of SE(2) (the same
-formula in the plane), all other coordinates add: `model.configuration.integrate`, compiled.
+formula in the plane), a spherical one by that of SO(3), all other coordinates add: `model.configuration.integrate`,
+compiled.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ...compiled.jit import kernel
-from ...dynamics.kinematics import FLOATING
+from ...dynamics.kinematics import FLOATING, SPHERICAL
 from ...dynamics.so3 import (
     left_jacobian_times,
     normalised,
@@ -30,6 +31,8 @@ def advance(engine, q, shift, out):
     for m in range(engine.manifolds):
         if kind[m] == FLOATING:
             _floating(q, manifold_q[m], shift, manifold_v[m], out)
+        elif kind[m] == SPHERICAL:
+            _turn(q, manifold_q[m], shift, manifold_v[m], out)
         else:
             _planar(q, manifold_q[m], shift, manifold_v[m], out)
 
@@ -41,9 +44,16 @@ def _floating(q, k, shift, i, out):
     turn = (q[k + 3], q[k + 4], q[k + 5], q[k + 6])
     r0, r1, r2 = rotation_of(turn[0], turn[1], turn[2], turn[3])
     t = rotate(r0, r1, r2, left_jacobian_times(phi, (shift[i], shift[i + 1], shift[i + 2])))
-    turn = normalised(quaternion_product(turn, quaternion_exp(phi)))
     out[k], out[k + 1], out[k + 2] = q[k] + t[0], q[k + 1] + t[1], q[k + 2] + t[2]
-    out[k + 3], out[k + 4], out[k + 5], out[k + 6] = turn
+    _turn(q, k + 3, shift, i + 3, out)
+
+
+@kernel
+def _turn(q, k, shift, i, out):
+    """Write the four numbers from k on: the quaternion of q turned by the three of shift from i on, in its own axes."""
+    turn = (q[k], q[k + 1], q[k + 2], q[k + 3])
+    turned = quaternion_product(turn, quaternion_exp((shift[i], shift[i + 1], shift[i + 2])))
+    out[k], out[k + 1], out[k + 2], out[k + 3] = normalised(turned)
 
 
 @kernel
@@ -76,6 +86,9 @@ def tangent(engine, u, rate, out, row):
         if kind == FLOATING:
             for k in range(6):
                 out[row, i + k] = b[k] + 0.5 * first[k] + second[k] / 12.0
+        elif kind == SPHERICAL:
+            for k in range(3):
+                out[row, i + k] = b[3 + k] + 0.5 * first[3 + k] + second[3 + k] / 12.0
         else:
             for k in range(2):
                 out[row, i + k] = b[k] + 0.5 * first[k] + second[k] / 12.0
@@ -87,6 +100,8 @@ def _twist(x, i, kind):
     """The velocity of a joint as (linear, angular) in body axes."""
     if kind == FLOATING:
         return x[i], x[i + 1], x[i + 2], x[i + 3], x[i + 4], x[i + 5]
+    if kind == SPHERICAL:
+        return 0.0, 0.0, 0.0, x[i], x[i + 1], x[i + 2]
     return x[i], x[i + 1], 0.0, 0.0, 0.0, x[i + 2]
 
 
