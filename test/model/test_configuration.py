@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from opspace_ctrl import load_urdf
 from opspace_ctrl.errors import ConfigurationError
 from opspace_ctrl.model import JointType
+from opspace_ctrl.model.joints import URDF_TYPES
 
 # A floating base, a planar joint, a floating joint inside the tree, a slider, a hinge and its follower.
 ZOO = robot(
@@ -39,8 +40,8 @@ def random_velocity(model, rng, size=1.0):
     return size * rng.normal(size=model.nv)
 
 
-def test_the_zoo_has_every_joint_type(zoo):
-    assert set(zoo.joint_type) == set(JointType) - {JointType.FIXED}
+def test_the_zoo_has_every_joint_type_of_urdf(zoo):
+    assert set(zoo.joint_type) == set(URDF_TYPES.values()) - {JointType.FIXED}
     assert (zoo.nq, zoo.nv) == (7 + 3 + 7 + 1 + 1 + 1, 6 + 3 + 6 + 1 + 1 + 1)
     assert zoo.joint_names == ("plane", "float", "slide", "hinge", "spin")
     assert zoo.position_limits.shape == (12, 2)
