@@ -16,7 +16,7 @@ from typing import NoReturn
 from opspace_ctrl import commands
 
 from .commands._interrupt import INTERRUPTED
-from .errors import in_one_line
+from .errors import in_one_line, on_one_line
 
 __all__ = ["main"]
 
@@ -27,7 +27,7 @@ class _Parser(argparse.ArgumentParser):
     """An argument parser whose complaint is one line, without the usage before it."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(FAILED, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+        self.exit(FAILED, f"{self.prog}: error: {on_one_line(message)} (see {self.prog} --help)\n")
 
 
 class _Command(_Parser):
@@ -106,7 +106,7 @@ def _version() -> str:
 
 def _one_line_warning(message, category, filename, lineno, file=None, line=None) -> None:
     del category, filename, lineno, file, line
-    print("opspace: warning:", *str(message).split(), file=sys.stderr)
+    print("opspace: warning:", on_one_line(str(message)), file=sys.stderr)
 
 
 if __name__ == "__main__":

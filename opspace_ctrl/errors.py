@@ -215,4 +215,9 @@ def listed(names: Iterable[object]) -> str:
 def in_one_line(error: BaseException) -> str:
     """The message of an error in one line, with its kind before it unless it is one of ours."""
     kind = "" if isinstance(error, OpspaceError) else f"{type(error).__name__}: "
-    return " ".join(f"{kind}{error}".split())
+    return on_one_line(f"{kind}{error}")
+
+
+def on_one_line(text: str, longest: int = 4000) -> str:
+    """A message that may hold line breaks of its own, as `shown`."""
+    return shown(" ".join(text[: 2 * longest].split()), longest)

@@ -18,6 +18,7 @@ __all__ = ["KINDS", "Parameter", "checked", "checked_value"]
 # The names of the types, as ROS 2 spells them.
 KINDS = ("bool", "integer", "double", "string", "double_array", "string_array")
 MOST = 20  # unknown names that are reported
+MOST_ENTRIES = 4096  # of an array, and characters of a string: more than any robot or path has
 _SCALARS = {bool: "bool", int: "integer", float: "double", str: "string"}
 
 
@@ -34,6 +35,7 @@ class Parameter:
         read_only: It cannot change while the node is configured.
         kind: One of KINDS; found from the default, and needed only where that is an empty list.
         names_others: Each string of it is the first part of parameters of its own, as `tool` of "tool.frame".
+        longest: Characters of a string (of every element of an array) at most.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Parameter:
     read_only: bool = False
     kind: str = ""
     names_others: bool = False
+    longest: int = MOST_ENTRIES
 
     def __post_init__(self):
         kind = self.kind or _kind_of(self.default)
@@ -92,6 +95,10 @@ def checked_value(parameter: Parameter, value: Any) -> Any:
         isinstance(value, Sequence) or hasattr(value, "__array__")
     ):
         raise ParameterError(f"{parameter.name}: {quoted(value)} is not {_meant(parameter)}")
+    if len(value) > MOST_ENTRIES:
+        raise ParameterError(
+            f"{parameter.name}: {len(value)} entries; at most {MOST_ENTRIES} are valid"
+        )
     kind = parameter.kind.removesuffix("_array")
     return [_element(parameter, kind, element) for element in value]
 
@@ -104,6 +111,10 @@ def _element(parameter: Parameter, kind: str, value: Any) -> Any:
     if not (found == kind or (found == "integer" and kind == "double")):
         raise ParameterError(f"{parameter.name}: {quoted(value)} is not {_meant(parameter)}")
     if kind == "string":
+        if len(value) > parameter.longest:
+            raise ParameterError(
+                f"{parameter.name}: {len(value)} characters; at most {parameter.longest} are valid"
+            )
         if parameter.choices and value not in parameter.choices:
             raise ParameterError(
                 f"{parameter.name}: {quoted(value)} is not a choice; valid are "
@@ -137,7 +148,7 @@ def _check_range(parameter: Parameter, value: int | float) -> None:
             if low is None
             else f"{low:g} to {high:g}"
         )
-        raise ParameterError(f"{parameter.name}: {value!r} is out of range; valid is {ends}")
+        raise ParameterError(f"{parameter.name}: {quoted(value)} is out of range; valid is {ends}")
 
 
 def _meant(parameter: Parameter) -> str:

@@ -71,3 +71,19 @@ def test_a_huge_value_is_cut_before_it_is_written_out(show, name):
 def test_short_values_are_whole():
     for value in ("a", b"a", 7, 1.5, None, [1, "a"], {"a": [1]}, {1, 2}, (), True):
         assert quoted(value) == repr(value)
+
+
+def test_no_text_that_a_command_prints_controls_the_terminal(capsys):
+    from rich.table import Table
+
+    from opspace_ctrl.commands._console import console
+
+    table = Table("name")
+    for character in FORBIDDEN:
+        if character != "\n":  # ours; what comes from outside has passed `shown` or the loader
+            table.add_row(f"a{character}b")
+    out = console()
+    out.print(table)
+    out.print("a\x1b[2J\x9b\u202eb")
+    printed = capsys.readouterr().out
+    assert set(printed) & set(FORBIDDEN) == {"\n"}

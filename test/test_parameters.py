@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 
 import numpy as np
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.errors import OpspaceError, ParameterError, ParameterFileError
-from opspace_ctrl.parameter_file import load_yaml, node_parameters
-from opspace_ctrl.parameters import KINDS, Parameter, checked
+from opspace_ctrl.parameter_file import node_parameters
+from opspace_ctrl.parameters import KINDS, MOST_ENTRIES, Parameter, checked
+from opspace_ctrl.yaml_reader import LARGEST, load_yaml, parse_yaml
 
 TABLE = (
     Parameter("robot", "", "What is controlled.", read_only=True),
@@ -286,3 +288,51 @@ def test_any_text_is_read_or_refused_by_name(text):
             node_parameters(file.name, "a")
         except OpspaceError:
             pass
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1" * (LARGEST // 2),
+        "1:" * (LARGEST // 4) + "1",
+        "1." + "1" * (LARGEST // 2),
+        "-" + "1_" * (LARGEST // 4),
+        "0x" + "f" * (LARGEST // 2),
+        "2001-01-01 " + " " * (LARGEST // 2) + "x",
+    ],
+)
+def test_a_number_without_end_is_text_and_read_at_once(text):
+    """In Python's own hands each of these takes minutes to hours."""
+    assert parse_yaml(f"x: {text}", "it")["x"] == text
+
+
+def test_pipes_devices_and_folders_are_no_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero", tmp_path, "\0"):
+        with pytest.raises(ParameterFileError, match="not a regular file|not a path"):
+            load_yaml(path)
+
+
+def test_what_a_file_is_called_and_holds_cannot_write_on_a_terminal(tmp_path):
+    for text in (
+        '"n\\u202e\\x9b\\n": 3',
+        '"n\\u2028": {ros__parameters: 3}',
+        '"m\\n\\x85": {ros__parameters: {}}',
+    ):
+        with pytest.raises(ParameterFileError) as caught:
+            node_parameters(written(tmp_path, text), "n")
+        assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("name", ["names", "gains"])
+def test_lists_have_an_end(name):
+    entry = {"names": "a", "gains": 1.0}[name]
+    assert len(checked(TABLE, {name: [entry] * MOST_ENTRIES})[name]) == MOST_ENTRIES
+    with pytest.raises(ParameterError, match=f"{name}: {10**6} entries; at most {MOST_ENTRIES}"):
+        checked(TABLE, {name: [entry] * 10**6})
+
+
+@pytest.mark.parametrize("values", [{"robot": "x" * 10**7}, {"names": ["x" * 10**7]}])
+def test_strings_have_an_end(values):
+    with pytest.raises(ParameterError, match="10000000 characters; at most 4096 are valid"):
+        checked(TABLE, values)

@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Column, Table
 
+from ..errors import shown
 
-class _PipeConsole(Console):
-    """A console that leaves a closed pipe to `opspace_ctrl.cli`; rich would exit with code 1."""
+
+class _PlainConsole(Console):
+    """A console that leaves a closed pipe to `opspace_ctrl.cli`, where rich would exit with code 1.
+
+    Whatever text it is given, what it prints of it moves no cursor and turns no writing round; styles are its own.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """The segments of rich, their text printable."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                lines = segment.text.split("\n")
+                text = "\n".join(shown(line, len(line) + 20) for line in lines)
+                yield Segment(text, segment.style)
 
     def on_broken_pipe(self) -> NoReturn:
         """Raise the error again that rich has caught."""
@@ -22,7 +41,7 @@ class _PipeConsole(Console):
 def console() -> Console:
     """No markup, for names come from files; a pipe or file gets wide lines instead of 80 columns."""
     width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else 140
-    return _PipeConsole(width=width, markup=False, highlight=False, emoji=False)
+    return _PlainConsole(width=width, markup=False, highlight=False, emoji=False)
 
 
 def right(title: str) -> Column:

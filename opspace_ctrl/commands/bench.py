@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..bench import report as bench
+from ..errors import shown
 from ..writing import check_output, new_file
 from . import CommandError, add_force
 from ._bench_plot import draw
@@ -105,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     if args.earlier:
         return 0
     for what, reason in failed.items():
-        print(f"opspace: error: {what}: {reason}", file=sys.stderr)
+        print(f"opspace: error: {shown(what)}: {shown(reason, 4000)}", file=sys.stderr)
     return INTERRUPTED if interrupted else FAILED if failed else 0
 
 

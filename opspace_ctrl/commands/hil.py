@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import quoted, shown
 from ..writing import OutputFolder
 from . import CommandError, _robot, add_force
 from ._interrupt import INTERRUPTED, Interruption
@@ -127,7 +128,10 @@ def _tested(args: argparse.Namespace, stop: Interruption) -> int:
     if stop.requested:
         return INTERRUPTED
     folder = _report_folder(args, description)
-    print(f"opspace hil: {args.robot} for {args.seconds:g} s, report in {args.report}", flush=True)
+    print(
+        f"opspace hil: {shown(args.robot, 400)} for {args.seconds:g} s, report in {shown(args.report, 400)}",
+        flush=True,
+    )
     if not controller:
         domain = os.environ.get("ROS_DOMAIN_ID", "0")
         print(
@@ -208,19 +212,16 @@ def _file_values(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _set_values(pairs: list[str]) -> dict[str, Any]:
-    import yaml
+    from opspace_ctrl.yaml_reader import parse_yaml
 
     values = {}
     for pair in pairs:
         name, separator, text = pair.partition(":=")
         if not (name and separator):
-            raise CommandError(f"--set {pair!r}: NAME:=VALUE is expected")
+            raise CommandError(f"--set {quoted(pair)}: NAME:=VALUE is expected")
         if name in OWN_OPTIONS:
-            raise CommandError(f"--set {pair!r}: {name} is chosen by {OWN_OPTIONS[name]}")
-        try:
-            values[name] = yaml.safe_load(text)
-        except yaml.YAMLError:
-            raise CommandError(f"--set {pair!r}: the value is not YAML") from None
+            raise CommandError(f"--set {quoted(pair)}: {name} is chosen by {OWN_OPTIONS[name]}")
+        values[name] = parse_yaml(text, f"--set {quoted(pair)}", CommandError)
     return values
 
 

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import stat
 import sys
@@ -32,6 +33,7 @@ __all__ = ["KernelFolder", "base_folder", "kernel_folder", "say"]
 PACKAGE = Path(__file__).parents[1]
 LAYERS = ("compiled", "model", "dynamics", "osim")  # what is built on these counts on all of them
 KEPT = 12  # states of layers whose kernels are kept
+_STATE = re.compile("[a-z_]+-[0-9a-f]{16}")  # the name of such a folder
 WAIT = 300.0  # [s] for another process that compiles the same kernel
 
 
@@ -76,9 +78,18 @@ def base_folder() -> Path | None:
 
 
 def _private(path: Path) -> Path:
-    """The folder, made if it is not there; PermissionError if others may write to it."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    about = path.stat()
+    """The folder, made if it is not there; PermissionError if others may write to it, or put another in its place."""
+    path = path.parent.resolve() / path.name
+    for above in reversed(path.parents):
+        above.mkdir(mode=0o700, exist_ok=True)
+        about = above.stat()
+        is_open = about.st_mode & stat.S_IWOTH and not about.st_mode & stat.S_ISVTX
+        if is_open or about.st_uid not in (0, os.geteuid()):
+            raise PermissionError(f"{path} could be exchanged by whoever owns or may write {above}")
+    path.mkdir(mode=0o700, exist_ok=True)
+    about = path.lstat()
+    if stat.S_ISLNK(about.st_mode):
+        raise PermissionError(f"{path} is a link")
     if about.st_uid != os.geteuid() or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise PermissionError(
             f"{path} belongs to or can be written by somebody else (valid: yours, mode 700)"
@@ -107,7 +118,8 @@ def folder(layer: str) -> Path | None:
 def _forget_old(base: Path) -> None:
     """Remove the kernels of states of the sources that have not been used for long."""
     with contextlib.suppress(OSError):
-        states = sorted(base.iterdir(), key=lambda each: each.stat().st_mtime, reverse=True)
+        ours = [each for each in base.iterdir() if _STATE.fullmatch(each.name)]
+        states = sorted(ours, key=lambda each: each.stat().st_mtime, reverse=True)
         for each in states[KEPT:]:
             # [s]: a start beside us may be at work there
             if time.time() - each.stat().st_mtime > 3600.0:
@@ -171,7 +183,7 @@ class KernelFolder:
         """Whether this process alone may compile the kernel now; waits for others, though not for ever, if asked to."""
         try:
             self.make_room()
-            lock = open(f"{self.path}.lock", "w")
+            lock = open(f"{self.path}.lock", "a", opener=_not_by_link)
         except OSError:  # `make` will say why
             yield True
             return
@@ -180,6 +192,10 @@ class KernelFolder:
             while not (taken := _try_lock(file)) and time.monotonic() < deadline:
                 time.sleep(0.02)
             yield taken or wait  # who has waited long enough compiles for itself
+
+
+def _not_by_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
 def _try_lock(file) -> bool:

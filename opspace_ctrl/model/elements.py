@@ -23,6 +23,8 @@ from ..errors import (
 )
 from .joints import URDF_TYPES
 
+LONGEST_NAME = 1000  # characters
+LONGEST_NUMBER = 400
 # {attribute: (how many numbers it holds, 0 for a name; whether it is required)}
 Attributes = dict[str, tuple[int, bool]]
 # {child element: its attributes, its children}
@@ -123,6 +125,10 @@ def _name(element: Element, what: str) -> str:
     name = element.get("name", "").strip()
     if not name:
         raise UrdfSyntaxError(f"{what} has no name")
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise UrdfSyntaxError(
+            f"{what} is named {quoted(name)}: at most {LONGEST_NAME} printable characters are valid"
+        )
     return name
 
 
@@ -167,7 +173,8 @@ def _check_numbers(value: str, count: int, where: str, error: type[OpspaceError]
     if len(tokens) != count:
         raise error(f"{where} = {quoted(value)} has {len(tokens)} numbers, not {count}")
     for token in tokens:
-        if not _NUMBER.fullmatch(token) or not math.isfinite(float(token)):
+        is_short = len(token) <= LONGEST_NUMBER
+        if not is_short or not _NUMBER.fullmatch(token) or not math.isfinite(float(token)):
             raise error(f"{where}: {quoted(token)} is not a finite number")
 
 

@@ -21,7 +21,7 @@ from rcl_interfaces.msg import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
-from ..errors import OpspaceError
+from ..errors import OpspaceError, ParameterError, quoted
 from ..parameters import Parameter, checked, checked_value
 
 __all__ = ["NODE_OPTIONS", "Declared", "descriptor"]
@@ -40,6 +40,8 @@ LARGEST = sys.float_info.max
 LARGEST_INTEGER = 2**63 - 1
 # What rclpy declares for itself.
 FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+MOST_FOREIGN = 500  # of these, each of LONGEST_FOREIGN characters at most
+LONGEST_FOREIGN = 300
 
 
 class Declared:
@@ -129,6 +131,7 @@ class Declared:
             change.name: change.value for change in changes if not change.name.startswith(FOREIGN)
         }
         try:
+            self._check_foreign([change for change in changes if change.name not in ours])
             values = checked(self.table.values(), self._values | ours)
             if ours:
                 self.accept(dict(values), list(ours))
@@ -136,6 +139,20 @@ class Declared:
             return SetParametersResult(successful=False, reason=str(error))
         self._values = values
         return SetParametersResult(successful=True)
+
+    def _check_foreign(self, changes: list[RosParameter]) -> None:
+        """Raise ParameterError for what rclpy would take, and keep for good, whatever it is."""
+        for change in changes:
+            is_scalar = isinstance(change.value, (bool, int, float, str))
+            if not is_scalar or len(change.name) + len(str(change.value)) > LONGEST_FOREIGN:
+                raise ParameterError(
+                    f"{quoted(change.name)}: a bool, a number or a string of less than {LONGEST_FOREIGN} "
+                    "characters is valid"
+                )
+        if changes and len(self._node.get_parameters_by_prefix("")) > MOST_FOREIGN + len(
+            self.table
+        ):
+            raise ParameterError(f"{quoted(changes[0].name)}: there are too many parameters")
 
 
 def descriptor(parameter: Parameter, final: bool = True) -> ParameterDescriptor:

@@ -13,7 +13,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from ..errors import ConfigurationError, OpspaceError
 from ..model.source import ROBOTS
-from ..sim.plant.faults import Schedule, load_faults
+from ..sim.plant.faults import Schedule, faults_of_text, load_faults
 from ..sim.plant.plant import Plant
 from ..sim.settings import SIMULATOR_TABLE, locked_joints, simulator_settings
 from ..sim.simulator import make_simulator
@@ -136,7 +136,7 @@ class SimulatorNode(LifecycleNode):
             log_folder=values["log"],
         )
         if values["fault"]:
-            plant.inject(load_faults(values["fault"]))
+            plant.inject(faults_of_text(values["fault"]))
         if values["engine"] == "native":
             plant.prepare_forward_methods()  # compiled before time runs, whichever will be chosen
         owns_time = values["mode"] != "free"
@@ -167,12 +167,12 @@ class SimulatorNode(LifecycleNode):
 
     def _accept(self, values: dict[str, Any], names: list[str]) -> None:
         """A change of parameters while the node runs; raises what refuses it."""
-        schedule = load_faults(values["fault"]) if "fault" in names and values["fault"] else None
+        schedule = faults_of_text(values["fault"]) if "fault" in names and values["fault"] else None
         loop = self._loop
         if loop is None:
             return
         if schedule is not None:
-            schedule.check(loop.plant.model)
+            loop.plant.check(schedule)
         if "forward_method" in names:  # here, so that the loop's thread does not wait for it
             loop.plant.prepare_forward_methods(values["forward_method"])
         loop.values = values

@@ -248,6 +248,7 @@ _NODE = (
         "",
         "Faults set live: YAML text as in the file, times counted from now; each setting adds to "
         "those before, empty text ends them.",
+        longest=16384,
     ),
     Parameter("seed", 0, "Seed of all that is random in the faults.", 0, read_only=True),
     Parameter("publish_robot_description", True, "Publish robot_description.", read_only=True),

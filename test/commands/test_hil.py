@@ -24,6 +24,12 @@ STUBBORN = (
     "print('child', child.pid, flush=True); time.sleep(1000)"
 )
 PATIENCE = 120.0
+# nine of nine of nine ...: 43 characters more are nine times as many entries
+ALIASES = (
+    "joints:=[&a0 [x]"
+    + "".join(f", &a{k + 1} [{', '.join([f'*a{k}'] * 9)}]" for k in range(30))
+    + "]"
+)
 
 
 def wait_for(condition):
@@ -53,7 +59,7 @@ def is_alive(pid):
         (["arm7", "--seconds", "soon"], "invalid float value: 'soon'"),
         (["arm7", "--mode", "fast"], "invalid choice: 'fast'"),
         (["arm7", "--set", "step"], "--set 'step': NAME:=VALUE is expected"),
-        (["arm7", "--set", "step:=[1"], "the value is not YAML"),
+        (["arm7", "--set", "step:=[1"], "--set 'step:=[1': not YAML"),
         (["arm7", "--set", "stepp:=0.001"], "stepp"),
         (["arm7", "--set", "step:=7"], "step"),
         (["arm7", "--set", "mode:=fast"], "--set 'mode:=fast': mode is chosen by --mode"),
@@ -62,6 +68,7 @@ def is_alive(pid):
         (["arm7", "--report", "."], "cannot write into '.': 'bad.yaml' is in the way "),
         (["mine/robot.urdf", "--report", "mine", "--force"], "'robot.urdf' in it is read"),
         (["arm7", "--record", "bad.yaml"], "cannot write 'bad.yaml': it exists (--force "),
+        (["arm7", "--set", ALIASES], "aliases (*name) are not read"),
         (
             ["arm7", "--record", "missing/run.mcap"],
             "cannot write 'missing/run.mcap': its folder does not exist",

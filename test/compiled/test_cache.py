@@ -252,15 +252,95 @@ def test_an_edit_makes_the_kernels_of_its_layer_and_those_above_stale_and_no_oth
 def test_states_that_nobody_used_for_long_are_removed(tmp_path):
     now = time.time()
     for k in range(kept.KEPT + 3):
-        (tmp_path / f"state{k}").mkdir()
+        (tmp_path / f"osim-{k:016x}").mkdir()
         age = 7200.0 if k >= kept.KEPT else 0.0
-        os.utime(tmp_path / f"state{k}", (now - age - k, now - age - k))
-    (tmp_path / "young").mkdir()
+        os.utime(tmp_path / f"osim-{k:016x}", (now - age - k, now - age - k))
+    for name in ("opspace_ctrl", "src", "osim-mine"):  # a folder of that name can be anybody's
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (1.0, 1.0))
     kept._forget_old(tmp_path)
     assert {each.name for each in tmp_path.iterdir()} == {
-        "young",
-        *(f"state{k}" for k in range(kept.KEPT)),
+        "opspace_ctrl",
+        "src",
+        "osim-mine",
+        *(f"osim-{k:016x}" for k in range(kept.KEPT)),
     }
+
+
+def private(path):
+    """What `base_folder` would say of this folder: nothing, or why it is not used."""
+    try:
+        kept._private(path)
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("mode, is_refused", [(0o777, True), (0o1777, False), (0o755, False)])
+def test_a_folder_that_others_could_exchange_is_refused(tmp_path, mode, is_refused):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(mode)
+    reason = private(tmp_path / "shared" / "deep" / "opspace_ctrl")
+    assert ("could be exchanged" in reason) == is_refused == bool(reason)
+    assert (tmp_path / "shared" / "deep").exists() != is_refused
+
+
+def test_a_link_in_the_place_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "mine").mkdir(mode=0o700)
+    (tmp_path / "opspace_ctrl").symlink_to("mine")
+    assert "is a link" in private(tmp_path / "opspace_ctrl")
+
+
+def test_a_link_above_the_folder_is_looked_through(tmp_path):
+    (tmp_path / "scratch").mkdir(mode=0o777)
+    (tmp_path / "scratch").chmod(0o777)
+    (tmp_path / "cache").symlink_to("scratch")
+    assert "could be exchanged" in private(tmp_path / "cache" / "opspace_ctrl")
+
+
+def test_folders_are_private_whatever_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        assert private(tmp_path / "home" / ".cache" / "opspace_ctrl") == ""
+    finally:
+        os.umask(before)
+    for folder in ("home", "home/.cache", "home/.cache/opspace_ctrl"):
+        assert (tmp_path / folder).stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_with_sudo_and_a_home_that_is_kept_nothing_of_the_user_is_run(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    os.chown(home, 12345, 12345)
+    assert "could be exchanged by whoever owns" in private(home / ".cache" / "opspace_ctrl")
+    assert not (home / ".cache").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_what_another_user_has_planted_is_neither_run_nor_emptied(tmp_path):
+    """As in a shared folder, whoever comes first."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    for above in (tmp_path, *tmp_path.parents[:2]):
+        above.chmod(above.stat().st_mode | 0o711)
+    subprocess.run(["mkdir", "-m", "755", shared / "opspace_ctrl"], user=65534, check=True)
+    assert "mode 700" in private(shared / "opspace_ctrl")
+
+
+def test_a_lock_that_is_a_link_is_not_followed_and_nothing_is_emptied(tmp_path):
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "twice.lock").symlink_to("precious")
+    folder = kept.KernelFolder(tmp_path / "twice")
+    with folder.lock(False) as is_mine:
+        assert is_mine
+    assert (tmp_path / "precious").read_text() == "mine"
+    (tmp_path / "twice.lock").unlink()
+    (tmp_path / "twice.lock").write_text("mine too")
+    with folder.lock(False) as is_mine:
+        assert is_mine
+    assert (tmp_path / "twice.lock").read_text() == "mine too"
 
 
 # ---- other processes ----

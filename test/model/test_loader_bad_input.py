@@ -317,8 +317,41 @@ def test_too_many_coordinates_are_refused():
 
 def test_messages_stay_short_when_the_input_is_not():
     with pytest.raises(JointError) as caught:
-        load_urdf(robot(AB, joint("j" * 10**5, "a", "b", axis="9" * 10**5)))
+        load_urdf(robot(AB, joint("j" * 1000, "a", "b", axis="9" * 10**5)))
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("what", ["robot", "link", "joint"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a&#10;ok limits",
+        "a&#9;b",
+        "a\u202eb",
+        "a\u2028b",
+        "a\x9b2J",
+        "a\u200fb",
+        "\u2066a",
+        "x" * 10**7,
+    ],
+)
+def test_a_name_that_could_write_on_a_terminal_is_refused(what, name):
+    names = {"robot": "r", "link": "a", "joint": "j", what: name}
+    text = robot(
+        link(names["link"]),
+        link("b"),
+        joint(names["joint"], names["link"], "b"),
+        name=names["robot"],
+    )
+    with pytest.raises(UrdfSyntaxError, match=f"<{what}> is named .* printable") as caught:
+        load_urdf(text)
+    assert str(caught.value).isprintable() and len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("name", ["grün", "机器人 1", "ذراع", "a/b:c-d.e", "x" * 1000])
+def test_names_in_all_languages_are_names(name):
+    text = robot(link(name), link("b"), joint(name, name, "b"), name=name)
+    assert load_urdf(text).joint_names == (name,)
 
 
 def test_every_error_is_an_opspace_error_with_one_line_of_documentation():

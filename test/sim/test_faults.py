@@ -1,12 +1,14 @@
 """Schedules of faults: what is read, what is refused in which words, what sensors, drives and models make of them."""
 
 import math
+import os
 import re
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from helpers.plant_runs import make_plant
 from helpers.support import pin_model
 
 from opspace_ctrl import bias_forces, load_robot, mass_matrix
@@ -17,7 +19,7 @@ from opspace_ctrl.sim.altered import altered_model
 from opspace_ctrl.sim.joint_index import joint_coordinates, position_index
 from opspace_ctrl.sim.plant.actuation import Actuation
 from opspace_ctrl.sim.plant.fault_kinds import KINDS
-from opspace_ctrl.sim.plant.faults import Fault, Schedule, load_faults, parse_faults
+from opspace_ctrl.sim.plant.faults import Fault, Schedule, faults_of_text, load_faults, parse_faults
 from opspace_ctrl.sim.plant.sensing import Sensing
 from opspace_ctrl.sim.plant.timetable import Activity, Timetable
 
@@ -99,7 +101,7 @@ def test_what_is_left_out_does_nothing():
             "{kind: loss, side: state, probability: 1}",
             "no 'probability'; valid: kind, start, duration, side",
         ),
-        ("{kind: loss, side: state, 3: 1}", "no 3; valid:"),
+        ("{kind: loss, side: state, 3: 1}", "the key 3 is not a string"),
         (
             "{kind: noise, position: 0.1, side: state}",
             "no 'side'; valid: kind, start, duration, joints, position",
@@ -114,8 +116,8 @@ def test_what_is_left_out_does_nothing():
         ("seed: 1\nfault: []", "the schedule has no 'fault'; valid: seed, faults"),
         ("faults: 3", "a schedule is {seed: ..., faults: [...]} or a list of faults, not 3"),
         ("faults: [3]", "fault 1 is 3, not a mapping"),
-        ("{a: [", "is not YAML"),
-        ("a: !!python/object:os.system x", "is not YAML"),
+        ("{a: [", "not YAML"),
+        ("a: !!python/object:os.system x", "not YAML"),
     ],
 )
 def test_what_is_wrong_is_named_with_what_would_be_valid(text, words):
@@ -124,14 +126,82 @@ def test_what_is_wrong_is_named_with_what_would_be_valid(text, words):
 
 
 def test_a_missing_or_wrong_file_is_named(tmp_path):
-    with pytest.raises(FaultError, match="cannot read the schedule of faults 'missing.yaml'"):
+    with pytest.raises(FaultError, match="missing.yaml: cannot be read .No such file"):
         load_faults("missing.yaml")
-    (tmp_path / "bad.yaml").write_bytes(b"\xff\xfe")
+    (tmp_path / "bad.yaml").write_bytes(b"a: \x80")
     with pytest.raises(FaultError, match="bad.yaml"):
         load_faults(tmp_path / "bad.yaml")
     (tmp_path / "kind.yaml").write_text("- {kind: lag}")
     with pytest.raises(FaultError, match="kind.yaml: fault 1: no kind 'lag'"):
         load_faults(tmp_path / "kind.yaml")
+
+
+def aliases(levels):
+    """YAML that is nine times as long with every level, if aliases are followed."""
+    rows = [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 9) if k else 'x'}]" for k in range(levels)]
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("levels", [2, 8, 30])
+def test_aliases_are_refused(levels):
+    with pytest.raises(FaultError, match="aliases"):
+        faults_of_text(aliases(levels))
+
+
+def test_size_depth_and_number_are_bounded():
+    for text, words in (
+        ("#" * (1 << 21), "larger than"),
+        ("[" * 100 + "]" * 100, "levels deep"),
+        ("[" + "{kind: loss, side: state}," * 1001 + "]", "1001 faults; at most 1000"),
+    ):
+        with pytest.raises(FaultError, match=words):
+            faults_of_text(text)
+
+
+def test_pipes_and_devices_are_no_schedules(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero", "/dev/tty", tmp_path):
+        with pytest.raises(FaultError, match="cannot be read"):
+            load_faults(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "root:$6$hunter2:19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n",
+        "password: hunter2\n",
+        "{HUNTER2: 1}",
+        "- hunter2\n- b",
+        "hunter2",
+        "[[hunter2]]",
+        "A=hunter2\nB=c",
+        "kind: {hunter2: 1}",
+        "-----BEGIN KEY-----\nhunter2\n",
+    ],
+)
+def test_a_file_that_is_no_schedule_is_not_quoted(tmp_path, content):
+    (tmp_path / "secret").write_text(content)
+    with pytest.raises(FaultError, match="secret") as caught:
+        load_faults(tmp_path / "secret")
+    assert "hunter2" not in str(caught.value).lower()
+
+
+def test_text_is_never_taken_for_the_name_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret.yaml").write_text("{kind: loss, side: state}")
+    for text in ("secret.yaml", str(tmp_path / "secret.yaml"), "/etc/passwd", "/dev/zero"):
+        with pytest.raises(FaultError, match="a schedule is .* not '"):
+            faults_of_text(text)
+
+
+def test_live_faults_do_not_grow_without_end():
+    plant = make_plant()
+    many = parse_faults([{"kind": "loss", "side": "state", "duration": 0.0}] * 400)
+    plant.inject(many)
+    plant.inject(many)
+    with pytest.raises(FaultError, match="1200 faults of this run; at most 1000"):
+        plant.inject(many)
+    assert len(plant.timetable.all) == 800
 
 
 @pytest.mark.parametrize(

@@ -13,21 +13,22 @@ start of the controller shifts nothing; by default a fault acts from 0 to the en
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...errors import FaultError, OpspaceError, UnknownJointError, listed, quoted
+from ...errors import FaultError, OpspaceError, UnknownJointError, listed, quoted, shown
 from ...model import Model
-from ...parameter_file import yaml_problem
+from ...yaml_reader import load_yaml, parse_yaml
 from .fault_kinds import KINDS, SIDES, Kind, Value
 
-__all__ = ["Fault", "Schedule", "load_faults", "parse_faults"]
+__all__ = ["Fault", "Schedule", "faults_of_text", "load_faults", "parse_faults"]
 
 ALL = "all"
 COMMON = ("kind", "start", "duration")
-MAX_TEXT = 1_000_000  # characters; more is not a schedule
+MAX_FAULTS = 1000  # of a schedule
 
 
 @dataclass(frozen=True)
@@ -116,32 +117,35 @@ def load_faults(source: str | Path) -> Schedule:
         "\n" in text or ": " in text or text.lstrip()[0] in "[{"
     )
     if is_text:
-        return parse_faults(_yaml(text, "the schedule of faults"))
+        return faults_of_text(text)
+    document, name = load_yaml(source, FaultError), shown(source, 400)
     try:
-        text = Path(source).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FaultError(
-            f"cannot read the schedule of faults {quoted(str(source))}: {error}"
-        ) from None
-    try:
-        return parse_faults(_yaml(text, "the schedule"))
+        return parse_faults(document, _word)
     except FaultError as error:
-        raise FaultError(f"{source}: {error}") from None
+        raise FaultError(f"{name}: {error}") from None
 
 
-def _yaml(text: str, what: str):
-    import yaml
+def faults_of_text(text: str) -> Schedule:
+    """The schedule in YAML text; no file is ever read.
 
-    if len(text) > MAX_TEXT:
-        raise FaultError(f"{what} has {len(text)} characters; at most {MAX_TEXT} are read")
-    try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise FaultError(f"{what} is not YAML: {yaml_problem(error)[:200]}") from None
+    Raises:
+        FaultError: Something in it is wrong.
+    """
+    return parse_faults(parse_yaml(text, "the schedule of faults", FaultError))
 
 
-def parse_faults(document) -> Schedule:
+def _word(value: object) -> str:
+    """What is said of something in a file that may not be a schedule: a plain word, else nothing but its type."""
+    is_plain = isinstance(value, str) and re.fullmatch("[a-z_]{1,20}", value)
+    return repr(value) if is_plain or value is None else f"a {type(value).__name__}"
+
+
+def parse_faults(document: Any, show: Callable[[object], str] = quoted) -> Schedule:
     """A schedule from what YAML gave: {seed, faults}, a list of faults, or one fault.
+
+    Args:
+        document: as plain data.
+        show: how to tell what stands in the place of a schedule or a fault.
 
     Raises:
         FaultError: Naming the fault's number, its element and what is valid.
@@ -150,7 +154,7 @@ def parse_faults(document) -> Schedule:
     if isinstance(document, Mapping) and "kind" in document:
         document = [document]
     if isinstance(document, Mapping):
-        _refuse_unknown(document, ("seed", "faults"), "the schedule")
+        _refuse_unknown(document, ("seed", "faults"), "the schedule", show)
         seed = document.get("seed")
         if seed is not None and not (
             isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < 2**63
@@ -161,21 +165,24 @@ def parse_faults(document) -> Schedule:
         document = []
     if isinstance(document, (str, bytes)) or not isinstance(document, Sequence):
         raise FaultError(
-            f"a schedule is {{seed: ..., faults: [...]}} or a list of faults, not {quoted(document)}"
+            f"a schedule is {{seed: ..., faults: [...]}} or a list of faults, not {show(document)}"
         )
-    return Schedule(tuple(_fault(entry, number) for number, entry in enumerate(document, 1)), seed)
+    if len(document) > MAX_FAULTS:
+        raise FaultError(f"a schedule of {len(document)} faults; at most {MAX_FAULTS} are valid")
+    faults = (_fault(entry, number, show) for number, entry in enumerate(document, 1))
+    return Schedule(tuple(faults), seed)
 
 
-def _fault(entry, number: int) -> Fault:
+def _fault(entry, number: int, show: Callable[[object], str]) -> Fault:
     if not isinstance(entry, Mapping):
         raise FaultError(
-            f"fault {number} is {quoted(entry)}, not a mapping such as {{kind: loss, side: state}}"
+            f"fault {number} is {show(entry)}, not a mapping such as {{kind: loss, side: state}}"
         )
     kind_name = entry.get("kind")
     if not isinstance(kind_name, str) or kind_name not in KINDS:
-        raise FaultError(f"fault {number}: no kind {quoted(kind_name)}; kinds: {listed(KINDS)}")
+        raise FaultError(f"fault {number}: no kind {show(kind_name)}; kinds: {listed(KINDS)}")
     kind, what = KINDS[kind_name], f"fault {number} ({kind_name})"
-    _refuse_unknown(entry, (*COMMON, kind.target, *kind.values), what)
+    _refuse_unknown(entry, (*COMMON, kind.target, *kind.values), what, show)
     start = _number(entry.get("start", 0.0), Value("s", 0.0), f"{what}: start")
     duration = entry.get("duration", math.inf)
     if duration != math.inf:
@@ -252,10 +259,12 @@ def _number(given, value: Value, what: str) -> float:
     return number
 
 
-def _refuse_unknown(mapping: Mapping, valid: Sequence[str], what: str) -> None:
+def _refuse_unknown(
+    mapping: Mapping, valid: Sequence[str], what: str, show: Callable[[object], str] = quoted
+) -> None:
     for key in mapping:
         if key not in valid:
-            raise FaultError(f"{what} has no {quoted(key)}; valid: {listed(valid)}")
+            raise FaultError(f"{what} has no {show(key)}; valid: {listed(valid)}")
 
 
 def _neutral_of(value: Value) -> float | tuple[float, ...]:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...errors import FaultError
 from ..altered import Variants
 from ..joint_index import base_index, position_index
 from ..record.log import Log
@@ -28,7 +29,7 @@ from .actuation import Actuation
 from .channel import Channel
 from .disturbance import Disturbance
 from .fault_kinds import ACTUATION, ALTERED, CHANNEL, SENSING
-from .faults import Schedule
+from .faults import MAX_FAULTS, Schedule
 from .refusal import Refusal
 from .sensing import Sensing
 from .timetable import Activity, Timetable
@@ -183,10 +184,23 @@ class Plant:
     # Faults.
 
     def inject(self, schedule: Schedule) -> None:
-        """Add faults while the robot runs, their times counted from now; FaultError if the robot lacks their target."""
-        schedule.check(self.model)
+        """Add faults while the robot runs, their times counted from now.
+
+        Raises:
+            FaultError: The robot lacks their target, or too many were set before.
+        """
+        self.check(schedule)
         self.timetable.add(schedule, max(self.schedule_time, 0.0))
         self._variants.prepare(self.timetable.combinations(ALTERED))
+
+    def check(self, schedule: Schedule) -> None:
+        """Raise FaultError if `inject` would not take a schedule."""
+        schedule.check(self.model)
+        count = len(self.timetable.all) + len(schedule.faults)
+        if count > MAX_FAULTS:
+            raise FaultError(
+                f"{count} faults of this run; at most {MAX_FAULTS} are valid, over ones included"
+            )
 
     def clear_injected(self) -> None:
         """End the faults that `inject` added."""
