@@ -13,7 +13,8 @@ from pathlib import Path
 from opspace_ctrl.algebra.closure.fields import Chain
 from opspace_ctrl.compiled.workspace import Workspace
 from opspace_ctrl.control.fields import Law, Program
-from opspace_ctrl.control.safety.guard import Bounds
+from opspace_ctrl.control.safety.door import Door
+from opspace_ctrl.control.safety.fields import Gates
 from opspace_ctrl.control.tables import controller_table
 from opspace_ctrl.dynamics.fields import Dual, Tree
 from opspace_ctrl.dynamics.forward import forward_method, forward_methods
@@ -76,7 +77,7 @@ def workspaces() -> list[type[Workspace]]:
     forward = {forward_method(model, name): None for name in forward_methods()}
     methods = [get_method(name) for name in BUILT_IN]
     every = [Tree, Dual, ForwardMethod, *forward, Space, Method, *methods]
-    every += [Law, Program, Bounds, Inverse, Engine, ArticulatedInverse, Chain]
+    every += [Law, Program, Door, Gates, Inverse, Engine, ArticulatedInverse, Chain]
     return [each for each in every if each.fields.keys() - each.__base__.fields.keys()]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..control.controller import Controller
 from ..control.fields import CENTRE, CONE, TORSION, UNILATERAL
-from ..control.safety.guard import Guard
+from ..control.safety.state_gate import outside_limits
 from ..control.settings import ControllerSettings
 from ..errors import ParameterFileError
 from ..model import Model
@@ -72,9 +72,9 @@ def start_of(
         findings.warn(
             "start", "CONFIG gives no initial_positions: checked at zero, or the nearest limit"
         )
-    outside = Guard(model, max(settings.safety.position_margin, 1e-9)).outside(q)
+    outside = outside_limits(model, q, settings.safety.position_margin)
     if outside:
-        findings.fail("start", f"entries {outside} of q are outside their limits")
+        findings.fail("start", f"outside their limits: {', '.join(outside)}")
     return q
 
 

@@ -11,6 +11,7 @@ from ..model import Model
 from ..model.joints import NQ, NV
 from ..osim.build import Supports, TaskSpace
 from .fields import BALANCED, FRAME_AXES, TASKS_MODE, WORLD_AXES, Law, Program
+from .safety.door import Door
 from .structure import LAWS, Structure
 
 __all__ = ["OF_LIMITS", "ControlLaw"]
@@ -62,6 +63,7 @@ class ControlLaw(Law):
         k, levels = model.nv - base, structure.levels()
         super().__init__(
             space=space,
+            door=Door(k=k),
             t=len(structure.tasks),
             c=len(structure.contacts),
             k=k,
@@ -79,6 +81,7 @@ class ControlLaw(Law):
             **_joint_tables(model, structure, base),
             base_register=_base_registers(space.supports),
             typical_response=OF_LIMITS,
+            hard_limits=model.effort_limits,
             effort_limits=model.effort_limits,
             velocity_limits=model.velocity_limits,
             position_lower=model.position_limits[:, 0],
@@ -96,12 +99,6 @@ class ControlLaw(Law):
         program = Program(rows=len(table), columns=table.shape[1], table=table)
         self.program[place] = program.address  # one write: a tick sees the old one or the new one
         self.programs[place] = program  # only now is the old one let go
-
-    def restart(self) -> None:
-        """Forget what earlier ticks left to the next, but for the torques."""
-        tau = self.tau.copy()
-        self.reset()
-        self.tau = tau
 
 
 def _base_size(model: Model) -> int:

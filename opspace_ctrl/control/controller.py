@@ -14,11 +14,12 @@ from ..errors import ConfigurationError, SettingsError, TargetError, listed, quo
 from ..model import Model
 from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace
-from .core import Core, read_only
+from .core import NAN, Core, read_only
+from .fields import NO_TORQUE
 from .live import check_payload, write_live
 from .report import Report
-from .safety.safe import SafeCommands
 from .settings import ControllerSettings, fixed_changes
+from .tables import SAFE_COMMANDS
 from .targets.posture_target import PostureTarget
 from .targets.segments import Motion
 from .targets.streams import NEVER, Streams
@@ -63,7 +64,7 @@ class Controller:
         self.method_residual, self.switches = 0.0, 0
         self._error = read_only(self._core.law.error)
         self._streams = Streams(self._core.law)
-        self._safe = SafeCommands(self._core, model, self.joints, settings.safety.safe_damping)
+        self._neutral, self._rest = model.neutral(), np.zeros(model.nv)
         self._check(settings)
         write_live(self._core, model, settings, self._posture)
 
@@ -82,21 +83,38 @@ class Controller:
         return self._core.methods()
 
     def activate(self, q, v, time: float) -> None:
-        """Begin anew: every task holds its present pose, compensation comes at once, task torque over `ramp`.
+        """Begin: as `restart`, and compensation comes with the first command, whatever was sent before.
 
         Raises:
             ConfigurationError: Wrong size or non-finite; nothing has changed then.
         """
+        self.begin()
+        self.restart(q, v, time)
+
+    def begin(self) -> None:
+        """Let the next command be the first: whatever was sent before, it is not rate limited."""
+        self._core.law.door.is_free = 1
+
+    def restart(self, q, v, time: float) -> None:
+        """Go on after an interruption: every task holds its present pose, task torque comes over `ramp`.
+
+        Torques move on from the last command, within the rate limit. Raises as `activate`.
+        """
         q, v = self.model.check_configuration(q), self.model.check_velocity(v)
-        self._core.activate(q, v, time)
+        self._core.restart(q, v, time)
         self._hold_tasks(q, v, time)
         self._posture.start(q, time)
         self._core.load_posture(self._posture.program)
         self._streams.clear()
         self._is_active = True
 
-    def tick(self, q, v, time: float) -> np.ndarray:
+    def tick(self, q, v, time: float, steady: float = NAN) -> np.ndarray:
         """Torques (len(joints),) in the order of `joints`: finite, within limits; a view that the next tick changes.
+
+        Args:
+            q, v: The state.
+            time: Of the state [s].
+            steady: The wall clock [s], which may shorten the time in which torques change, see `use_wall_clock`.
 
         Raises:
             ConfigurationError: Wrong size or non-finite; the controller stays as it was.
@@ -109,11 +127,11 @@ class Controller:
             self._streams.expire(time)
         if self._next_method is not None:
             self._switch(self._next_method, q, v, time)
-        return self._core.tick(q, v, time)
+        return self._core.tick(q, v, time, steady)
 
     @property
     def is_finite(self) -> bool:
-        """Was the last tick's torque finite? If not, the torque before it was kept."""
+        """Was the last tick's torque finite? If not, the command before it was kept."""
         return not self._core.law.not_finite
 
     def hold(self, q, v, time: float) -> None:
@@ -135,19 +153,35 @@ class Controller:
             )
             self._core.load_program(i, target.program)
 
-    def safe_command(self, kind: str, q=None, v=None, time: float = 0.0) -> np.ndarray:
-        """A torque (len(joints),) for a closed gate, in the order of `joints`, within limits.
+    def safe_command(
+        self, kind: str, q=None, v=None, time: float = NAN, steady: float = NAN
+    ) -> np.ndarray:
+        """A command (len(joints),) for a closed gate, in the order of `joints`, within all limits of a tick.
+
+        It is approached at the rate limit: ask again until it is there.
 
         Args:
-            kind: zero; held: gravity and contacts at the last tick, no state needed; gravity: the same for this state;
-                damping: gravity, and a force that brakes every joint by `safe_damping` times its velocity a second.
+            kind: zero; gravity: as the contacts carry it, at rest; damping: gravity, and a force that brakes every
+                joint by `safe_damping` times its velocity a second.
             q, v: The state, for gravity and damping.
-            time: Of the state.
+            time: Of the state [s]; without one no new state is answered, and only the wall clock counts.
+            steady: The wall clock [s].
 
         Raises:
             ConfigurationError: An unknown kind, or a state that is missing or not finite.
         """
-        return self._safe.torque(kind, q, v)
+        if kind not in SAFE_COMMANDS:
+            raise ConfigurationError(
+                f"no safe command {quoted(kind)}; valid are {listed(SAFE_COMMANDS)}"
+            )
+        number = SAFE_COMMANDS.index(kind)
+        if number == NO_TORQUE:
+            q, v = self._neutral, self._rest
+        return self._core.safe(number, q, v, time, steady)
+
+    def use_wall_clock(self, is_paced: bool) -> None:
+        """Let the rate limit hold by the wall clock, too: for a robot whose states are stamped by it."""
+        self._core.law.door.is_paced = is_paced
 
     # ---- settings and method ----
 
@@ -167,7 +201,7 @@ class Controller:
         if settings.method != self.settings.method:
             self.method = settings.method
         has_new_posture = settings.posture.positions != self.settings.posture.positions
-        self.settings, self._safe.damping = settings, settings.safety.safe_damping
+        self.settings = settings
         self._posture.settings = settings.posture
         if has_new_posture and self._is_active:
             self._posture.move_to_settings(self._core.law.last_time)
@@ -289,6 +323,16 @@ class Controller:
             )
 
     # ---- results ----
+
+    @property
+    def command(self) -> np.ndarray:
+        """The last command (len(joints),), whichever it was; a view."""
+        return self._core.tau
+
+    @property
+    def target_rows(self) -> np.ndarray:
+        """(tasks, 12) rotation, row by row, and position where each task should have been at the last tick; a view."""
+        return read_only(self._core.law.target)
 
     def pose(self, task: str) -> tuple[np.ndarray, np.ndarray]:
         """Position (3,) and quaternion (4,) xyzw of a task at the last tick, copies."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dynamics import entries as dynamics_entries
 from ..dynamics.state import OK, REFUSED, TOO_LARGE
 from ..errors import ConfigurationError
 from ..model import Model
@@ -22,6 +21,8 @@ from .targets import segments
 
 __all__ = ["Core", "read_only"]
 
+NAN = float("nan")
+
 
 class Core:
     """From q, v and the time to joint torques, in one compiled call that allocates nothing.
@@ -38,7 +39,7 @@ class Core:
 
     Attributes:
         law: Settings and results.
-        tau: (k,) torques of the last tick in the order of the command, read-only.
+        tau: (k,) the last command, in the order of the command, read-only.
 
     Raises:
         ConfigurationError, UnknownFrameError, MethodError: As `Structure.check` and `OperationalSpace` say.
@@ -53,10 +54,10 @@ class Core:
         self._space = _ControlledSpace(model, tasks or [_some_task(model)], method)
         self.law = ControlLaw(self._space._space, model, structure)
         self._address = self.law.address
-        self.tau = read_only(self.law.tau)
-        self._held = read_only(self.law.tau_held)
+        self.tau = read_only(self.law.door.sent)
         self._hold_everything(np.zeros(self.law.k), 0.0)
         measure_typical(self)
+        self.law.door.open()
 
     # ---- the method ----
 
@@ -120,7 +121,16 @@ class Core:
     # ---- the loop ----
 
     def activate(self, q, v, time: float) -> None:
-        """Start anew: tasks and posture hold what is, the ramp begins, the first tick is not rate limited.
+        """`restart`, and the next command is not rate limited: gravity is carried at once.
+
+        Raises:
+            ConfigurationError: Wrong size or non-finite.
+        """
+        self.restart(q, v, time)
+        self.law.door.is_free = 1
+
+    def restart(self, q, v, time: float) -> None:
+        """Start anew: tasks and posture hold what is, the ramp begins; torques move on from where they are.
 
         Raises:
             ConfigurationError: Wrong size or non-finite.
@@ -128,7 +138,7 @@ class Core:
         self.measure(q, v)
         q, entry = self.model.check_configuration(q), np.asarray(self.law.joint_q)
         self._hold_everything(np.where(entry >= 0, q[entry], 0.0), float(time))
-        self.law.restart()
+        self.law.reset()
 
     def _hold_everything(self, positions: np.ndarray, time: float) -> None:
         """Programs that keep the measured poses and the given joint positions."""
@@ -144,45 +154,44 @@ class Core:
         row[:2], row[FIRST_JOINT::6] = time, positions
         self.load_posture(row[None])
 
-    def tick(self, q, v, time: float) -> np.ndarray:
-        """The torques `tau` for a state at a time [s].
+    def tick(self, q, v, time: float, steady: float = NAN) -> np.ndarray:
+        """The torques `tau` for a state at a time [s]; steady: the wall clock [s], see `door.time_to_move`.
 
         Raises:
             ConfigurationError: Wrong size or non-finite; `tau` and all that the next tick depends on stay.
         """
         try:
-            status = entries.tick(q, v, time, False, self._address)
+            status = entries.tick(q, v, time, steady, self._address)
         except TypeError:  # a list, a strided view ...: not what the entry is compiled for
             status = REFUSED
         if status != OK:
-            self._tick_checked(q, v, time, False)
+            status = entries.tick(*self._checked(q, v), float(time), float(steady), self._address)
+            self._insist(status, time)
         return self.tau
 
-    def gravity(self, q, v) -> np.ndarray:
-        """Torques (k,) of level 0 alone (bias and contacts), clipped, in the order of the command; read-only.
+    def safe(self, kind: int, q, v, time: float = NAN, steady: float = NAN) -> np.ndarray:
+        """The torques `tau` of a safe command, NO_TORQUE, GRAVITY or BRAKING; without a time no state is answered.
 
-        It overwrites the results of the last tick but nothing that the next one depends on.
+        It overwrites the results of the last tick but nothing that the next one depends on. Raises as `tick`.
         """
-        try:
-            status = entries.tick(q, v, 0.0, True, self._address)
-        except TypeError:
-            status = REFUSED
-        if status != OK:
-            self._tick_checked(q, v, 0.0, True)
-        return self._held
+        status = entries.safe(kind, *self._checked(q, v), float(time), float(steady), self._address)
+        self._insist(status, time)
+        return self.tau
 
-    def _tick_checked(self, q, v, time, holding: bool) -> None:
-        """A tick on what is converted and checked in words."""
-        checked = self.model.check_configuration(q), self.model.check_velocity(v)
-        if entries.tick(*checked, float(time), holding, self._address) != OK:
+    def _checked(self, q, v) -> tuple[np.ndarray, np.ndarray]:
+        """The state as the entries want it, checked in words."""
+        return self.model.check_configuration(q), self.model.check_velocity(v)
+
+    def _insist(self, status: int, time: float) -> None:
+        """Raise if what was checked is refused all the same."""
+        if status != OK:
             raise ConfigurationError(
                 f"{self.model.name}: {TOO_LARGE}, or the time {time} is not finite"
             )
 
     def measure(self, q, v) -> None:
         """Only `law.pose` and `law.velocity` of the tasks."""
-        checked = self.model.check_configuration(q), self.model.check_velocity(v)
-        if entries.measure_tasks(*checked, self._address) != OK:
+        if entries.measure_tasks(*self._checked(q, v), self._address) != OK:
             raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
 
     @property
@@ -202,8 +211,8 @@ class _ControlledSpace(OperationalSpace):
     """The operational space of a law, which is compiled together with it."""
 
     def needed_stages(self, method: str) -> list:
-        """Those of the space, the law's, and what a safe command calls."""
-        calls = (entries.tick, entries.measure_tasks, dynamics_entries.inverse_dynamics)
+        """Those of the space, the law's, and what the core calls."""
+        calls = (entries.tick, entries.safe, entries.measure_tasks)
         return [*super().needed_stages(method), *Law.stages.values(), *calls]
 
 

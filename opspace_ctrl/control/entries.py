@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from ..compiled.jit import address, entry, flag, real, vector
+from ..compiled.jit import address, entry, integer, real, vector
 from ..compiled.workspace import workspace_at
 from ..dynamics.state import OK, REFUSED, copy, is_configuration, is_usable, take_configuration
 from .fields import Law
-from .law.tick import FAR, bias_alone, run_tick, take_state
+from .law.tick import FAR, run_safe, run_tick, take_state
 
 law_at = workspace_at(Law)
 
 
-@entry(vector, vector, real, flag, address)
-def tick(q, v, time, holding, address):
-    """One control tick, or (holding) `tau_held` alone. REFUSED, with nothing changed, if an input is unusable."""
+@entry(vector, vector, real, real, address)
+def tick(q, v, time, steady, address):
+    """One control tick. REFUSED, with nothing changed, if an input is unusable; steady: see `door.time_to_move`."""
     law = law_at(address)
     if not (is_configuration(law.space.tree, q) and is_usable(v, law.nv) and abs(time) < FAR):
         return REFUSED
-    if holding:
-        bias_alone(law, q, v)
-    else:
-        run_tick(law, q, v, time)
+    run_tick(law, q, v, time, steady)
+    return OK
+
+
+@entry(integer, vector, vector, real, real, address)
+def safe(kind, q, v, time, steady, address):
+    """One safe command: NO_TORQUE, GRAVITY or BRAKING. REFUSED as `tick`, but time may be NaN: no state is answered."""
+    law = law_at(address)
+    if not (is_configuration(law.space.tree, q) and is_usable(v, law.nv) and not abs(time) >= FAR):
+        return REFUSED
+    run_safe(law, kind, q, v, time, steady)
     return OK
 
 

@@ -33,20 +33,24 @@ from ..compiled.workspace import (
     state,
 )
 from ..osim.fields import Space
+from .safety.door import Door
 
 __all__ = [
     "AFTER",
     "BALANCED",
     "BEFORE",
+    "BRAKING",
     "CENTRE",
     "CONE",
     "FRAME_AXES",
     "GIVEN_KIND",
+    "GRAVITY",
     "GRAVITY_MODE",
     "IMPEDANCE_LAW",
     "INERTIA_LAW",
     "LIMIT_KIND",
     "LIMIT_ROW",
+    "NO_TORQUE",
     "RAW_MODE",
     "SOLVED_KIND",
     "TASKS_MODE",
@@ -60,6 +64,7 @@ __all__ = [
 
 TASKS_MODE, RAW_MODE, GRAVITY_MODE = 0, 1, 2  # `mode`
 ZERO, BALANCED = 0, 1  # `internal_forces`
+NO_TORQUE, GRAVITY, BRAKING = 0, 1, 2  # safe commands
 INERTIA_LAW, IMPEDANCE_LAW = 0, 1  # `task_law`
 FRAME_AXES, WORLD_AXES = 0, 1  # `contact_axes`
 SOLVED_KIND, GIVEN_KIND, LIMIT_KIND = 0, 1, 2  # `stack_level_kind`
@@ -86,6 +91,7 @@ class Law(Workspace):
     """The controller of one robot: its contacts, tasks and posture, and one tick of it."""
 
     space = part(Space, "the operational space of contacts and tasks")
+    door = part(Door, "what every command leaves through")
 
     # ---- sizes ----
     t = count("tasks")
@@ -191,7 +197,8 @@ class Law(Workspace):
     minimum_force = setting("c", "normal force below which it is reported as lifting [N]")
 
     # ---- settings: joints, model order ----
-    effort_limits = setting("k", "largest torque or force [Nm or N]; inf where none")
+    hard_limits = constant("k", "the URDF's effort limits [Nm or N]; inf where none")
+    effort_limits = setting("k", "the share of them that is used [Nm or N]")
     velocity_limits = setting("k", "largest speed [rad/s or m/s]; inf where none")
     position_lower = setting("k", "lower limit [rad or m]; -inf where none")
     position_upper = setting("k", "upper limit [rad or m]; inf where none")
@@ -204,6 +211,7 @@ class Law(Workspace):
     )
     limit_stiffness = setting("k", "kp of the repulsion [1/s^2]")
     limit_damping = setting("k", "kd of the repulsion [1/s]")
+    braking = setting("", "deceleration per velocity of the safe command BRAKING [1/s]")
     viscous = setting("k", "joint friction per speed [Nms/rad or Ns/m], for `friction_share`")
     coulomb = setting("k", "dry friction [Nm or N], for `friction_share`")
     coulomb_speed = setting(
@@ -229,15 +237,10 @@ class Law(Workspace):
         "t, 3", "the last rotation error [rad]: which side of pi it was on, see `so3.logarithm`"
     )
     integral = state("t, 6", "integral part of the force loop, in the task's axes [N, Nm]")
-    tau = state(
-        "k",
-        "the torques [Nm or N], in the order of the command: the tick's result, from which the next"
-        " one is rate limited, and which stays if that one is not finite",
-    )
 
     # ---- what this tick computes ----
-    present_mode = result("", "`mode` when the tick began; GRAVITY_MODE in `bias_alone`", int)
-    present_bias_in_law = result("", "`bias_in_law` when the tick began; 0 in `bias_alone`", int)
+    present_mode = result("", "`mode` when the tick began; GRAVITY_MODE in a safe command", int)
+    present_bias_in_law = result("", "`bias_in_law` when the tick began; 0 in a safe command", int)
 
     # ---- tasks in this tick ----
     pose = result(
@@ -369,12 +372,9 @@ class Law(Workspace):
     contact_margin = result(
         "c, 4", "UNILATERAL [N], CONE, CENTRE, TORSION (1: unloaded, 0: on the limit)"
     )
-    wanted_torque = scratch("k", "the scaled levels together, clipped, model order [Nm or N]")
+    wanted_torque = scratch("k", "what is to leave through the door, model order [Nm or N]")
     change = scratch("k", "of the torques in this tick, model order [Nm or N]")
     saturated = result("k", "1 where the torque is at its limit, model order")
-    tau_held = result(
-        "k", "level 0 alone, clipped, in the order of the command: see `Core.gravity`"
-    )
 
     # ---- the report ----
     ramped = result("", "0 .. 1, how far the ramp is")
@@ -407,4 +407,4 @@ class Law(Workspace):
         "(law, level, weight): the torque of a level, less what the contacts supply of it"
     )
     limit_joints = call("(law): activation of the joint that exceeds its bound most")
-    finish = call("(law, dt): from the levels to the command")
+    finish = call("(law, elapsed): from the levels to the command")

@@ -65,6 +65,7 @@ def _write_limits(law: Law, model: Model, settings: ControllerSettings) -> None:
     law.velocity_margin = limits.speed_margin * np.where(finite, model.velocity_limits, 0.0)
     law.limit_stiffness = limits.stiffness
     law.limit_damping = limits.damping
+    law.braking = settings.safety.safe_damping
     law.coulomb_speed = settings.compensation.friction_speed
 
 

@@ -150,8 +150,10 @@ class SafetySettings:
     liveness_timeout: float
     clock_jump: float
     position_margin: float
+    velocity_factor: float
     overrun_time: float
     overrun_count: int
+    enable_timeout: float
     single_publisher: bool
     manual_recovery: tuple[str, ...]
     recovery_time: float

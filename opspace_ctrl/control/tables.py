@@ -16,7 +16,7 @@ __all__ = ["AXES", "CONTACT_ROWS", "GATES", "TASK_ROWS", "controller_table"]
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 TASK_ROWS = ("pose", "position", "orientation", *WHOLE_ROBOT)
 CONTACT_ROWS = ("pose", "position")
-SAFE_COMMANDS = ("zero", "gravity", "damping")
+SAFE_COMMANDS = ("zero", "gravity", "damping")  # in the order of `fields.NO_TORQUE` and its like
 LAST_COMMANDS = ("zero", "gravity")
 # The gates of `safety`, in rising order of precedence.
 GATES = (
@@ -24,6 +24,8 @@ GATES = (
     "publishers",
     "overrun",
     "position",
+    "enable",
+    "velocity",
     "names",
     "size",
     "quaternion",
@@ -32,6 +34,7 @@ GATES = (
     "odom",
     "state",
     "first",
+    "error",
     "stop",
 )
 
@@ -298,7 +301,7 @@ _SAFETY = (
     Parameter(
         "gravity_time",
         0.5,
-        "How long the last gravity torque is sent when no valid state is left [s].",
+        "How long the gravity torque of the last valid state is sent when there is none any more [s].",
         minimum=0.0,
         maximum=60.0,
     ),
@@ -339,9 +342,10 @@ _SAFETY = (
     ),
     Parameter(
         "liveness_timeout",
-        5.0,
-        "Under simulated time: wall-clock time without joint states after which they "
-        "are stale all the same; 0: never [s].",
+        0.2,
+        "Under simulated time: wall-clock time without any message of joint states, repeated ones "
+        "included, after which they are stale, if it is also longer than state_timeout and ten of "
+        "their mean intervals; 0: never [s].",
         minimum=0.0,
         maximum=3600.0,
     ),
@@ -361,6 +365,14 @@ _SAFETY = (
         maximum=10.0,
     ),
     Parameter(
+        "velocity_factor",
+        2.0,
+        "Velocities beyond the URDF's limits times this, and positions that have moved faster, close "
+        "the gate `velocity`; 0: never.",
+        minimum=0.0,
+        maximum=1e6,
+    ),
+    Parameter(
         "overrun_time",
         0.0,
         "Computation of a tick longer than this is an overrun; 0: one period of the joint "
@@ -374,6 +386,13 @@ _SAFETY = (
         "Consecutive overruns that close the gate `overrun`; 0: never.",
         minimum=0,
         maximum=1000000,
+    ),
+    Parameter(
+        "enable_timeout",
+        0.0,
+        "Motion needs `true` on ~/enable, as old as this at most (a dead man's switch); 0: it needs none [s].",
+        minimum=0.0,
+        maximum=3600.0,
     ),
     Parameter("single_publisher", False, "Refuse targets on a topic that has several publishers."),
     Parameter(
@@ -437,6 +456,13 @@ _NODE = (
         "SCHED_FIFO priority of the loop's thread, where permitted; 0: as started.",
         minimum=0,
         maximum=99,
+        read_only=True,
+    ),
+    Parameter(
+        "black_box",
+        "auto",
+        "Folder where the last 5 s are kept when a gate closes; auto: opspace_ctrl in ROS's folder of logs; "
+        "empty: nowhere.",
         read_only=True,
     ),
     Parameter("lock_memory", True, "Keep the process in memory, where permitted.", read_only=True),

@@ -22,8 +22,10 @@ __all__ = [
     "JointStateReader",
     "OdometryReader",
     "State",
+    "Trajectory",
     "read_joint_state",
     "read_odometry",
+    "read_trajectory",
 ]
 
 START = 4  # the fields begin after the bytes that name the layout, and are aligned from there
@@ -32,7 +34,7 @@ _stamp = struct.Struct("<iI").unpack_from
 _count = struct.Struct("<I").unpack_from
 _pose = struct.Struct("<7d").unpack_from
 _twist = struct.Struct("<6d").unpack_from
-POSE_BYTES, COVARIANCE_BYTES = 7 * 8, 36 * 8
+POSE_BYTES, TWIST_BYTES, COVARIANCE_BYTES = 7 * 8, 6 * 8, 36 * 8
 
 
 class State(NamedTuple):
@@ -54,7 +56,25 @@ class Base(NamedTuple):
     twist: tuple[float, ...]
 
 
+class Trajectory(NamedTuple):
+    """What is used of a MultiDOFJointTrajectory.
+
+    Attributes:
+        stamp, frame_id: Of its header; the stamp in ns.
+        times: (n,) of each point from the start [ns].
+        transforms: (n, 7) position [m] and quaternion xyzw.
+        twists: (n, 6) linear and angular velocity, None where not every point has one.
+    """
+
+    stamp: int
+    frame_id: str
+    times: np.ndarray
+    transforms: np.ndarray
+    twists: np.ndarray | None
+
+
 EMPTY = np.empty(0)
+MOST_BYTES = 131_072  # of a message of joint states or odometry; what is longer is none of a robot
 
 
 class JointStateReader:
@@ -70,6 +90,7 @@ class JointStateReader:
         Raises:
             Exception: The bytes are no JointState; which one depends on where that shows.
         """
+        _check_length(data)
         if data[:2] != PLAIN:
             return read_joint_state(deserialize_message(data, JointState))
         seconds, rest = _stamp(data, START)
@@ -91,6 +112,7 @@ class OdometryReader:
 
     def __call__(self, data: bytes) -> Base:
         """The base in a serialised message; raises as `JointStateReader`."""
+        _check_length(data)
         if data[:2] != PLAIN:
             return read_odometry(deserialize_message(data, Odometry))
         seconds, rest = _stamp(data, START)
@@ -145,6 +167,61 @@ def read_odometry(message: Odometry) -> Base:
         (p.x, p.y, p.z, o.x, o.y, o.z, o.w),
         (u.x, u.y, u.z, w.x, w.y, w.z),
     )
+
+
+def read_trajectory(data: bytes, most_points: int) -> Trajectory:
+    """The trajectory in a serialised message, point by point, so that other threads run meanwhile.
+
+    Raises:
+        ValueError: There are no points or too many, or a point has not one transform and at most one velocity.
+        Exception: The bytes are no such message; which one depends on where that shows.
+    """
+    if data[:2] != PLAIN:
+        raise ValueError("its layout is not plain CDR, little endian")
+    seconds, rest = _stamp(data, START)
+    frame_id, at = _string(data, START + 8)
+    _, at = _strings(data, at)
+    count = _count(data, at)[0]
+    if not 0 < count <= most_points:
+        raise ValueError(f"a trajectory has 1 to {most_points} points, not {count}")
+    times: list[int] = []
+    transforms: list[tuple[float, ...]] = []
+    twists: list[tuple[float, ...]] = []
+    at += 4
+    for _ in range(count):
+        at, of_point = _sequence(data, at, _pose, POSE_BYTES)
+        transforms += of_point
+        if len(transforms) != len(times) + 1:
+            raise ValueError("each point of a trajectory has one transform")
+        at, of_point = _sequence(data, at, _twist, TWIST_BYTES)
+        twists += of_point
+        if len(of_point) > 1:
+            raise ValueError("each point of a trajectory has at most one velocity")
+        at, _ = _sequence(data, at, _twist, TWIST_BYTES)
+        of_start = _stamp(data, at)
+        times.append(of_start[0] * SECOND + of_start[1])
+        at += 8
+    return Trajectory(
+        seconds * SECOND + rest,
+        frame_id,
+        np.array(times),
+        np.array(transforms),
+        np.array(twists) if len(twists) == count else None,
+    )
+
+
+def _check_length(data: bytes) -> None:
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"a message of {len(data)} bytes; valid are up to {MOST_BYTES}")
+
+
+def _sequence(data: bytes, at: int, unpack, size: int) -> tuple[int, list[tuple[float, ...]]]:
+    """Where a sequence of groups of doubles ends, and the first two of them: no more is ever valid."""
+    count, at = _count(data, at)[0], at + 4
+    if not count:
+        return at, []
+    start = _aligned(at, 8)
+    return start + size * count, [unpack(data, start + size * i) for i in range(min(count, 2))]
 
 
 def _aligned(at: int, size: int) -> int:

@@ -1,8 +1,6 @@
-"""The way out: efforts to the effort controller, finite and within limits whatever is asked for."""
+"""The way out: commands to the effort controller, as they have left through the last door."""
 
 from __future__ import annotations
-
-from math import isfinite
 
 import numpy as np
 from std_msgs.msg import Float64MultiArray
@@ -21,38 +19,28 @@ class Commands:
 
     Attributes:
         count: commands sent.
-        refused: commands that were not finite; zeros were sent instead.
         last: (k,) what was sent last.
     """
 
-    def __init__(self, node, effort_limits: np.ndarray):
-        """effort_limits: (k,), inf where there is none."""
+    def __init__(self, node, size: int):
+        """Size: k."""
         self._node = node
         self._publisher = node.create_publisher(Float64MultiArray, TOPIC, qos.COMMANDS)
-        self._command = Command(len(effort_limits))
+        self._command = Command(size)
         self.last = self._command.values
-        self._high, self._low = effort_limits.copy(), -effort_limits
-        self.count = self.refused = 0
+        self.count = 0
 
     def send(self, tau: np.ndarray) -> None:
-        """Publish; what the controller has limited already is limited once more, because this is the only way out."""
-        self._write(tau)
+        """Publish."""
+        self.last[:] = tau
         self._publisher.publish(self._command.message())
         self.count += 1
 
     def send_last(self, tau: np.ndarray) -> None:
         """Publish what is to stand when nothing follows, and wait for the acknowledgement."""
-        self._write(tau)
+        self.last[:] = tau
         publish_last(self._publisher, self._command.message())
         self.count += 1
-
-    def _write(self, tau: np.ndarray) -> None:
-        last = self.last
-        np.minimum(tau, self._high, out=last)
-        np.maximum(last, self._low, out=last)
-        if not isfinite(last.dot(last)):
-            last[:] = 0.0
-            self.refused += 1
 
     def others(self) -> int:
         """How many other publishers the topic has: two controllers on one robot fight each other."""

@@ -6,7 +6,6 @@ first. What the loop does while no state arrives is to watch the time, so that t
 
 from __future__ import annotations
 
-import struct
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -19,20 +18,18 @@ import numpy as np
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
-from ..control.controller import Controller
-from ..control.safety.gates import BIT, Safety
-from ..control.safety.guard import Guard
+from ..control.safety.door import NOMINAL
+from ..control.safety.fields import DROPPED, READY, REFUSED, TAKEN
+from ..control.safety.guarded import GuardedController
 from . import privileges, qos
+from .black_box import BlackBox
 from .cdr import JointStateReader, OdometryReader
 from .commands import Commands
-from .intake import Intake
 from .statistics import LoopStatistics
 from .waiting import make_waiter
 
 __all__ = ["ControlLoop"]
 
-WATCH = 0.1  # [s] longest wait; also between two safe commands while no state arrives
-NOTHING = ("", 0.0)
 JOB = 60.0  # [s] that a job may take before its caller gives up
 
 
@@ -40,21 +37,18 @@ class ControlLoop:
     """Runs a controller on the states of the robot.
 
     Attributes:
-        is_active: efforts go out.
         is_simulated: states are judged by a simulated clock.
-        lock: held while targets are taken, and while the controller starts again.
-        failure: what the controller raised, or "": then zeros are sent until the loop is deactivated.
+        failure: what was raised in the loop and closed the gate `error` last, or "".
+        unreadable: what was wrong with the last message that could not be read, or "".
         priority: what became of the thread's priority.
     """
 
     def __init__(
         self,
         node,
-        controller: Controller,
-        intake: Intake,
-        safety: Safety,
-        guard: Guard,
+        guarded: GuardedController,
         commands: Commands,
+        box: BlackBox,
         priority: int,
         is_simulated: bool,
         on_switch: Callable[[], None],
@@ -66,25 +60,27 @@ class ControlLoop:
             is_simulated: The node's clock is simulated.
             on_switch: Called in the loop's thread after a tick in which the method has changed.
         """
-        self._node, self._controller, self._intake = node, controller, intake
-        self._safety, self._guard, self._commands = safety, guard, commands
+        self._node, self._guarded, self._commands, self._box = node, guarded, commands, box
+        self._gate = gate = guarded.gate
         self._wanted_priority, self.is_simulated = priority, is_simulated
         self._on_switch, self._switches = on_switch, 0
         self._waiter = make_waiter(node)
         self._states = self._waiter.subscribe(JointState, "joint_states", qos.STATES, raw=True)
         self._odom = None
-        if intake.is_floating:
+        if gate.has_base:
             self._odom = self._waiter.subscribe(Odometry, "odom", qos.STATES, raw=True)
         self._read_states, self._read_odom = JointStateReader(), OdometryReader()
         self._jobs: deque[tuple[Callable[[], Any], Future]] = deque()
-        self._seen = 0.0  # when the newest joint states came, by the clock they are judged by [s]
-        self._has_state = False  # a whole state has come
-        self._sent = NOTHING  # the newest safe command, and when it was sent [s]
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="control_loop", daemon=True)
-        self.lock = threading.Lock()
         self.statistics = LoopStatistics()
-        self.is_active, self.failure, self.priority = False, "", "not started"
+        self.failure = self.unreadable = ""
+        self.priority = "not started"
+
+    @property
+    def is_active(self) -> bool:
+        """Do efforts go out?"""
+        return self._guarded.is_active
 
     # ---- from other threads ----
 
@@ -139,8 +135,8 @@ class ControlLoop:
 
     def _heard(self) -> list[tuple[int, int]]:
         """Each inlet, and the newest stamp that came."""
-        odometry = [] if self._odom is None else [(self._odom, self._intake.odometry.stamp)]
-        return [(self._states, self._intake.stamps.last), *odometry]
+        odometry = [] if self._odom is None else [(self._odom, self._gate.base_stamp)]
+        return [(self._states, self._gate.last_stamp), *odometry]
 
     # ---- the loop's thread ----
 
@@ -148,7 +144,7 @@ class ControlLoop:
         self.priority = privileges.raise_priority(self._wanted_priority)
         while not self._ended.is_set():
             try:
-                self._waiter.wait(self._timeout())
+                self._waiter.wait(0.0 if self._jobs else self._guarded.timeout())
                 self._step(monotonic_ns())
             except (
                 Exception
@@ -158,14 +154,17 @@ class ControlLoop:
             future.cancel()
 
     def _step(self, arrival: int) -> None:
-        try:
-            is_ready, fault = self._collect(arrival)
-        except (ValueError, struct.error):  # bytes that are no such message
-            is_ready, fault = False, "size"
-        if is_ready or fault:
-            self._answer(arrival, BIT.get(fault, 0))
-        else:
-            self._watch(arrival)
+        verdict = self._collect(arrival)
+        tau = self._guarded.answer(verdict, self._time(arrival), arrival)
+        if tau is not None:
+            self._send(tau, arrival)
+        if self.is_active and verdict in (READY, REFUSED):
+            end = monotonic_ns()
+            self.statistics.tick(arrival, end)
+            self._gate.computed(end - arrival)
+            if self._guarded.controller.switches != self._switches:
+                self._switches = self._guarded.controller.switches
+                self._on_switch()
         if self._jobs:
             job, future = self._jobs.popleft()
             try:
@@ -173,134 +172,65 @@ class ControlLoop:
             except Exception as error:  # for the caller to handle
                 future.set_exception(error)
 
-    def _collect(self, arrival: int) -> tuple[bool, str]:
-        """Take what has arrived: is a state ready, and what was wrong?"""
-        is_ready, fault = False, ""
+    def _collect(self, arrival: int) -> int:
+        """Take what has arrived; what became of it, see `StateGate.joint_states`."""
+        verdict = DROPPED
         if self._odom is not None:
-            data = self._waiter.take(self._odom)
-            if data is not None:
-                is_ready, fault = self._intake.odom(self._read_odom(data), arrival)
-                self._safety.odom(self._intake.odometry.stamp * 1e-9)
-        data = self._waiter.take(self._states)
-        if data is not None:
-            is_ready, fault = self._intake.joint_states(self._read_states(data), arrival)
-            self._seen = self._time(arrival * 1e-9)
-        return is_ready, fault
+            verdict = self._take(self._odom, self._take_odom, arrival)
+        return max(verdict, self._take(self._states, self._take_states, arrival))
 
-    def _answer(self, arrival: int, faults: int) -> None:
-        """A state is there, or a message that should have brought one: send efforts, or what the gates permit."""
-        intake, safety, steady = self._intake, self._safety, arrival * 1e-9
-        if not faults:
-            self._has_state = self._has_state or intake.odometry_age < np.inf
-            faults = self._guard.faults(intake.q, intake.v)
-        if intake.state_age <= self._oldest():  # some joints may come more rarely than others
-            safety.state(intake.stamps.last * 1e-9, self._time(steady), steady, faults)
-        is_blocked = safety.check(self._time(steady), steady)
-        if not self.is_active:
-            return
-        if is_blocked or self.failure or (safety.must_restart and not self._restart()):
-            self._send_safe(steady)
-        else:
-            tau = self._controller.tick(intake.q, intake.v, intake.time)
-            if self._controller.is_finite:
-                self._commands.send(tau)
-                self._sent = NOTHING
-            else:  # tau is that of the tick before, which must not stand
-                safety.failed()
-                safety.check(self._time(steady), steady)
-                self._send_safe(steady)
-        end = monotonic_ns()
-        self.statistics.tick(arrival, end)
-        safety.computed((end - arrival) * 1e-9)
-        if self._controller.switches != self._switches:
-            self._switches = self._controller.switches
-            self._on_switch()
-
-    def _restart(self) -> bool:
-        """Let the controller start again where the robot is, unless a target is just being taken."""
-        if not self.lock.acquire(blocking=False):
-            return False
+    def _take(self, inlet: int, take: Callable[[bytes, int], int], arrival: int) -> int:
         try:
-            self._controller.activate(self._intake.q, self._intake.v, self._intake.time)
-        finally:
-            self.lock.release()
-        self._safety.restarted()
-        return True
+            data = self._waiter.take(inlet)
+            return DROPPED if data is None else take(data, arrival)
+        except Exception as error:  # bytes that are no such message: rclpy raises whatever it likes
+            self.unreadable = f"{self._waiter.topic(inlet)}: {type(error).__name__}: {error}"
+            return self._gate.unreadable("size", arrival)
 
-    def _watch(self, arrival: int) -> None:
-        """Nothing has come: close the gates whose time it is, and keep sending what they permit."""
-        steady = arrival * 1e-9
-        time = self._time(steady)
-        if self._intake.is_waiting and time - self._seen > self._safety.settings.odom_timeout:
-            self._intake.give_up_waiting()
-            self._answer(arrival, 0)
-            return
-        is_blocked = self._safety.check(time, steady)
-        if self.is_active and (is_blocked or self.failure):
-            kind, sent = self._sent
-            if kind != self._safety.command(steady) or steady - sent >= WATCH:
-                self._send_safe(steady)
-
-    def _send_safe(self, steady: float) -> None:
-        """What the closed gates permit; nothing before the first state, for the robot may be holding itself."""
-        if not self._has_state:
-            return
-        kind = "zero" if self.failure else self._safety.command(steady)
-        self._sent = (kind, steady)
-        intake = self._intake
-        self._commands.send(self._controller.safe_command(kind, intake.q, intake.v, intake.time))
-
-    def _time(self, steady: float) -> float:
-        """The clock that states are judged by [s]; a simulated one may be told later than the stamps it has reached."""
-        if not self.is_simulated:
-            return steady
-        return max(self._node.get_clock().now().nanoseconds, self._intake.stamps.last) * 1e-9
-
-    def _oldest(self) -> float:
-        """How much older than the newest a joint may be [s]."""
-        settings = self._safety.settings
-        return max(settings.state_timeout, settings.state_periods * self._safety.period)
-
-    def _timeout(self) -> float:
-        """How long to wait for the next state [s]."""
-        if self._jobs:
-            return 0.0
-        return min(WATCH, 0.5 * self._oldest()) if self.is_active else WATCH
-
-    def _activate(self) -> None:
-        intake, safety = self._intake, self._safety
-        self.failure = ""
-        safety.begin()
-        self.statistics.pause()
-        self.is_active = True
-        if self._has_state and not intake.is_waiting:
-            if intake.is_floating:
-                safety.odom(intake.odometry.stamp * 1e-9)
-            safety.state(intake.stamp * 1e-9, self._seen, intake.stamps.arrival * 1e-9)
-            arrival = monotonic_ns()
-            steady = arrival * 1e-9
-            if not safety.check(self._time(steady), steady):
-                # in lock-step nothing more comes until the newest state is answered
-                self._answer(arrival, 0)
-
-    def _deactivate(self) -> None:
-        if not self.is_active:
-            return
-        self.is_active = False
-        if not self._has_state:
-            return
-        intake = self._intake
-        kind = "zero" if self.failure else self._safety.last_command()
-        self._commands.send_last(
-            self._controller.safe_command(kind, intake.q, intake.v, intake.time)
+    def _take_states(self, data: bytes, arrival: int) -> int:
+        state = self._read_states(data)
+        return self._gate.joint_states(
+            state.names, state.position, state.velocity, state.stamp, arrival, self._time(arrival)
         )
 
+    def _take_odom(self, data: bytes, arrival: int) -> int:
+        base, gate = self._read_odom(data), self._gate
+        verdict = gate.odometry(
+            base.pose, base.twist, base.stamp, base.child_frame_id, arrival, self._time(arrival)
+        )
+        if verdict in (TAKEN, READY):
+            gate.frame_id = base.frame_id
+        return verdict
+
+    def _send(self, tau: np.ndarray, arrival: int) -> None:
+        self._commands.send(tau)
+        self._box.note(arrival)
+
+    def _time(self, steady: int) -> int:
+        """The clock that states are judged by [ns]; a simulated one may lag behind the stamps it has reached."""
+        if not self.is_simulated:
+            return steady
+        return max(self._node.get_clock().now().nanoseconds, self._gate.last_stamp)
+
+    def _activate(self) -> None:
+        self.failure = ""
+        self.statistics.pause()
+        arrival = monotonic_ns()
+        tau = self._guarded.activate(self._time(arrival), arrival)
+        if tau is not None:
+            self._send(tau, arrival)
+
+    def _deactivate(self) -> None:
+        tau = self._guarded.deactivate()
+        if tau is not None:
+            self._commands.send_last(tau)
+
     def _fail(self, error: Exception) -> None:
-        if not self.failure:
-            self._node.get_logger().error(
-                f"the control loop failed: {type(error).__name__}: {error}"
-            )
-        self.failure = f"{type(error).__name__}: {error}"
-        if self.is_active:
-            self._commands.send(np.zeros(len(self._commands.last)))
-        self._ended.wait(WATCH)  # what fails again and again must not keep a core busy
+        """Something that nobody expected: close the gate `error`, say so, and go on with a safe command."""
+        text = f"{type(error).__name__}: {error}"
+        if text != self.failure:
+            self._node.get_logger().error(f"the control loop failed: {text}")
+        self.failure = text
+        self._gate.fail("error")
+        self._waiter.wake()
+        self._ended.wait(NOMINAL)  # what fails again and again must not keep a core busy

@@ -18,8 +18,10 @@ from ..control.settings import ControllerSettings, controller_settings
 from ..control.tables import controller_table
 from ..errors import ConfigurationError, OpspaceError
 from .declared import NODE_OPTIONS, Declared
+from .privileges import collect_garbage
 from .robot import Description, load
 from .runtime import DONE, Stop, leave, run_lifecycle
+from .sentry import Sentry
 from .session import Session
 
 __all__ = ["ControllerNode", "main"]
@@ -70,11 +72,12 @@ class ControllerNode(LifecycleNode):
         self._description = None if self._declared["robot"] else Description(self)
         self.create_service(Trigger, "~/hold", self._hold)
         self.create_service(Trigger, "~/reset", self._reset)
-        self.create_service(Trigger, "~/emergency_stop", self._emergency_stop)
+        self._sentry = Sentry(self, self._emergency_stop, self._enable, self._look)
 
     def end(self) -> None:
         """Send the last command and end the loop."""
         self._forget()
+        self._sentry.close()
 
     # ---- lifecycle ----
 
@@ -89,6 +92,7 @@ class ControllerNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let efforts out."""
+        collect_garbage()  # not again while efforts go out
         return self._transition("active", lambda: self._configured.loop.activate())
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -168,13 +172,27 @@ class ControllerNode(LifecycleNode):
         self._is_stopped = False
         return self._served(response, lambda session: session.reset(), "reset", always=True)
 
-    def _emergency_stop(
-        self, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
-        self._is_stopped = True
-        return self._served(
-            response, lambda session: session.emergency_stop(), "stopped until ~/reset", always=True
+    # ---- asked for by the sentry, in its thread ----
+
+    def _emergency_stop(self) -> str:
+        self._is_stopped = (
+            True  # before the look at the session: one that is being built looks here
         )
+        session = self._session
+        if session is not None:
+            session.emergency_stop()
+        return "stopped until ~/reset"
+
+    def _enable(self, is_permitted: bool, steady: int) -> None:
+        session = self._session
+        if session is not None:
+            session.enable(is_permitted, steady)
+
+    def _look(self) -> str:
+        session = self._session
+        if session is None:
+            return "stop" if self._is_stopped else "unconfigured"
+        return session.look()
 
     def _served(
         self,

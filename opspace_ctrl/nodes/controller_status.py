@@ -11,11 +11,12 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ..control.controller import Controller
-from ..control.safety.gates import Safety, names_of
+from ..control.safety.state_gate import StateGate, names_of
+from ..control.tables import GATES
 from . import privileges, qos
 from .commands import Commands
 from .control_loop import ControlLoop
-from .intake import Intake
+from .gate_watch import GATE_TEXTS
 from .messages import diagnostic, full_name
 from .statistics import judge
 from .targets import Targets
@@ -23,21 +24,6 @@ from .targets import Targets
 __all__ = ["ControllerStatus"]
 
 PERIOD = 1.0  # [s]
-GATE_TEXTS = {
-    "first": "no joint states yet",
-    "state": "joint states are stale",
-    "odom": "odometry is missing or old",
-    "clock": "the stamps of joint_states jumped",
-    "finite": "a number that is used is NaN or infinite",
-    "quaternion": "the base's quaternion is not normalised",
-    "size": "arrays of joint_states do not fit",
-    "names": "joints are missing, named twice, or odom is about another link",
-    "position": "joints are outside their limits",
-    "overrun": "ticks take too long",
-    "publishers": "a target has several publishers",
-    "target": "a target is stale",
-    "stop": "emergency stop",
-}
 
 
 class ControllerStatus:
@@ -48,18 +34,17 @@ class ControllerStatus:
         node: Node,
         controller: Controller,
         loop: ControlLoop,
-        safety: Safety,
-        intake: Intake,
+        gate: StateGate,
         targets: Targets,
         commands: Commands,
         memory: str,
         each_second: Callable[[], None],
     ):
         """Memory: what became of locking it; each_second: what else is to be done at this rate."""
-        self._node, self._controller, self._loop, self._safety = node, controller, loop, safety
-        self._intake, self._targets, self._commands = intake, targets, commands
+        self._node, self._controller, self._loop, self._gate = node, controller, loop, gate
+        self._targets, self._commands = targets, commands
         self._memory, self._each_second = memory, each_second
-        self._said, self._was_closed, self._refused, self._ticks = "", False, 0, (0, monotonic_ns())
+        self._said, self._refused, self._ticks = "", 0, (0, monotonic_ns())
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.profile(10))
         # by the steady clock: simulated time may stand
         self._timer = node.create_timer(
@@ -74,7 +59,8 @@ class ControllerStatus:
     def _on_timer(self) -> None:
         self._each_second()
         self.publish()
-        privileges.collect_garbage()
+        if not self._loop.is_active:
+            privileges.collect_garbage()
 
     def publish(self) -> None:
         """Send the present status."""
@@ -90,15 +76,14 @@ class ControllerStatus:
         return diagnostic(f"{name}: {what}", hardware, level, text, values)
 
     def _gates(self) -> DiagnosticStatus:
-        loop, safety, intake, targets = self._loop, self._safety, self._intake, self._targets
-        closed = names_of(safety.closed)
+        loop, gate, targets = self._loop, self._gate, self._targets
+        closed = names_of(gate.closed)
         new, self._refused = targets.refused - self._refused, targets.refused
         others = self._commands.others()
         cases = (
-            (loop.failure, "error", f"stopped: {loop.failure}"),
             (not loop.is_active, "ok", "inactive"),
             (
-                safety.closed,
+                gate.closed,
                 "warn" if closed[:1] in (["target"], ["publishers"]) else "error",
                 self._reason(closed),
             ),
@@ -112,53 +97,52 @@ class ControllerStatus:
         level, text = next(
             ((level, text) for applies, level, text in cases if applies), ("ok", "active")
         )
-        if text != self._said and level != "ok":
+        if text != self._said and level != "ok" and not gate.closed:  # GateWatch warns of those
             self._node.get_logger().warning(text)
-        if self._was_closed and loop.is_active and not safety.closed:
-            self._node.get_logger().info("all gates are open")
-        self._said, self._was_closed = text, bool(safety.closed)
-        odometry = (
-            (("odom_age", intake.odometry_age), ("unpaired", intake.unpaired))
-            if intake.is_floating
-            else ()
-        )
+        self._said = text
+        odometry = (("odom_age", gate.odometry_age), ("unpaired", gate.unpaired))
         return self._status(
             "gates",
             level,
             text,
             (
                 ("active", loop.is_active),
-                ("gate", safety.gate),
+                ("gate", gate.gate),
                 ("closed", " ".join(closed)),
                 (
                     "state_age",
-                    (monotonic_ns() - intake.stamps.arrival) * 1e-9
-                    if intake.stamps.last
-                    else float("inf"),
+                    (monotonic_ns() - gate.arrival) * 1e-9 if gate.has_state else float("inf"),
                 ),
-                *odometry,
+                *(odometry if gate.has_base else ()),
                 ("other_controllers", others),
                 ("targets_refused", targets.refused),
                 ("last_refusal", targets.reason),
                 ("clipped_targets", " ".join(self._controller.report.clipped_targets)),
-                ("repeated", intake.repeated),
-                ("late", intake.late),
-                ("foreign", intake.foreign),
-                *((f"faults.{name}", count) for name, count in sorted(intake.faults.items())),
+                ("repeated", gate.repeated),
+                ("late", gate.late),
+                ("foreign", gate.foreign),
+                ("unreadable", loop.unreadable),
+                ("failure", loop.failure),
+                *(
+                    (f"{what}.{name}", count)
+                    for what, counts in (("faults", gate.fault_counts), ("closings", gate.closings))
+                    for name, count in zip(GATES, counts.tolist())
+                    if count
+                ),
             ),
         )
 
     def _reason(self, closed: list[str]) -> str:
         """The closed gates in words."""
         text = "; ".join(f"{name}: {GATE_TEXTS[name]}" for name in closed)
-        missing = self._intake.joints.missing_names()
+        missing = self._gate.missing_names()
         if missing and {"first", "names"} & set(closed):
             text += f"; joints not told yet: {', '.join(missing[:10])}"
         return text
 
     def _periodicity(self) -> DiagnosticStatus:
         loop, now = self._loop, monotonic_ns()
-        summary = loop.statistics.summary(self._safety.period)
+        summary = loop.statistics.summary(self._gate.period)
         before, self._ticks = self._ticks, (loop.statistics.ticks, now)
         numbers = {
             "periodicity.mean_error": abs(summary.rate - summary.expected)
@@ -186,10 +170,9 @@ class ControllerStatus:
                 ("computation_p50_us", summary.median),
                 ("computation_p99_us", summary.p99),
                 ("computation_max_us", summary.longest),
-                ("overruns", self._safety.overruns),
+                ("overruns", self._gate.overruns),
                 ("thread", loop.priority),
                 ("memory", self._memory),
-                ("not_finite", self._commands.refused),
             ),
         )
 

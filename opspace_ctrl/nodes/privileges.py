@@ -58,7 +58,7 @@ def quiet_interpreter() -> str:
     gc.freeze()
     gc.disable()
     sys.setswitchinterval(SWITCH)
-    return "collected once a second, outside the loop"
+    return "collected while no efforts go out"
 
 
 def collect_garbage() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from std_msgs.msg import Header
@@ -10,17 +11,19 @@ from std_msgs.msg import Header
 from opspace_ctrl import frame_pose
 
 from ..control.controller import Controller
-from ..control.safety.gates import BIT, HELD, Safety
-from ..control.safety.guard import Guard
+from ..control.safety.fields import BIT
+from ..control.safety.guarded import GuardedController
+from ..control.safety.state_gate import StateGate
 from ..control.settings import ControllerSettings
 from ..errors import ConfigurationError
 from ..model import Model
 from . import privileges
+from .black_box import BlackBox, default_folder
 from .commands import Commands
 from .control_loop import ControlLoop
 from .controller_status import ControllerStatus
 from .frames import Frames
-from .intake import Intake
+from .gate_watch import GateWatch
 from .messages import stamp_of
 from .outputs import Outputs
 from .targets import Targets
@@ -35,7 +38,7 @@ class Session:
     Everything but what `ControlLoop` does itself runs in the executor's thread.
 
     Attributes:
-        controller, loop, safety: see there.
+        controller, loop, gate: see there.
         memory: what became of locking it.
     """
 
@@ -50,20 +53,15 @@ class Session:
         values = settings.values
         self._node, self._world = node, values["world_frame"]
         self._root = model.frame_names[0]
-        floating = bool(model.is_base_coordinate.any())
         is_simulated = bool(node.get_parameter("use_sim_time").value)
         self.controller = Controller(model, settings)
         self.controller.prepare(progress)
-        self._guard = Guard(model, settings.safety.position_margin)
         self._rehearse(model)
+        self.controller.use_wall_clock(not is_simulated)
         self._prefix = prefix = values["frame_prefix"]
-        self._intake = Intake(
-            model, self._root, floating, settings.safety.clock_jump, values["velocity_time"], prefix
-        )
-        self.safety = Safety(settings.safety, floating, is_simulated)
+        self.gate = StateGate(model, settings.safety, values["velocity_time"], is_simulated, prefix)
         self.memory = privileges.lock_memory(values["lock_memory"])
-        places = [model.joint_names.index(name) for name in self.controller.joints]
-        self._commands = Commands(node, model.effort_limits[places])
+        self._commands = Commands(node, len(self.controller.joints))
         self._outputs = Outputs(
             node,
             self.controller,
@@ -73,29 +71,28 @@ class Session:
             values["marker_rate"],
             prefix,
         )
+        guarded = GuardedController(self.controller, self.gate)
+        self._box = BlackBox(guarded, _folder(values["black_box"]))
         self.loop = ControlLoop(
             node,
-            self.controller,
-            self._intake,
-            self.safety,
-            self._guard,
+            guarded,
             self._commands,
+            self._box,
             values["thread_priority"],
             is_simulated,
             self._outputs.publish_residual,
         )
+        self._watch = GateWatch(self.gate, self.loop, self._box, node.get_logger())
         frames = Frames(model, self._configuration, self._world_name, prefix)
-        self._targets = Targets(node, self.controller, frames, self.loop.lock, self._now)
-        odometry = self._intake.odometry
-        if self._intake.is_floating and values["publish_tf"] and has_tf2():
+        self._targets = Targets(node, self.controller, frames, guarded.lock, self._now)
+        if self.gate.has_base and values["publish_tf"] and has_tf2():
             transform = BaseTransform(node, prefix + self._root)
-            self._outputs.also = lambda: transform.publish(odometry, self._world_name())
+            self._outputs.also = lambda: transform.publish(self.gate, self._world_name())
         self._status = ControllerStatus(
             node,
             self.controller,
             self.loop,
-            self.safety,
-            self._intake,
+            self.gate,
             self._targets,
             self._commands,
             self.memory,
@@ -107,10 +104,9 @@ class Session:
     def _rehearse(self, model: Model) -> None:
         """Do once whatever is done later, so that nothing is compiled or imported while the robot moves."""
         controller, q, v = self.controller, model.neutral(), np.zeros(model.nv)
-        self._guard.faults(q, v)
         controller.activate(q, v, 0.0)
         controller.tick(q, v, 0.0)
-        for kind in ("zero", "gravity", "damping", HELD):
+        for kind in ("zero", "gravity", "damping"):
             controller.safe_command(kind, q, v, 0.0)
         for task in controller.tasks:
             frame_pose(model, q, self._root)
@@ -123,7 +119,7 @@ class Session:
         """Send the last command if efforts go out, and end everything."""
         self.loop.deactivate()
         self.loop.end()
-        for part in (self._status, self._targets, self._outputs, self._commands):
+        for part in (self._status, self._targets, self._outputs, self._commands, self._box):
             part.close()
         privileges.restore_interpreter()
 
@@ -138,11 +134,7 @@ class Session:
 
         def change() -> None:
             self.controller.apply(settings)
-            self.safety.settings = settings.safety
-            self._guard.margin, self._intake.stamps.jump = (
-                settings.safety.position_margin,
-                settings.safety.clock_jump,
-            )
+            self.gate.configure(settings.safety)
 
         # finding the fastest takes longer than a tick
         if settings.method == "auto" != self.controller.settings.method:
@@ -159,50 +151,60 @@ class Session:
         """
         if self._now() is None:
             raise ConfigurationError("not active, or a gate is closed: nothing is controlled")
-        intake = self._intake
-        self.loop.do(lambda: self.controller.hold(intake.q, intake.v, intake.time))
+        gate = self.gate
+        self.loop.do(lambda: self.controller.hold(gate.q, gate.v, gate.time))
 
     def reset(self) -> None:
         """Open the gates whose fault is gone, the emergency stop among them."""
-        self.loop.do(self.safety.reset)
+        self.loop.do(self.gate.open_all)
 
     def emergency_stop(self) -> None:
-        """Safe command at once, until `reset`."""
-        self.safety.stop()
+        """Safe command at once, until `reset`; any thread may ask for it."""
+        self.gate.stop()
         self.loop.wake()
+
+    def enable(self, is_permitted: bool, steady: int) -> None:
+        """Somebody permits motion, or not any longer; any thread may say so."""
+        self.gate.enable(is_permitted, steady)
+        self.loop.wake()
+
+    def look(self) -> str:
+        """Say what the gates have done; the state of safety."""
+        return self._watch.look()
 
     # ---- what others ask for ----
 
     def _configuration(self) -> np.ndarray:
-        return self._intake.q.copy()
+        return self.gate.q.copy()
 
     def _world_name(self) -> str:
         """The world in messages."""
-        told = self._intake.odometry.frame_id or "odom"
-        return self._world or (told if self._intake.is_floating else self._prefix + self._root)
+        gate = self.gate
+        return self._world or (gate.frame_id or "odom" if gate.has_base else self._prefix + self._root)
 
     def _header(self) -> Header | None:
         """Of what is told about the newest tick."""
         if not self.loop.statistics.ticks:
             return None
-        return Header(stamp=stamp_of(self._intake.stamp), frame_id=self._world_name())
+        return Header(stamp=stamp_of(self.gate.stamp), frame_id=self._world_name())
 
     def _now(self) -> tuple[float, int] | None:
         """The controller's time [s] and the stamp [ns]; None while nothing is controlled."""
-        is_controlled = (
-            self.loop.is_active and not self.safety.must_restart and not self.loop.failure
-        )
-        return (self._intake.time, self._intake.stamp) if is_controlled else None
+        is_controlled = self.loop.is_active and not self.gate.must_restart
+        return (self.gate.time, self.gate.stamp) if is_controlled else None
 
     def _each_second(self) -> None:
-        if self.loop.failure and self.loop.is_active:
-            self._node.trigger_deactivate()
         for topic in self.loop.hear_the_unreliable():
             self._node.get_logger().info(f"{topic} is published with best effort: so it is taken")
         self._outputs.look()
-        safety = self.safety
-        self._targets.several = (
-            self._targets.several_publishers() if safety.settings.single_publisher else ""
-        )
-        is_stale = bool(self.controller.stale_targets(self._intake.time))
-        safety.advise(BIT["publishers"] * bool(self._targets.several) | BIT["target"] * is_stale)
+        is_single = self.controller.settings.safety.single_publisher
+        self._targets.several = self._targets.several_publishers() if is_single else ""
+        is_stale = bool(self.controller.stale_targets(self.gate.time))
+        self.gate.advise(BIT["publishers"] * bool(self._targets.several) | BIT["target"] * is_stale)
+
+
+def _folder(black_box: str) -> Path | None:
+    """Where the parameter `black_box` says."""
+    if not black_box:
+        return None
+    return default_folder() if black_box == "auto" else Path(black_box)

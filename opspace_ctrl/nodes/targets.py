@@ -1,17 +1,20 @@
 """What comes from the user: target poses, twists, wrenches, trajectories, postures, and F and tau0 of the raw law.
 
-Everything here runs in the executor's thread. A program for the tick is built there and handed over by one pointer, so
-that a long trajectory delays no tick.
+Everything here runs in the executor's thread. Messages come as bytes: what is longer than its kind can be is refused
+unread, and the rest is read before any lock is taken. A program for the tick is built and handed over by one pointer,
+so that a long trajectory delays no tick.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from threading import Lock
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import MultiDOFJointTrajectory
@@ -20,12 +23,15 @@ from ..control.controller import Controller
 from ..control.targets.target import unit_quaternion, vector
 from ..errors import OpspaceError, TargetError
 from . import qos
+from .cdr import read_trajectory
 from .frames import Frames
-from .messages import nanoseconds, quaternion_of, twist_of, vector_of, wrench_of
+from .messages import quaternion_of, twist_of, vector_of, wrench_of
 
 __all__ = ["Targets"]
 
 MOST_POINTS = 10_000  # way points of a trajectory
+MOST_BYTES = 65_536  # of a message
+POINT_BYTES = 256  # of a way point, at most
 QUIET = 1.0  # [s] between two warnings about refused targets
 
 
@@ -47,54 +53,37 @@ class Targets:
         now: Callable[[], tuple[float, int] | None],
     ):
         """Now: the controller's time [s] and the stamp [ns] of the newest tick; None while targets are not taken."""
-        self._node, self._controller, self._frames, self._lock, self._now = (
-            node,
-            controller,
-            frames,
-            lock,
-            now,
-        )
+        self._node, self._controller, self._frames = node, controller, frames
+        self._lock, self._now = lock, now
         self.refused, self.reason, self.several = 0, "", ""
         self._subscriptions: list[Any] = []
         for task in controller.settings.tasks:
             name, reference = task.spec.name, task.spec.relative_to or ""
-            self._listen(PoseStamped, f"~/{name}/target_pose", self._pose, name, reference)
             self._listen(
-                TwistStamped,
-                f"~/{name}/target_twist",
-                self._six,
-                name,
-                reference,
-                "target twist",
-                lambda message: twist_of(message.twist),
-                controller.target_twist,
+                PoseStamped,
+                f"~/{name}/target_pose",
+                partial(self._pose, name, reference),
+                partial(controller.target_pose, name),
             )
+            for topic, kind, six_of, take in (
+                ("target_twist", TwistStamped, _twist, controller.target_twist),
+                ("target_wrench", WrenchStamped, _wrench, controller.target_wrench),
+                ("measured_wrench", WrenchStamped, _wrench, controller.measured_wrench),
+            ):
+                what = f"{name}: {topic.replace('_', ' ')}"
+                read = partial(self._six, what, reference, six_of)
+                self._listen(kind, f"~/{name}/{topic}", read, partial(take, name))
             self._listen(
-                WrenchStamped,
-                f"~/{name}/target_wrench",
-                self._six,
-                name,
-                reference,
-                "target wrench",
-                lambda message: wrench_of(message.wrench),
-                controller.target_wrench,
+                MultiDOFJointTrajectory,
+                f"~/{name}/trajectory",
+                partial(self._trajectory, name, reference),
+                partial(self._take_trajectory, name),
+                most=MOST_BYTES + POINT_BYTES * MOST_POINTS,
+                convert=partial(read_trajectory, most_points=MOST_POINTS),
             )
-            self._listen(
-                WrenchStamped,
-                f"~/{name}/measured_wrench",
-                self._six,
-                name,
-                reference,
-                "measured wrench",
-                lambda message: wrench_of(message.wrench),
-                controller.measured_wrench,
-            )
-            self._listen(
-                MultiDOFJointTrajectory, f"~/{name}/trajectory", self._trajectory, name, reference
-            )
-        self._listen(JointState, "~/posture", self._posture)
-        self._listen(Float64MultiArray, "~/force", self._raw, controller.force, "F")
-        self._listen(Float64MultiArray, "~/tau0", self._raw, controller.tau0, "tau0")
+        self._listen(JointState, "~/posture", _posture, controller.posture)
+        self._listen(Float64MultiArray, "~/force", partial(_raw, "F"), controller.force)
+        self._listen(Float64MultiArray, "~/tau0", partial(_raw, "tau0"), controller.tau0)
 
     def close(self) -> None:
         """Destroy the subscriptions."""
@@ -113,10 +102,27 @@ class Targets:
             "",
         )
 
-    def _listen(self, message_type, topic: str, take: Callable, *which) -> None:
-        """Subscribe; what `take` refuses is counted and said."""
+    def _listen(
+        self,
+        message_type,
+        topic: str,
+        read: Callable,
+        take: Callable,
+        most: int = MOST_BYTES,
+        convert: Callable[[bytes], Any] | None = None,
+    ) -> None:
+        """Subscribe; what is refused on the way is counted and said.
 
-        def callback(message) -> None:
+        Args:
+            message_type, topic: What is subscribed to.
+            read: From a message and the stamp of the newest tick [ns] to the arguments of `take` but for the last.
+            take: What takes them, with the time [s].
+            most: Bytes of a message.
+            convert: From bytes to what `read` takes; None: as rclpy does it.
+        """
+        convert = convert or partial(_deserialize, message_type)
+
+        def callback(data: bytes) -> None:
             try:
                 now = self._now()
                 if now is None:
@@ -127,12 +133,19 @@ class Targets:
                     raise TargetError(
                         "the topic has several publishers and single_publisher is set"
                     )
+                if len(data) > most:
+                    raise TargetError(
+                        f"a message of {len(data)} bytes; valid are up to {most}: it was not read"
+                    )
+                arguments = read(_converted(convert, data), now[1])
                 with self._lock:
-                    take(message, now, *which)
+                    take(*arguments, time=now[0])
             except OpspaceError as error:
                 self._refuse(subscription.topic_name, error)
 
-        subscription = self._node.create_subscription(message_type, topic, callback, qos.TARGETS)
+        subscription = self._node.create_subscription(
+            message_type, topic, callback, qos.TARGETS, raw=True
+        )
         self._subscriptions.append(subscription)
 
     def _refuse(self, topic: str, error: OpspaceError) -> None:
@@ -140,57 +153,57 @@ class Targets:
         self.reason = f"{topic}: {error}"
         self._node.get_logger().warning(f"refused: {self.reason}", throttle_duration_sec=QUIET)
 
-    def _pose(self, message: PoseStamped, now, name: str, reference: str) -> None:
+    def _pose(self, name: str, reference: str, message: PoseStamped, stamp: int) -> tuple:
         position = vector(f"{name}: target position", vector_of(message.pose.position), 3)
         quaternion = unit_quaternion(
             f"{name}: target orientation", quaternion_of(message.pose.orientation)
         )
-        placement = self._frames.placement(message.header.frame_id, reference)
-        self._controller.target_pose(name, *placement.pose(position, quaternion), now[0])
+        return self._frames.placement(message.header.frame_id, reference).pose(position, quaternion)
 
-    def _six(
-        self, message, now, name: str, reference: str, what: str, six_of: Callable, take: Callable
-    ) -> None:
+    def _six(self, what: str, reference: str, six_of: Callable, message, stamp: int) -> tuple:
         """A twist or wrench, in the axes of its frame_id."""
-        value = vector(f"{name}: {what}", six_of(message), 6)
-        take(name, self._frames.placement(message.header.frame_id, reference).turned(value), now[0])
+        value = vector(what, six_of(message), 6)
+        return (self._frames.placement(message.header.frame_id, reference).turned(value),)
 
-    def _trajectory(self, message: MultiDOFJointTrajectory, now, name: str, reference: str) -> None:
-        time, stamp = now
-        points = message.points
-        if not 0 < len(points) <= MOST_POINTS:
-            raise TargetError(
-                f"{name}: a trajectory has 1 to {MOST_POINTS} points, not {len(points)}"
-            )
-        if any(len(point.transforms) != 1 or len(point.velocities) > 1 for point in points):
-            raise TargetError(
-                f"{name}: each point of a trajectory has one transform and at most one velocity"
-            )
-        start = nanoseconds(message.header.stamp)
-        delay = (start - stamp) * 1e-9 if start else 0.0
-        times = np.array([nanoseconds(point.time_from_start) * 1e-9 + delay for point in points])
-        positions = vector(
-            f"{name}: positions of the trajectory",
-            [vector_of(point.transforms[0].translation) for point in points],
-            -1,
-            3,
-        )
-        quaternions = unit_quaternion(
-            f"{name}: orientations of the trajectory",
-            [quaternion_of(point.transforms[0].rotation) for point in points],
-            -1,
-        )
-        placement = self._frames.placement(message.header.frame_id, reference)
-        twists = None
-        if all(point.velocities for point in points):
-            twists = [placement.turned(twist_of(point.velocities[0])) for point in points]
-        self._controller.trajectory(
-            name, times, *placement.poses(positions, quaternions), time, twists
-        )
+    def _trajectory(self, name: str, reference: str, message, stamp: int) -> tuple:
+        delay = message.stamp - stamp if message.stamp else 0
+        positions, quaternions = np.split(message.transforms, [3], axis=1)
+        positions = vector(f"{name}: positions of the trajectory", positions, -1, 3)
+        quaternions = unit_quaternion(f"{name}: orientations of the trajectory", quaternions, -1)
+        placement = self._frames.placement(message.frame_id, reference)
+        twists = message.twists
+        if twists is not None:
+            twists = (twists.reshape(-1, 2, 3) @ placement.rotation.T).reshape(-1, 6)
+        poses = placement.poses(positions, quaternions)
+        return ((message.times + delay) * 1e-9, *poses, twists)
 
-    def _posture(self, message: JointState, now) -> None:
-        velocities = np.array(message.velocity) if len(message.velocity) else None
-        self._controller.posture(list(message.name), np.array(message.position), velocities, now[0])
+    def _take_trajectory(self, name: str, times, positions, quaternions, twists, time) -> None:
+        self._controller.trajectory(name, times, positions, quaternions, time, twists)
 
-    def _raw(self, message: Float64MultiArray, now, take: Callable, what: str) -> None:
-        take(vector(what, message.data, -1, most=np.inf), now[0])
+
+def _converted(convert: Callable[[bytes], Any], data: bytes) -> Any:
+    try:
+        return convert(data)
+    except Exception as error:  # bytes that are no such message: rclpy raises whatever it likes
+        raise TargetError(f"it cannot be read: {error}") from error
+
+
+def _deserialize(message_type, data: bytes) -> Any:
+    return deserialize_message(data, message_type)
+
+
+def _twist(message: TwistStamped) -> np.ndarray:
+    return twist_of(message.twist)
+
+
+def _wrench(message: WrenchStamped) -> np.ndarray:
+    return wrench_of(message.wrench)
+
+
+def _posture(message: JointState, stamp: int) -> tuple:
+    velocities = np.array(message.velocity) if len(message.velocity) else None
+    return list(message.name), np.array(message.position), velocities
+
+
+def _raw(what: str, message: Float64MultiArray, stamp: int) -> tuple:
+    return (vector(what, message.data, -1, most=np.inf),)

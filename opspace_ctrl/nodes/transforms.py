@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from geometry_msgs.msg import TransformStamped
 
+from ..control.safety.fields import Gates
 from .messages import stamp_of
-from .odometry import Odometry
 
 __all__ = ["BaseTransform", "has_tf2"]
 
@@ -30,13 +30,14 @@ class BaseTransform:
         self._message = TransformStamped(child_frame_id=root)
         self._sent = 0
 
-    def publish(self, odometry: Odometry, world: str) -> None:
+    def publish(self, gate: Gates, world: str) -> None:
         """The newest odometry; world: the frame it is in."""
-        if odometry.stamp in (0, self._sent):
+        stamp = gate.base_stamp
+        if stamp in (0, self._sent):
             return
-        message, pose = self._message, odometry.pose.tolist()
-        message.header.stamp, message.header.frame_id = stamp_of(odometry.stamp), world
+        message, pose = self._message, gate.pose.tolist()
+        message.header.stamp, message.header.frame_id = stamp_of(stamp), world
         place, turn = message.transform.translation, message.transform.rotation
         place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = pose
         self._broadcaster.sendTransform(message)
-        self._sent = odometry.stamp
+        self._sent = stamp

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -19,7 +20,9 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 
-    HAS_WAIT_SET = all(hasattr(_rclpy, name) for name in ("WaitSet", "Subscription"))
+    HAS_WAIT_SET = all(
+        hasattr(_rclpy, name) for name in ("WaitSet", "Subscription", "InvalidHandle")
+    )
 except ImportError:
     HAS_WAIT_SET = False
 
@@ -62,7 +65,7 @@ class Waiter:
         raise NotImplementedError
 
     def wake(self) -> None:
-        """End the present or the next `wait`."""
+        """End the present or the next `wait`; nothing after `close`."""
         raise NotImplementedError
 
     def topic(self, inlet: int) -> str:
@@ -160,7 +163,8 @@ class _WaitSetWaiter(Waiter):
         return None if taken is None else taken[0]
 
     def wake(self) -> None:
-        self._guard.trigger()
+        with suppress(_rclpy.InvalidHandle):  # closed meanwhile: nobody waits any more
+            self._guard.trigger()
 
     def close(self) -> None:
         self._handles.clear()

@@ -47,10 +47,11 @@ def test_what_a_larger_stack_has_left_is_not_read():
 
 
 def test_settings_that_another_thread_writes_while_gravity_is_asked_for_are_kept():
-    """`gravity` computes in gravity mode, with the bias added, but writes no setting."""
+    """A safe command computes in gravity mode, with the bias added, but writes no setting."""
     core, q, rest = pulled(bias_in_law=1)
-    held = core.gravity(q, rest).copy()
+    core.law.rate_limits = np.inf
+    held = core.safe(at.GRAVITY, q, rest, 0.2).copy()
     assert core.law.present_mode == at.GRAVITY_MODE and core.law.mode == at.TASKS_MODE
     assert core.law.present_bias_in_law == 0 and core.law.bias_in_law == 1
     core.law.bias_in_law = 0
-    np.testing.assert_array_equal(core.gravity(q, rest), held)
+    np.testing.assert_array_equal(core.safe(at.GRAVITY, q, rest, 0.3), held)

@@ -45,7 +45,7 @@ def robot(name: str):
 def make_core(model, tasks=(), contacts=(), method="sparse_ltdl", **options) -> Core:
     """A core without limits, ramp or fade, unless told otherwise."""
     core = Core(model, Structure(tuple(tasks), tuple(contacts)), method)
-    core.law.effort_limits[:], core.law.rate_limits[:] = np.inf, np.inf
+    core.law.hard_limits = core.law.effort_limits = core.law.rate_limits = np.inf
     core.law.ramp_time, core.law.fade_time = 0.0, 0.0
     core.law.singular_damping, core.law.singular_cut = (
         1e-6,

@@ -14,8 +14,8 @@ from helpers.urdf_text import joint, limit, link, robot
 from opspace_ctrl import load_robot, load_urdf
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.core import Core
-from opspace_ctrl.control.fields import GRAVITY_MODE, RAW_MODE, ZERO
-from opspace_ctrl.control.safety.guard import Guard
+from opspace_ctrl.control.fields import BRAKING, GRAVITY_MODE, RAW_MODE, ZERO
+from opspace_ctrl.control.safety.state_gate import StateGate
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.control.structure import ContactSpec, Structure, TaskSpec
 from opspace_ctrl.data import shipped_path
@@ -29,7 +29,7 @@ def seen(law):
     """What a tick has found, in one vector."""
     numbers = law.ramped, law.faded, law.clipped, law.rate_limited, law.joints_limited
     more = law.error_clipped, law.not_finite, law.is_damped, law.worst_margin, law.base_residual
-    arrays = law.tau, law.level_torque, law.level_rank, law.pose, law.error, law.activation
+    arrays = law.door.sent, law.level_torque, law.level_rank, law.pose, law.error, law.activation
     contacts = law.contact_wrench, law.contact_margin
     return np.concatenate([numbers, more, *(np.ravel(x) for x in (*arrays, *contacts))])
 
@@ -48,7 +48,8 @@ def arm_config():
         found.append(seen(controller._core.law))
     controller.tick(np.zeros(7), v, 1.0)
     found.append(seen(controller._core.law))
-    found += [controller.safe_command(kind, q, v).copy() for kind in ("held", "gravity", "damping")]
+    for step, kind in enumerate(("gravity", "damping", "zero")):
+        found.append(controller.safe_command(kind, q, v, 1.0 + 1e-3 * step, 1e-3 * step).copy())
     return np.concatenate(found)
 
 
@@ -92,16 +93,30 @@ def standing(mode=None, **settings):
         core.tick(q, v, 0.005 * k)
         found.append(seen(law))
         law.contact_on[1] = 0.0
-    core.gravity(q, v)
-    return np.concatenate([*found, law.tau_held, law.integral.ravel(), core.osim.ravel()])
+    core.safe(BRAKING, q, v, 1.0)
+    return np.concatenate([*found, core.tau, law.integral.ravel(), core.osim.ravel()])
 
 
-def looks():
-    """States that a guard finds fault with."""
-    model = biped()
-    guard, q, v = Guard(model, 0.1), model.neutral(), np.zeros(model.nv)
-    states = [(q, v), (q[:-1], v), (q * np.nan, v), (q + 2.0, v), (0.0 * q, v), (q, v + np.inf)]
-    return np.array([guard.faults(*state) for state in states], float)
+def messages():
+    """A biped's joint states and odometry, good and bad: the verdicts, and what is believed in the end."""
+    model, rng, found = biped(), np.random.default_rng(2), []
+    gate = StateGate(model, controller_settings({}).safety)
+    names, k = list(model.joint_names), len(model.joint_names)
+    for step in range(1, 60):
+        time = 10**9 + step * 10**6
+        position, velocity = 1e-4 * step * np.ones(k), 0.1 * np.ones(k)
+        pose, twist = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0] * 6
+        for array in (position, velocity, pose, twist):
+            if rng.random() < 0.2:
+                array[rng.integers(len(array))] = rng.choice([np.nan, np.inf, 3.0, 50.0, 1e13])
+        some = slice(0, k if rng.random() < 0.7 else 2)
+        found.append(gate.odometry(pose, twist, time, "", time, time))
+        stamp = time - 3 * 10**6 * int(rng.integers(2))
+        given = position[some], velocity[some] if rng.random() < 0.8 else velocity[:0]
+        found.append(gate.joint_states(names[some], *given, stamp, time, time))
+        found += [gate.check(time, time), gate.closed, gate.faults]
+        found.append(["zero", "gravity", "damping"].index(gate.permitted(time)))
+    return np.concatenate([found, gate.q, gate.v, gate.closings, gate.fault_counts])
 
 
 CASES = {
@@ -112,7 +127,7 @@ CASES = {
     ),
     "standing, raw": lambda: standing(RAW_MODE),
     "standing, gravity": lambda: standing(GRAVITY_MODE, coriolis_share=0.0),
-    "guard": looks,
+    "messages": messages,
 }
 
 

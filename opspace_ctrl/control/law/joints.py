@@ -64,11 +64,11 @@ def find_posture_acceleration(law):
             a[i] = a_d[j] + kp[j] * e + kd[j] * (v_d[j] - v[i])
         else:
             a[i] = -kd[j] * v[i]
-    _inertia_times(law, a, law.posture_force)
+    inertia_times(law, a, law.posture_force)
 
 
 @kernel
-def _inertia_times(law, a, out):
+def inertia_times(law, a, out):
     """out = H a by one sweep outwards (`body_acceleration`) and one inwards (forces); spoils tree.force."""
     tree, acc = law.space.tree, law.body_acceleration
     S, I, force = tree.S, tree.I, tree.force

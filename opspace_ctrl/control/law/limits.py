@@ -1,4 +1,4 @@
-"""From the levels' torques to the command: ramp, effort limits lowest level first, rate limit, last clip."""
+"""From the levels' torques to what the law asks for: ramp, effort limits lowest level first, rate limit."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ def scale_levels(law, ramp):
 
 @kernel
 def command(law, dt):
-    """Write `tau` from the scaled levels: no faster than the rate limits, then clipped; kept if they are not finite.
+    """Write `wanted_torque` from the scaled levels: within limits, and as near the last command as rates ask.
 
     Joints change alike, by `share` of what is wanted, so that the direction of the change survives, except those that a
     limit holds (`activation`): they change as fast as they may. `least` is the least share of all, which is reported.
-    Writes also `wanted_torque`, `saturated`, and of the report `not_finite`, `bias_saturated`, `clipped` and
-    `rate_limited`. dt < 0 in the first tick, which has no rate limit.
+    Writes also `saturated`, and of the report `not_finite` (then nothing else), `bias_saturated`, `clipped` and
+    `rate_limited`. dt is FREE where there is no rate limit.
     """
     torque, scale, limit = law.level_torque, law.level_scale, law.effort_limits
-    tau, wanted, place = law.tau, law.wanted_torque, law.joint_command
+    tau, wanted, place = law.door.sent, law.wanted_torque, law.joint_command
     saturated, held, rate = law.saturated, law.activation, law.rate_limits
     k, last, bias_saturated, clipped = law.k, law.L + 2, 0, 0
     share, least = 1.0, 1.0
@@ -85,12 +85,11 @@ def command(law, dt):
     law.bias_saturated = bias_saturated
     law.clipped = clipped
     law.rate_limited = least
-    change = law.change
     if least < 1.0:
+        change = law.change
         _change_within_rates(law, dt, share)
-    for j in range(k):
-        c, most = place[j], limit[j]
-        tau[c] = min(max(tau[c] + change[j] if least < 1.0 else wanted[j], -most), most)
+        for j in range(k):
+            wanted[j] = tau[place[j]] + change[j]
 
 
 @kernel
@@ -100,7 +99,7 @@ def _change_within_rates(law, dt, share):
     If the others drive one of those beyond its bound, they are slowed by half, SLOWER times.
     """
     held, rate, place = law.activation, law.rate_limits, law.joint_command
-    wanted, tau, change = law.wanted_torque, law.tau, law.change
+    wanted, tau, change = law.wanted_torque, law.door.sent, law.change
     k, has_base = law.k, law.base > 0
     for _ in range(SLOWER):
         for j in range(k):
@@ -118,7 +117,7 @@ def _keep_bounds(law, dt):
     Returns whether one of them cannot, since what the others change drives it.
     """
     near_limit, H_inv, rate = law.near_limit, law.H_inv, law.rate_limits
-    change, tau, h = law.change, law.tau, law.h_compensated
+    change, tau, h = law.change, law.door.sent, law.h_compensated
     side, bound, nearness = law.limit_side, law.acceleration_bound, law.nearness
     joint_v, place, k = law.joint_v, law.joint_command, law.k
     count, driven = law.near_limit_count, False

@@ -9,10 +9,11 @@ from ...dynamics.state import copy, take_configuration
 from ...osim.blocks import times_support
 from ...osim.jacobian import bias_acceleration
 from ...osim.tick import respond
-from ..fields import AFTER, BEFORE, GRAVITY_MODE, RAW_MODE, Law
+from ..fields import AFTER, BEFORE, BRAKING, GRAVITY_MODE, NO_TORQUE, RAW_MODE, Law
+from ..safety.door import leave, time_to_move
 from .demands import apply_task_laws, find_errors, hold_contacts, take_raw_force, task_motion
 from .joint_limits import find_candidates, limit_joints
-from .joints import base_columns, find_posture_acceleration, select_bias
+from .joints import base_columns, find_posture_acceleration, inertia_times, select_bias
 from .limits import command, progress, scale_levels
 from .reference import sample_posture, sample_tasks
 from .sole import contact_wrenches
@@ -182,7 +183,7 @@ def solve_sets(law, done, alone):
 
 @kernel
 def compute(law, q, v, time, dt, alone):
-    """Everything up to the levels' torques at (q, v); `alone`, bias and contacts only. Returns how far the fade is.
+    """Everything up to the levels' torques at (q, v); `alone`, bias and contacts at rest. Returns how far the fade is.
 
     Solves without joint limits, then again with the joint that exceeds its bound most, at most SOLUTIONS times.
     """
@@ -191,7 +192,9 @@ def compute(law, q, v, time, dt, alone):
     law.present_bias_in_law = 0 if alone else law.bias_in_law
     reset_report(law)
     take_configuration(tree, q)
-    copy(v, tree.v, law.nv)
+    present = tree.v
+    for i in range(law.nv):
+        present[i] = 0.0 if alone else v[i]
     take_state(law)
     operational_space(law)
     desired_accelerations(law, time, dt)
@@ -210,36 +213,56 @@ def compute(law, q, v, time, dt, alone):
 
 
 @stage(Law, real)
-def finish(law, dt):
-    """From the levels to the command, and what was limited on the way. Needs `ramped`; dt < 0 in the first tick."""
+def finish(law, elapsed):
+    """From the levels to the command, and what was limited on the way. Needs `ramped`; elapsed: see `time_to_move`.
+
+    If a torque is not finite the last command stands.
+    """
     damped, count = law.level_damped, 0
     for level in range(law.L + 3):
         count += 1 if damped[level] > 0.0 else 0
     law.is_damped = count
     scale_levels(law, law.ramped)
     contact_wrenches(law)
-    command(law, dt)
+    command(law, elapsed)
+    if law.not_finite == 0:
+        leave(law, elapsed)
 
 
 @kernel
-def run_tick(law, q, v, time):
-    """One tick at (q, v): writes `tau`, the report, and the state that the next tick depends on."""
+def run_tick(law, q, v, time, steady):
+    """One tick at (q, v): writes the command, the report, and the state that the next tick depends on."""
     has_started = law.has_started == 1
     if not has_started:
         law.start_time = time
-    dt = max(time - law.last_time, 0.0) if has_started else -1.0
+    dt = max(time - law.last_time, 0.0) if has_started else 0.0
     law.faded = compute(law, q, v, time, dt, False)
     law.ramped = progress(time - law.start_time, law.ramp_time)
-    finish(law, dt)
+    finish(law, time_to_move(law.door, time, steady))
     law.has_started = 1
     law.last_time = time
 
 
 @kernel
-def bias_alone(law, q, v):
-    """Write `tau_held`: bias and contact forces alone, clipped. Overwrites results of the last tick, but no state."""
-    compute(law, q, v, 0.0, 0.0, True)
-    torque, held, limit = law.level_torque, law.tau_held, law.effort_limits
-    place = law.joint_command
-    for j in range(law.k):
-        held[place[j]] = min(max(torque[0, j], -limit[j]), limit[j])
+def run_safe(law, kind, q, v, time, steady):
+    """A command that needs no target: nothing, gravity as the contacts carry it, or that and what brakes the joints.
+
+    Gravity is level 0 at rest: no Coriolis force and no friction, whatever v is. The braking torque is H a with
+    a = -`braking` v of the joints. Overwrites results of the last tick, but no state.
+    """
+    wanted, torque, joint_v = law.wanted_torque, law.level_torque, law.joint_v
+    if kind == NO_TORQUE:
+        for j in range(law.k):
+            wanted[j] = 0.0
+    else:
+        compute(law, q, v, 0.0, 0.0, True)
+        for j in range(law.k):
+            wanted[j] = torque[0, j]
+    if kind == BRAKING:
+        a, force = law.posture_acceleration, law.posture_force
+        for i in range(law.nv):
+            a[i] = -law.braking * v[i] if i >= law.base else 0.0
+        inertia_times(law, a, force)
+        for j in range(law.k):
+            wanted[j] += force[joint_v[j]]
+    leave(law, time_to_move(law.door, time, steady))

@@ -1,0 +1,82 @@
+"""Show what the controller kept when a gate closed: states, commands and gates of the last seconds."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from . import CommandError
+from ._figure import ensure_drawable, new_figure, save
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """FILE, and the picture."""
+    parser.add_argument("file", metavar="FILE", help="a black_box-*.npz of the controller")
+    parser.add_argument("--plot", metavar="PICTURE", help="draw it there (png, svg, pdf)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what happened when, and draw it."""
+    if args.plot:
+        ensure_drawable(args.plot)
+    kept = _read(args.file)
+    time = (kept["arrival"] - kept["arrival"][-1]) * 1e-9
+    print(f"{kept['robot']}: {len(time)} commands in {-time[0]:.3f} s; closed: {kept['why']}")
+    for at, names in _changes(kept, time):
+        print(f"  {at:9.4f} s  {names}")
+    if args.plot:
+        _draw(kept, time, args.plot)
+    return 0
+
+
+def _read(path: str) -> dict[str, Any]:
+    """What is in a file; nothing in it is executed."""
+    from zipfile import BadZipFile
+
+    import numpy as np
+
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            kept = {name: file[name] for name in file.files}
+        if len(kept["arrival"]) != len(kept["command"]) or not len(kept["arrival"]):
+            raise ValueError("it holds no commands")
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise CommandError(f"{path!r} is no black box of the controller: {error}") from None
+    return kept
+
+
+def _closed(kept: dict[str, Any], bits: int) -> str:
+    """Names of the closed gates, the most important one first."""
+    names = [str(name) for i, name in enumerate(kept["gates"]) if bits >> i & 1]
+    return " ".join(reversed(names)) or "open"
+
+
+def _changes(kept: dict[str, Any], time: np.ndarray) -> list[tuple[float, str]]:
+    """When the closed gates changed [s], and to which."""
+    closed = kept["closed"].tolist()
+    starts = [i for i in range(len(closed)) if i == 0 or closed[i] != closed[i - 1]]
+    return [(float(time[i]), _closed(kept, closed[i])) for i in starts]
+
+
+def _draw(kept: dict[str, Any], time: np.ndarray, path: str) -> None:
+    """Commands, positions and velocities over time; what is shaded is not the law's."""
+    joints = kept["command"].shape[1]
+    figure = new_figure(11, 9)
+    axes = figure.subplots(3, 1, sharex=True)
+    for axis, values, label in zip(
+        axes,
+        (kept["command"], kept["q"][:, -joints:], kept["v"][:, -joints:]),
+        ("command [Nm or N]", "position [rad or m]", "velocity [rad/s or m/s]"),
+    ):
+        axis.plot(time, values, linewidth=0.8)
+        axis.set(ylabel=label)
+        low, high = axis.get_ylim()
+        axis.fill_between(time, low, high, where=~kept["is_ticking"], color="#E15759", alpha=0.15)
+    axes[0].set(title=f"{kept['robot']}: {kept['why']}")
+    for axis, names in ((axes[0], kept["joints"]), (axes[1], kept["state_joints"])):
+        axis.legend([str(name) for name in names[:12]], fontsize="small", ncols=4)
+    axes[-1].set(xlabel="time before the last command [s]")
+    save(figure, path)

@@ -1,0 +1,95 @@
+"""The last door: every command leaves through `leave`, whatever asked for it.
+
+What has passed is finite, within the effort limits, and no further from the command before than the rate limits allow
+in `time_to_move`. One command is free of the rate: the first after an activation (`is_free`).
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...compiled.jit import kernel
+from ...compiled.workspace import Workspace, count, setting, state
+
+__all__ = ["FREE", "NOMINAL", "PERIODS", "Door", "leave", "time_to_move"]
+
+FREE = -1.0  # instead of a time to move: as far as one likes
+PERIODS = 3.0  # a command may not use more of the time since the last one than so many periods
+NOMINAL = 0.001  # [s] taken for the period until it is known
+SMOOTHING = 0.05  # share of a new period in the mean
+LONG = 4.0  # periods: a longer one counts as so many in the mean
+
+
+class Door(Workspace):
+    """What the next command is compared with."""
+
+    k = count("joint coordinates")
+    is_paced = setting("", "1: the wall clock limits the rate too; 0: it is not the robot's", int)
+    sent = state("k", "the last command [Nm or N], in the order of the command")
+    is_free = state("", "1: the next command is not rate limited", int)
+    time = state("", "that the last command answered [s]")
+    steady = state("", "when it left, by the wall clock [s]")
+    period = state("", "mean of the time between two commands [s]")
+    budget = state("", "wall-clock time that has not been used to move [s]")
+
+    def open(self) -> None:
+        """Begin as if nothing had been sent."""
+        self.reset()
+        self.period, self.is_free = NOMINAL, 1
+
+
+@kernel
+def time_to_move(door, time, steady):
+    """How long torques may have moved since the last command [s], which this one follows; FREE for the first.
+
+    The time that passed by `time`, that of the states, which may be forged or have jumped: so at most PERIODS mean
+    periods of it. Where the wall clock is the robot's (`is_paced`), `steady` [s] may shorten it: states that come in a
+    heap share the time in which they came. A command that answers no state has the time NaN; then only the wall clock
+    counts. Likewise a steady of NaN is no clock.
+    """
+    most = PERIODS * door.period
+    passed = steady - door.steady
+    if math.isnan(passed):
+        passed = most if door.is_paced == 0 else 0.0
+    elapsed = passed
+    if not math.isnan(time):
+        elapsed = time - door.time
+        door.time = time
+        if elapsed > 0.0:
+            door.period += SMOOTHING * (min(elapsed, LONG * door.period) - door.period)
+    if not math.isnan(steady):
+        door.steady = steady
+    if door.is_free == 1:
+        door.is_free = 0
+        door.budget = 0.0
+        return FREE
+    elapsed = min(max(elapsed, 0.0), most)
+    if door.is_paced == 1:
+        door.budget = min(door.budget + max(passed, 0.0), most)
+        elapsed = min(elapsed, door.budget)
+        door.budget -= elapsed
+    return elapsed
+
+
+@kernel
+def leave(law, elapsed):
+    """Write door.sent, the command, from `wanted_torque` (model order).
+
+    It changes by at most `rate_limits` times `elapsed` (`time_to_move`), and is within `hard_limits` and within
+    `effort_limits`: where these have been lowered below the last command, it returns to them at the rate. If a number
+    is not finite, all torques go to zero at the rate.
+    """
+    wanted, limit, hard = law.wanted_torque, law.effort_limits, law.hard_limits
+    rate, place, sent = law.rate_limits, law.joint_command, law.door.sent
+    good = 1.0
+    for j in range(law.k):
+        if not math.isfinite(wanted[j]):
+            good = 0.0
+    for j in range(law.k):
+        last = sent[place[j]]
+        step = math.inf
+        if elapsed != FREE and rate[j] < math.inf:
+            step = rate[j] * elapsed if elapsed > 0.0 else 0.0
+        most = min(max(limit[j], abs(last) - step), hard[j])
+        asked = min(max(wanted[j], -most), most) if good == 1.0 else 0.0
+        sent[place[j]] = min(max(asked, last - step), last + step)

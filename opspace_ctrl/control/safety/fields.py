@@ -1,0 +1,134 @@
+"""The memory of the gates: what a robot has said, which of it is believed, and what that permits to be sent.
+
+Stamps, arrivals and the steady clock are whole nanoseconds: two messages belong together when their stamps are equal.
+0 is no stamp and no arrival: "never".
+"""
+
+from __future__ import annotations
+
+from ...compiled.workspace import Workspace, constant, count, scratch, setting, state
+from ..tables import GATES
+
+__all__ = [
+    "ADVISORY",
+    "BIT",
+    "DROPPED",
+    "OF_MESSAGE",
+    "READY",
+    "REFUSED",
+    "STATE_LESS",
+    "TAKEN",
+    "Gates",
+]
+
+BIT = {name: 1 << i for i, name in enumerate(GATES)}
+ADVISORY = BIT["target"] | BIT["publishers"]
+# Gates that leave no state to compute with.
+STATE_LESS = sum(
+    BIT[name]
+    for name in ("velocity", "names", "size", "quaternion", "finite", "odom", "state", "first")
+)
+# What a message may be blamed for; the next state that is accepted decides again.
+OF_MESSAGE = BIT["position"] | BIT["clock"] | STATE_LESS & ~BIT["first"]
+# What becomes of a message: it counts for nothing, is a part of a state, completes one, or is at fault.
+DROPPED, TAKEN, READY, REFUSED = range(4)
+
+
+class Gates(Workspace):
+    """The gates between the messages of a robot and the controller."""
+
+    nq = count("coordinates of the configuration")
+    nv = count("coordinates of the velocity")
+    k = count("joints, the last entries of q and v")
+    gates = count("gates")
+
+    # ---- the robot ----
+    has_base = constant("", "1: a floating base, told by odometry", int)
+    is_simulated = constant("", "1: time is simulated, and a state is stale by it", int)
+    lower = constant("k", "least position [rad or m]; -inf where there is no limit")
+    upper = constant("k", "largest position [rad or m]; inf where there is no limit")
+    speed = constant("k", "largest speed [rad/s or m/s]; inf where there is no limit")
+    circular = constant("k", "1: an angle without limits, given modulo 2 pi", int)
+
+    # ---- settings, see `tables` ----
+    position_margin = setting("", "how far a joint may be outside its limits [rad or m]; 0: any")
+    velocity_factor = setting("", "how many times faster than its limit a joint can be; 0: any")
+    velocity_time = setting("", "time constant of velocities that are differentiated [s]")
+    clock_jump = setting("", "largest step of the stamps ahead [s]")
+    state_timeout = setting("", "age of a state [s]")
+    state_periods = setting("", "age of a state [periods]")
+    odom_timeout = setting("", "how much older than joint states odometry may be [s]")
+    liveness_timeout = setting("", "silence under simulated time [s]; 0: any")
+    gravity_time = setting("", "for how long gravity is sent without a state [s]")
+    recovery_time = setting("", "time without a fault before a gate opens [s]")
+    enable_timeout = setting("", "age of the last permission [s]; 0: none is needed")
+    overrun_time = setting("", "longest tick [s]; 0: a period")
+    overrun_count = setting("", "ticks in a row that are too long; 0: any number", int)
+    manual = setting("", "bits of the gates that wait for `reset`", int)
+    safe_command = setting("", "NO_TORQUE, GRAVITY or BRAKING", int)
+    last_command = setting("", "NO_TORQUE or GRAVITY", int)
+
+    # ---- a message, before it is judged ----
+    new_joint = scratch("k", "the joints that it is about", int)
+    new_position = scratch("k", "their positions [rad or m]")
+    new_velocity = scratch("k", "their velocities [rad/s or m/s]; NaN: not told")
+    new_tells = scratch("k", "1: it is told, not found by differences", int)
+    new_pose = scratch("7", "the base: position [m] and quaternion xyzw in the world")
+    new_twist = scratch("6", "the base: linear [m/s] and angular [rad/s] velocity in its axes")
+
+    # ---- the state that is believed ----
+    q = state("nq", "configuration")
+    v = state("nv", "velocity")
+    stamp = state("", "of it [ns]", int)
+    arrival = state("", "when it came, by the steady clock [ns]", int)
+    seen = state("", "when it came, by the clock that states are judged by [ns]", int)
+    origin = state("", "the first stamp since the clock was last set [ns]", int)
+    has_state = state("", "1: there is one", int)
+
+    # ---- parts of the next state: joints ----
+    position = state("k", "the newest of each joint that was believed [rad or m]")
+    velocity = state("k", "likewise [rad/s or m/s]")
+    told_stamp = state("k", "when [ns]; 0: not since the clock was set", int)
+    tells_velocity = state("k", "1: its velocity has been told", int)
+    is_told = state("k", "1: in this round", int)
+    is_rare = state("k", "1: it comes more rarely than others, which do not wait for it", int)
+    missing = state("", "joints that have not been told", int)
+
+    # ---- parts of the next state: base ----
+    pose = state("7", "the newest that was believed")
+    twist = state("6", "likewise")
+    base_stamp = state("", "of it [ns]", int)
+    base_fault = state("", "bits of what was wrong with the newest odometry", int)
+    is_waiting = state("", "1: joint states are there, and odometry of their stamp is awaited", int)
+    unpaired = state("", "joint states whose odometry never came", int)
+    unpaired_in_a_row = state("", "likewise, since one did", int)
+
+    # ---- time ----
+    last_stamp = state("", "the newest that counts [ns]", int)
+    last_arrival = state("", "when it came [ns]", int)
+    heard = state("", "when any message of joint states came [ns]", int)
+    late_in_a_row = state("", "messages that are older than the newest", int)
+    zeros_in_a_row = state("", "messages without a stamp", int)
+    zero_arrival = state("", "when the last of these came [ns]", int)
+    was_set = state("", "1: the clock was set since the last state", int)
+    period = state("", "mean period of the states [s]; 0: not known")
+    interval = state("", "mean time between two messages by the steady clock [s]; 0: not known")
+
+    # ---- the gates ----
+    faults = state("", "bits of what is wrong", int)
+    advice = state("", "bits of what is wrong with targets", int)
+    closed = state("", "bits of the closed gates", int)
+    must_restart = state("", "1: the control was stopped: start the controller anew", int)
+    enabled = state("", "when permission was last given, steady clock [ns]", int)
+    valid = state("", "when no gate had taken the state away, steady clock [ns]", int)
+    overruns_in_a_row = state("", "ticks that were too long", int)
+    last_fault = state("gates", "when the fault of each gate was last seen, steady clock [ns]", int)
+
+    # ---- what is told to others; never reset ----
+    is_stopped = setting("", "1: emergency stop; written by any thread", int)
+    closings = setting("gates", "how often each gate has closed", int)
+    fault_counts = setting("gates", "messages with a fault of each gate", int)
+    overruns = setting("", "ticks that were too long, in all", int)
+    repeated = setting("", "messages with the stamp of the one before", int)
+    late = setting("", "messages that were overtaken", int)
+    foreign = setting("", "messages about other joints", int)

@@ -1,0 +1,102 @@
+"""What must never wait behind anybody's message: the emergency stop, the dead man's switch, the state of safety.
+
+They are served by a node, an executor and a thread of their own. While the node's other thread converts a message, the
+only thing both share is Python's interpreter lock, which is passed on every tenth of a millisecond.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from time import monotonic_ns
+
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from . import qos
+
+__all__ = ["Sentry"]
+
+LOOK = 0.02  # [s] between two looks at the gates
+WAIT = 0.5  # [s] longest wait of the thread
+
+
+class Sentry:
+    """Serves `~/emergency_stop` and `~/enable`, and tells `~/safety`, under the names of another node.
+
+    Attributes:
+        latest: What `~/safety` last said.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        stop: Callable[[], str],
+        enable: Callable[[bool, int], None],
+        look: Callable[[], str],
+    ):
+        """Begin to serve.
+
+        Args:
+            node: Whose names it uses.
+            stop: Stops the robot at once; returns what to answer.
+            enable: Takes what `~/enable` says, and when it came (steady clock [ns]).
+            look: Called every 20 ms; returns the text for `~/safety`.
+        """
+        self._node = Node(
+            f"{node.get_name()}_sentry",
+            namespace=node.get_namespace(),
+            context=node.context,
+            use_global_arguments=False,  # they would give it the other node's name
+            start_parameter_services=False,
+            enable_rosout=False,
+        )
+        self._stop, self._enable, self._look, self.latest = stop, enable, look, ""
+        self._logger = node.get_logger()
+        name = node.resolve_service_name("~/emergency_stop")
+        self._node.create_service(Trigger, name, self._on_stop)
+        name = node.resolve_topic_name("~/enable")
+        self._node.create_subscription(Bool, name, self._on_enable, qos.profile(1))
+        name = node.resolve_topic_name("~/safety")
+        self._safety = self._node.create_publisher(String, name, qos.profile(1, latched=True))
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._node.create_timer(LOOK, self._on_timer, clock=steady)
+        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor.add_node(self._node)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sentry", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._ended.set()
+        self._executor.wake()
+        self._thread.join(10.0 * WAIT)
+        self._executor.shutdown(timeout_sec=WAIT)
+        self._node.destroy_node()
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            try:
+                self._executor.spin_once(timeout_sec=WAIT)
+            except ExternalShutdownException:
+                return
+            except Exception as error:  # the stop must go on being served
+                self._logger.error(f"the sentry failed: {type(error).__name__}: {error}")
+
+    def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.message = self._stop()
+        response.success = True
+        return response
+
+    def _on_enable(self, message: Bool) -> None:
+        self._enable(bool(message.data), monotonic_ns())
+
+    def _on_timer(self) -> None:
+        text = self._look()
+        if text != self.latest:
+            self.latest = text
+            self._safety.publish(String(data=text))

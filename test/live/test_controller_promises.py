@@ -1,0 +1,179 @@
+"""What docs/safety.md promises, on a live graph: broken bytes, forged parts, long messages, stop, black box.
+
+One process serves the module; each test leaves an active controller with open gates.
+"""
+
+import struct
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import PoseStamped
+from helpers import ros
+from helpers.closed_loop import ARM_START
+from oracles.robot_peer import RobotPeer
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import MultiDOFJointTrajectory
+
+from opspace_ctrl import load_robot
+from opspace_ctrl.cli import main
+from opspace_ctrl.nodes import qos
+
+NODE = "/opspace_controller"
+CUT = bytes.fromhex("000000000000000100000000000000ff")
+PARAMETERS = {
+    "robot": "arm7",
+    "tasks": ["hand"],
+    "hand.frame": "tool",
+    "state_timeout": ros.LONG,
+    "gravity_time": 60.0,
+    "ramp": 0.0,
+    "overrun_count": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("black_box")
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    with ros.Graph(tmp_path_factory.mktemp("graph")) as graph:
+        yield graph
+
+
+@pytest.fixture(scope="module")
+def peer(graph, folder):
+    graph.start("controller", parameters={**PARAMETERS, "black_box": str(folder)})
+    assert graph.transition(NODE, "configure")
+    peer = RobotPeer(graph, load_robot("arm7"), NODE)
+    peer.q = ARM_START.copy()
+    assert graph.transition(NODE, "activate")
+    peer.first_answer()
+    return peer
+
+
+@pytest.fixture(scope="module")
+def safety(graph, peer):
+    return graph.listen(String, f"{NODE}/safety", ros.latched())
+
+
+def is_open(text, values):
+    return values["gate"] == "" and values["active"] == "True"
+
+
+def closings(peer, gate):
+    return int(peer.status("gates", lambda *_: True, "the gates").get(f"closings.{gate}", 0))
+
+
+def opens_again(peer, gate, before):
+    """A gate has closed since, and good states open it: the controller is active."""
+    values = peer.status("gates", is_open, "open gates", each=peer.send)
+    assert int(values[f"closings.{gate}"]) > before
+    return values
+
+
+@pytest.mark.parametrize(
+    "data", [CUT, b"", b"\x00\x01", b"\x00\x01\x00\x00" + b"\xff" * 60, b"\x00\x03" + bytes(40)]
+)
+def test_bytes_that_are_no_joint_state_close_a_gate_that_good_states_open(graph, peer, data):
+    before = closings(peer, "size")
+    raw = graph.publisher(JointState, "joint_states", qos.STATES)
+    graph.publish_until(
+        raw,
+        data,
+        lambda: (
+            peer.status("gates", lambda *_: True, "the gates").get("faults.size", "0") > str(before)
+        ),
+        "the message",
+    )
+    opens_again(peer, "size", before)
+    assert graph.state(NODE) == "active"
+    graph.node.destroy_publisher(raw)
+
+
+def test_forged_parts_of_a_state_close_a_gate_that_good_states_open(graph, peer):
+    before = closings(peer, "finite")
+    for _ in range(2):
+        part = peer.message(name=[peer.names[0]], position=[1e100], velocity=[0.0])
+        stamp = peer.stamp + 100_000_000
+        part.header.stamp.sec, part.header.stamp.nanosec = divmod(stamp, 10**9)
+        peer.send_joints(part)
+        peer.send()
+    opens_again(peer, "finite", before)
+    assert graph.state(NODE) == "active"
+
+
+def test_a_stop_is_told_to_other_machines_and_kept_as_a_file(graph, peer, safety, folder, capsys):
+    graph.wait_for(lambda: safety.last.data == "active", "active", each=peer.send)
+    files = set(folder.glob("*.npz"))
+    assert graph.call(Trigger, f"{NODE}/emergency_stop").success
+    graph.wait_for(lambda: safety.last.data == "stop", "the stop", each=peer.send)
+    late = graph.listen(String, f"{NODE}/safety", ros.latched())
+    graph.wait_for(lambda: late.count and late.last.data == "stop", "it is latched")
+    kept = graph.wait_for(
+        lambda: sorted(set(folder.glob("*.npz")) - files), "a black box", each=peer.send
+    )
+    assert graph.call(Trigger, f"{NODE}/reset").success
+    graph.wait_for(lambda: safety.last.data == "active", "active again", each=peer.send)
+    with np.load(kept[-1]) as found:
+        assert found["why"] == "stop" and found["robot"] == "arm7"
+        assert len(found["command"]) == len(found["q"]) == len(found["closed"]) > 0
+        assert found["q"][-1] == pytest.approx(ARM_START) and np.isfinite(found["target"]).all()
+        assert not found["is_ticking"][-1]
+    assert main(["blackbox", str(kept[-1]), "--plot", str(folder / "picture.png")]) == 0
+    assert "stop" in capsys.readouterr().out and (folder / "picture.png").stat().st_size > 1000
+
+
+def test_motion_needs_permission_where_it_is_asked_for(graph, peer, safety):
+    permission = graph.publisher(Bool, f"{NODE}/enable")
+    assert graph.set_parameters(NODE, enable_timeout=ros.LONG) == (True, "")
+    graph.wait_for(lambda: safety.last.data == "enable", "no permission", each=peer.send)
+    for is_given, text in ((True, "active"), (False, "enable"), (True, "active")):
+
+        def tell(is_given=is_given):
+            permission.publish(Bool(data=is_given))
+            peer.send()
+
+        graph.wait_for(lambda text=text: safety.last.data == text, text, each=tell)
+    assert graph.set_parameters(NODE, enable_timeout=0.0) == (True, "")
+
+
+def long_trajectory(points):
+    """A serialised trajectory of this many points, each with one transform."""
+    head = b"\x00\x01\x00\x00" + struct.pack("<iIIx", 0, 0, 1)
+    head += bytes(-(len(head) - 4) % 4) + struct.pack("<II", 0, points)
+    body = bytearray()
+    for _ in range(2):  # where eight bytes begin shifts once
+        body += struct.pack("<I", 1) + bytes(-(len(head) + len(body) - 4 + 4) % 8)
+        body += struct.pack("<7dIIiI", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0, 0, 1, 0)
+    return head + body + bytes(80) * max(0, points - 2)
+
+
+def test_a_trajectory_that_is_too_long_is_refused_unread(graph, peer):
+    trajectory = graph.publisher(MultiDOFJointTrajectory, f"{NODE}/hand/trajectory")
+    data = long_trajectory(1_000_000)
+    trajectory.publish(data)
+    values = peer.status(
+        "gates", lambda text, values: "not read" in values["last_refusal"], "refusal", peer.send
+    )
+    assert str(len(data)) in values["last_refusal"]
+    assert graph.call(Trigger, f"{NODE}/emergency_stop").success
+    assert graph.call(Trigger, f"{NODE}/reset").success
+    peer.status("gates", is_open, "open gates", each=peer.send)
+
+
+def test_a_text_that_is_too_long_is_refused_unread(graph, peer):
+    poses = graph.publisher(PoseStamped, f"{NODE}/hand/target_pose")
+    message = PoseStamped()
+    message.header.frame_id = "x" * 100_000
+    graph.publish_until(
+        poses,
+        message,
+        lambda: (
+            "not read" in peer.status("gates", lambda *_: True, "gates", peer.send)["last_refusal"]
+        ),
+        "a refusal",
+    )
