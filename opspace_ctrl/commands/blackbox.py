@@ -5,30 +5,32 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from . import CommandError
+from . import CommandError, add_force
 from ._figure import ensure_drawable, new_figure, save
 
 if TYPE_CHECKING:
     import numpy as np
+    from matplotlib.figure import Figure
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """FILE, and the picture."""
     parser.add_argument("file", metavar="FILE", help="a black_box-*.npz of the controller")
     parser.add_argument("--plot", metavar="PICTURE", help="draw it there (png, svg, pdf)")
+    add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what happened when, and draw it."""
     if args.plot:
-        ensure_drawable(args.plot)
+        ensure_drawable(args.plot, args.force)
     kept = _read(args.file)
     time = (kept["arrival"] - kept["arrival"][-1]) * 1e-9
     print(f"{kept['robot']}: {len(time)} commands in {-time[0]:.3f} s; closed: {kept['why']}")
     for at, names in _changes(kept, time):
         print(f"  {at:9.4f} s  {names}")
     if args.plot:
-        _draw(kept, time, args.plot)
+        save(_drawn(kept, time), args.plot, args.force)
     return 0
 
 
@@ -61,7 +63,7 @@ def _changes(kept: dict[str, Any], time: np.ndarray) -> list[tuple[float, str]]:
     return [(float(time[i]), _closed(kept, closed[i])) for i in starts]
 
 
-def _draw(kept: dict[str, Any], time: np.ndarray, path: str) -> None:
+def _drawn(kept: dict[str, Any], time: np.ndarray) -> Figure:
     """Commands, positions and velocities over time; what is shaded is not the law's."""
     joints = kept["command"].shape[1]
     figure = new_figure(11, 9)
@@ -79,4 +81,4 @@ def _draw(kept: dict[str, Any], time: np.ndarray, path: str) -> None:
     for axis, names in ((axes[0], kept["joints"]), (axes[1], kept["state_joints"])):
         axis.legend([str(name) for name in names[:12]], fontsize="small", ncols=4)
     axes[-1].set(xlabel="time before the last command [s]")
-    save(figure, path)
+    return figure

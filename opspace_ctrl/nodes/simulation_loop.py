@@ -23,6 +23,9 @@ from .stamping import Stamping
 __all__ = ["SimulationLoop"]
 
 LONGEST_WAIT = 0.1  # [s]
+PAUSED = (
+    0.05  # [s] between two sendings of the state of a world that stands: it is there, and says so
+)
 ANSWER = 10.0  # [s] that another thread waits for the loop
 FOREVER = -1
 
@@ -212,9 +215,11 @@ class SimulationLoop:
 
     def _delay(self) -> float:
         """Seconds until the next step may be due; 0: now."""
-        if self.failure or self._allowed == 0:
-            return LONGEST_WAIT
         now = monotonic()
+        if self.failure:
+            return LONGEST_WAIT
+        if self._allowed == 0:
+            return self._repeat(now, PAUSED)
         if self._to_do and not self.is_paused:
             return 0.0  # the rest of a cycle
         if self._is_lockstep and self.plant.awaits:
@@ -222,16 +227,20 @@ class SimulationLoop:
         return 0.0 if self.is_paused else self.pacer.delay(now)
 
     def _wait_for_command(self, now: float) -> float:
-        left = self._sent_at + self.values["lockstep_timeout"] - now
-        if left > 0.0:
-            return left
-        if self.plant.schedule_time >= 0.0:  # before the first command nothing is late
-            self.plant.timed_out()
-        assert self._newest is not None  # the answer that is awaited is to a state that has left
+        timeout = self.values["lockstep_timeout"]
+        if now - self._sent_at >= timeout and self.plant.schedule_time >= 0.0:
+            self.plant.timed_out()  # before the first command nothing is late
+        return self._repeat(now, timeout)
+
+    def _repeat(self, now: float, interval: float) -> float:
+        """Send the newest state again, as it was, where the last time is this long ago [s]; when the next is due."""
+        left = self._sent_at + interval - now
+        if left > 0.0 or self._newest is None:
+            return left if left > 0.0 else LONGEST_WAIT
         self._topics.publish_clock(self._stamping.last)
         self._topics.publish(self._newest, self._stamping.stamp(self._newest.stamp))
         self._sent_at = now
-        return self.values["lockstep_timeout"]
+        return interval
 
     def _step(self) -> None:
         """One step; the last of a cycle sends the state."""
