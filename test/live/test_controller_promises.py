@@ -60,6 +60,10 @@ def safety(graph, peer):
     return graph.listen(String, f"{NODE}/safety", ros.latched())
 
 
+def said(listener):
+    return listener.last and listener.last.data
+
+
 def is_open(text, values):
     return values["gate"] == "" and values["active"] == "True"
 
@@ -98,17 +102,17 @@ def test_forged_parts_of_a_state_close_a_gate_that_good_states_open(graph, peer)
 
 
 def test_a_stop_is_told_to_other_machines_and_kept_as_a_file(graph, peer, safety, folder, capsys):
-    graph.wait_for(lambda: safety.last.data == "active", "active", each=peer.send)
+    graph.wait_for(lambda: said(safety) == "active", "active", each=peer.send)
     files = set(folder.glob("*.npz"))
     assert graph.call(Trigger, f"{NODE}/emergency_stop").success
-    graph.wait_for(lambda: safety.last.data == "stop", "the stop", each=peer.send)
+    graph.wait_for(lambda: said(safety) == "stop", "the stop", each=peer.send)
     late = graph.listen(String, f"{NODE}/safety", ros.latched())
-    graph.wait_for(lambda: late.count and late.last.data == "stop", "it is latched")
+    graph.wait_for(lambda: said(late) == "stop", "it is latched")
     kept = graph.wait_for(
         lambda: sorted(set(folder.glob("*.npz")) - files), "a black box", each=peer.send
     )
     assert graph.call(Trigger, f"{NODE}/reset").success
-    graph.wait_for(lambda: safety.last.data == "active", "active again", each=peer.send)
+    graph.wait_for(lambda: said(safety) == "active", "active again", each=peer.send)
     with np.load(kept[-1]) as found:
         assert found["why"] == "stop" and found["robot"] == "arm7"
         assert len(found["command"]) == len(found["q"]) == len(found["closed"]) > 0
@@ -121,14 +125,14 @@ def test_a_stop_is_told_to_other_machines_and_kept_as_a_file(graph, peer, safety
 def test_motion_needs_permission_where_it_is_asked_for(graph, peer, safety):
     permission = graph.publisher(Bool, f"{NODE}/enable")
     assert graph.set_parameters(NODE, enable_timeout=ros.LONG) == (True, "")
-    graph.wait_for(lambda: safety.last.data == "enable", "no permission", each=peer.send)
+    graph.wait_for(lambda: said(safety) == "enable", "no permission", each=peer.send)
     for is_given, text in ((True, "active"), (False, "enable"), (True, "active")):
 
         def tell(is_given=is_given):
             permission.publish(Bool(data=is_given))
             peer.send()
 
-        graph.wait_for(lambda text=text: safety.last.data == text, text, each=tell)
+        graph.wait_for(lambda text=text: said(safety) == text, text, each=tell)
     assert graph.set_parameters(NODE, enable_timeout=0.0) == (True, "")
 
 
