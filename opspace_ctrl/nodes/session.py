@@ -180,7 +180,9 @@ class Session:
     def _world_name(self) -> str:
         """The world in messages."""
         gate = self.gate
-        return self._world or (gate.frame_id or "odom" if gate.has_base else self._prefix + self._root)
+        return self._world or (
+            gate.frame_id or "odom" if gate.has_base else self._prefix + self._root
+        )
 
     def _header(self) -> Header | None:
         """Of what is told about the newest tick."""
