@@ -79,7 +79,7 @@ def load_mjcf(
         [find_root(robot)],
         [None],
         lambda joints: reader.armature | armature_by_joint(armature, joints),
-        gravity=checked_gravity(mj.opt.gravity if gravity is None else gravity),
+        gravity=checked_gravity(_gravity(mj) if gravity is None else gravity),
         locked=locked,
         strict=strict,
         source="",
@@ -264,6 +264,14 @@ class _Reader:
             found["lower"], found["upper"] = map(float, mj.jnt_range[j])
         own = _reach(mj.jnt_actfrcrange[j]) if mj.jnt_actfrclimited[j] else np.inf
         return {**found, "effort": min(own, self._efforts.get(j, np.inf))}
+
+
+def _gravity(mj: Any) -> np.ndarray:
+    """The file's gravity, unless a flag of it switches that off."""
+    from mujoco import mjtDisableBit  # its numbers have changed between versions
+
+    is_off = mj.opt.disableflags & int(mjtDisableBit.mjDSBL_GRAVITY)
+    return np.zeros(3) if is_off else np.array(mj.opt.gravity)
 
 
 def _unique(name: str, taken: set[str]) -> str:

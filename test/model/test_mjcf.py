@@ -229,6 +229,10 @@ def test_limits_efforts_armature_damping_and_gravity_are_those_of_the_file():
     np.testing.assert_allclose(model.damping, [0.5, 0, 0, 0, 0])
     np.testing.assert_allclose(model.friction, [0.1, 0, 0, 0, 0])
     np.testing.assert_allclose(model.gravity, [0.3, -0.2, -9.7])
+    off = ARM.replace("<worldbody>", '<option><flag gravity="disable"/></option><worldbody>')
+    assert (
+        not load_mjcf(off).gravity.any() and load_mjcf(off, gravity=(0, 0, -1)).gravity[2] == -1.0
+    )
     other = load_mjcf(ARM, gravity=(0, 0, 0), armature={"turn": 0.7}, locked={"lift": 0.3})
     np.testing.assert_allclose(other.armature, [0.2, 0.7, 0, 0])
     assert not other.gravity.any() and other.joint_names == ("pan", "turn", "tilt", "wrist")
