@@ -83,7 +83,7 @@ def load_urdf(
     )
 
 
-def checked_gravity(gravity: Sequence[float]) -> np.ndarray:
+def checked_gravity(gravity: Sequence[float] | np.ndarray) -> np.ndarray:
     """Gravity (3,) [m/s^2].
 
     Raises:
