@@ -25,6 +25,7 @@ from . import privileges, qos
 from .black_box import BlackBox
 from .cdr import JointStateReader, OdometryReader
 from .commands import Commands
+from .hearing import unheard
 from .statistics import LoopStatistics
 from .waiting import make_waiter
 
@@ -119,19 +120,15 @@ class ControlLoop:
 
     def hear_the_unreliable(self) -> list[str]:
         """Subscribe with best effort where a publisher offers no more and so was never heard; the topics."""
-        unheard = [
+        deaf = [
             inlet
             for inlet, stamp in self._heard()
             if not stamp
-            and self._waiter.is_reliable(inlet)
-            and any(
-                info.qos_profile.reliability == qos.UNRELIABLE_STATES.reliability
-                for info in self._node.get_publishers_info_by_topic(self._waiter.topic(inlet))
-            )
+            and unheard(self._node, self._waiter.topic(inlet), self._waiter.policies(inlet))
         ]
-        for inlet in unheard:
+        for inlet in deaf:
             self.do(partial(self._waiter.resubscribe, inlet, qos.UNRELIABLE_STATES))
-        return [self._waiter.topic(inlet) for inlet in unheard]
+        return [self._waiter.topic(inlet) for inlet in deaf]
 
     def _heard(self) -> list[tuple[int, int]]:
         """Each inlet, and the newest stamp that came."""

@@ -256,6 +256,9 @@ class GazeboBridge(Node):
 
     def _report(self) -> None:
         """Diagnostics, once a second; while the watchdog has bitten, its forces again for a Gazebo that came back."""
+        unheard = self._waiter.advice(self._command_inlet, self._state_inlet, self._odometry_inlet)
+        if unheard:
+            self._complain(unheard)
         level, text, values = self._words(
             time.monotonic(),
             self._settings,

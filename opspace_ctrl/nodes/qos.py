@@ -1,7 +1,8 @@
 """Quality of service, in one place.
 
 Whatever drives a robot is RELIABLE both ways, because a lock-step simulation would stop at the first lost message.
-Each can be overridden by the parameters `qos_overrides.<topic>.<publisher | subscription>.*`.
+Every subscription can be overridden by the parameters `qos_overrides.<topic>.subscription.*`; those of states and
+targets take best effort by themselves where a publisher offers no more.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ __all__ = [
     "STATES",
     "TARGETS",
     "UNRELIABLE_STATES",
+    "UNRELIABLE_TARGETS",
     "profile",
 ]
 
@@ -33,5 +35,6 @@ STATES = profile(1)  # joint_states and odom: only the newest matters
 UNRELIABLE_STATES = profile(1, reliable=False)  # from a publisher that offers no more than that
 COMMANDS = profile(1)
 TARGETS = profile(10)
+UNRELIABLE_TARGETS = profile(10, reliable=False)
 OUTPUTS = profile(1)
 DESCRIPTION = profile(1, latched=True)

@@ -83,5 +83,6 @@ class Description:
                 raise SourceError(
                     f"no robot: nothing came on {self._waiter.topic(self._inlet)} within {PATIENCE:g} s, "
                     "and the parameter `robot` is empty"
+                    + "".join(f"; {text}" for text in [self._waiter.advice(self._inlet)] if text)
                 )
             self._waiter.wait(LOOK)

@@ -150,6 +150,10 @@ class RobotTopics:
 
     # What goes out.
 
+    def unheard(self) -> str:
+        """A sentence on a publisher of commands or wrenches that is not heard, "" if all are."""
+        return self.waiter.advice(self._command_inlet, self._wrench_inlet)
+
     def other_clocks(self) -> int:
         """How many others publish the clock that this simulator owns."""
         if self._clock is None:

@@ -196,7 +196,7 @@ class Session:
         return (self.gate.time, self.gate.stamp) if is_controlled else None
 
     def _each_second(self) -> None:
-        for topic in self.loop.hear_the_unreliable():
+        for topic in [*self.loop.hear_the_unreliable(), *self._targets.hear_the_unreliable()]:
             self._node.get_logger().info(f"{topic} is published with best effort: so it is taken")
         self._outputs.look()
         is_single = self.controller.settings.safety.single_publisher

@@ -71,13 +71,18 @@ class SimulatorStatus:
             (counters["refused"], self._topics.refused_wrenches, loop.pacer.overruns),
         )
         refused, wrenches, overruns = (new - old for new, old in zip(self._seen, seen))
+        unheard = self._topics.unheard()
         cases = (
             (loop.failure, "error", f"stopped: {loop.failure}"),
             (not loop.is_running, "ok", "inactive"),
             (refused, "warn", f"{refused} commands refused: {loop.refusal}"),
             (wrenches, "warn", f"{wrenches} wrenches refused: {self._topics.reason}"),
             (loop.is_paused, "ok", "paused"),
-            (not counters["commands"], "ok", "holding its position until the first command"),
+            (
+                not (counters["commands"] or unheard),
+                "ok",
+                "holding its position until the first command",
+            ),
             (loop.is_waiting, "warn", "lock-step waits for a command"),
             (loop.plant.watchdog.is_tripped, "warn", f"no command: {loop.plant.watchdog.action}"),
             (
@@ -86,6 +91,7 @@ class SimulatorStatus:
                 "the clock has another publisher, so that time jumps: give each simulator a clock of "
                 "its own (remap /clock), or mode free",
             ),
+            (unheard, "warn", unheard),
             (overruns, "warn", "cycles begin late"),
         )
         return next(((level, text) for applies, level, text in cases if applies), ("ok", "running"))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -25,6 +26,7 @@ from ..errors import OpspaceError, TargetError
 from . import qos
 from .cdr import read_trajectory
 from .frames import Frames
+from .hearing import unheard
 from .messages import quaternion_of, twist_of, vector_of, wrench_of
 
 __all__ = ["Targets"]
@@ -121,6 +123,7 @@ class Targets:
             convert: From bytes to what `read` takes; None: as rclpy does it.
         """
         convert = convert or partial(_deserialize, message_type)
+        name = self._node.resolve_topic_name(topic)
 
         def callback(data: bytes) -> None:
             try:
@@ -129,7 +132,7 @@ class Targets:
                     raise TargetError(
                         "targets are taken only while the node is active and no gate is closed"
                     )
-                if self.several and self._node.count_publishers(subscription.topic_name) > 1:
+                if self.several and self._node.count_publishers(name) > 1:
                     raise TargetError(
                         "the topic has several publishers and single_publisher is set"
                     )
@@ -141,12 +144,34 @@ class Targets:
                 with self._lock:
                     take(*arguments, time=now[0])
             except OpspaceError as error:
-                self._refuse(subscription.topic_name, error)
+                self._refuse(name, error)
 
-        subscription = self._node.create_subscription(
-            message_type, topic, callback, qos.TARGETS, raw=True
+        self._subscriptions.append(self._subscribe(message_type, topic, callback))
+
+    def _subscribe(self, message_type, topic: str, callback: Callable) -> Any:
+        return self._node.create_subscription(
+            message_type,
+            topic,
+            callback,
+            qos.TARGETS,
+            raw=True,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
         )
-        self._subscriptions.append(subscription)
+
+    def hear_the_unreliable(self) -> list[str]:
+        """Subscribe with best effort where a publisher offers no more and so is not heard; the topics."""
+        deaf = [
+            number
+            for number, old in enumerate(self._subscriptions)
+            if unheard(self._node, old.topic_name, old.qos_profile)
+        ]
+        for number in deaf:
+            old = self._subscriptions[number]
+            self._subscriptions[number] = self._node.create_subscription(
+                old.msg_type, old.topic_name, old.callback, qos.UNRELIABLE_TARGETS, raw=True
+            )
+            self._node.destroy_subscription(old)
+        return [self._subscriptions[number].topic_name for number in deaf]
 
     def _refuse(self, topic: str, error: OpspaceError) -> None:
         self.refused += 1

@@ -14,8 +14,10 @@ from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
+
+from .hearing import advice
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
@@ -72,9 +74,14 @@ class Waiter:
         """The full name of an inlet's topic."""
         return self._subscriptions[inlet].topic_name
 
-    def is_reliable(self, inlet: int) -> bool:
-        """Does the inlet ask for reliable delivery, so that publishers of less are not heard?"""
-        return self._subscriptions[inlet].qos_profile.reliability == ReliabilityPolicy.RELIABLE
+    def policies(self, inlet: int) -> QoSProfile:
+        """What the inlet asks for; publishers that offer less are not heard."""
+        return self._subscriptions[inlet].qos_profile
+
+    def advice(self, *inlets: int) -> str:
+        """A sentence on the first publisher of these that is not heard, "" if all are."""
+        found = (advice(self._node, self.topic(inlet), self.policies(inlet)) for inlet in inlets)
+        return next(filter(None, found), "")
 
     def resubscribe(self, inlet: int, qos: QoSProfile) -> None:
         """Subscribe to an inlet's topic anew with other policies; only the thread that waits may do it."""

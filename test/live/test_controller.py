@@ -9,10 +9,11 @@ from itertools import cycle
 import numpy as np
 import pinocchio as pin
 import pytest
-from geometry_msgs.msg import PoseStamped, Transform, TwistStamped
+from geometry_msgs.msg import PoseStamped, Transform, TwistStamped, WrenchStamped
 from helpers import ros
 from helpers.support import PinTwin, pin_model
 from oracles.robot_peer import STEP, RobotPeer
+from rclpy.qos import qos_profile_sensor_data
 from std_msgs.msg import Float64, Float64MultiArray, String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
@@ -238,6 +239,27 @@ def test_targets_that_make_no_sense_are_refused_with_a_reason(peer, graph):
         )
         assert "targets refused" in after["message"] or after["message"] == "active"
     peer.answer()
+
+
+@pytest.mark.parametrize(
+    "kind, topic", [(PoseStamped, "target_pose"), (WrenchStamped, "measured_wrench")]
+)
+def test_a_publisher_with_best_effort_is_heard_and_said(peer, process, graph, kind, topic):
+    """As a driver of a force-torque sensor publishes, with the profile for sensors."""
+    publisher = graph.node.create_publisher(
+        kind, f"opspace_controller/hand/{topic}", qos_profile_sensor_data
+    )
+    message = kind()
+    message.header.frame_id = "nowhere"  # refused, which is an answer
+
+    def refusals():
+        publisher.publish(message)
+        peer.answer()
+        return int(peer.status("gates", lambda text, values: True, "the gates")["targets_refused"])
+
+    before = refusals()
+    graph.wait_for(lambda: refusals() > before, "a refusal")
+    assert f"/hand/{topic} is published with best effort" in process.output()
 
 
 def test_a_set_of_parameters_counts_as_a_whole_or_not_at_all(peer, graph):
