@@ -6,10 +6,12 @@ import math
 
 import numpy as np
 
+from opspace_ctrl.algebra.counts import rjk_counted
 from opspace_ctrl.algebra.counts.screws import Link, Screw
 from opspace_ctrl.dynamics import frame_pose
 from opspace_ctrl.model import JointType
 from opspace_ctrl.model.joints import planar_axes
+from opspace_ctrl.osim.need import need_table
 
 
 def skew(p):
@@ -67,3 +69,21 @@ def link_pose(model, q, body, Q):
 def in_link_axes(jacobian, R):
     """Linear first in world axes -> angular first in link axes."""
     return np.vstack([R.T @ jacobian[3:], R.T @ jacobian[:3]])
+
+
+def counted_lambda_inverse(parent, links, M, task_bodies, floating=False):
+    """Lambda^-1 = B^T Omega B (6k, 6k) for the spatial velocities of k bodies, each in its link coordinates.
+
+    Args:
+        parent: lambda (N,).
+        links: transforms phi_i.
+        M: spatial inertias (N, 6, 6).
+        task_bodies: k body indices.
+        floating: the roots move freely (Omega_ii = P_i^-1); otherwise they too are revolute.
+    """
+    d_inv, tau, P = rjk_counted.articulated(parent, links, M)
+    roots = np.zeros_like(P)
+    for i in np.flatnonzero(np.asarray(parent) < 0):
+        roots[i] = np.linalg.inv(P[i]) if floating else rjk_counted.add_d_inv(roots[i], d_inv[i])
+    Omega = rjk_counted.omega(parent, links, need_table(parent, task_bodies), roots, d_inv, tau)
+    return np.block([[Omega[i, j] for j in task_bodies] for i in task_bodies])

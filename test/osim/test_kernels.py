@@ -10,13 +10,12 @@ from functools import cache
 import numpy as np
 import pytest
 from helpers.osim_cases import Dense, end_frames, norm, random_state, random_tasks
-from helpers.rjk_cases import counted_inputs, in_link_axes
+from helpers.rjk_cases import counted_inputs, counted_lambda_inverse, in_link_axes
 from helpers.support import load_quietly, urdf_path
 from oracles.random_trees import random_model, random_motion
 from oracles.reference import assert_close
 
 from opspace_ctrl import OperationalSpace, frame_jacobian, load_robot, mass_matrix
-from opspace_ctrl.algebra.counts import rjk_counted
 from opspace_ctrl.osim import sparse
 
 SHIPPED = ("arm7", "asimo", "free_flyer")
@@ -163,7 +162,7 @@ def test_shipped_rjk_equals_the_counted_recursion_of_figure_14(name, base):
     model = load_robot(name, base=base) if name in SHIPPED else load_quietly(urdf_path(name), base)
     q, _ = random_state(model, 5)
     poses, links, M, tips = counted_inputs(model, q)
-    counted = rjk_counted.lambda_inverse(model.parent, links, M, tips, floating=base == "floating")
+    counted = counted_lambda_inverse(model.parent, links, M, tips, floating=base == "floating")
     ours = OperationalSpace(model, [model.body_names[i] for i in tips], "rjk").update(q).inertia_inv
     X = np.zeros(ours.shape)
     for k, i in enumerate(tips):

@@ -66,10 +66,6 @@ class Sums:
         )
 
 
-def _jx(s: Sums) -> Cost:
-    return Cost(m=int(s.d_i.sum()), a=int((s.d_i - 1).sum()))
-
-
 def _jtx(s: Sums) -> Cost:
     return int(s.d_i.sum()) * MA
 
@@ -84,14 +80,6 @@ def _yyt(s: Sums) -> Cost:
 
 def _jbar_ltdl(s: Sums) -> Cost:
     return s.m * (s.D_1 + int(s.d_i.sum())) * MA
-
-
-def _jbar_ltl(s: Sums) -> Cost:
-    return _jbar_ltdl(s) + Cost(d=s.m * s.n)
-
-
-def _null_space(s: Sums) -> Cost:
-    return Cost(a=s.n) + s.n * _jtx(s)
 
 
 def _y_dense(m: int, n: int) -> Cost:
@@ -124,7 +112,7 @@ TABLE_1 = (
     Operation(
         "J x",
         lambda m, n: Cost(m=m * n, a=m * (n - 1)),
-        _jx,
+        lambda s: Cost(m=int(s.d_i.sum()), a=int((s.d_i - 1).sum())),
         "mn m + m(n-1) a",
         "sum d_i m + (d_i-1) a",
     ),
@@ -138,7 +126,7 @@ TABLE_1 = (
     Operation(
         "L^-1 (Y^T Lambda)",
         lambda m, n: _jbar_ltdl_dense(m, n) + Cost(d=m * n),
-        _jbar_ltl,
+        lambda s: _jbar_ltdl(s) + Cost(d=s.m * s.n),
         "mn((m + (n-1)/2)(m+a) - a + d)",
         "m(D_1 + sum d_i)(m+a) + mn d",
     ),
@@ -152,7 +140,7 @@ TABLE_1 = (
     Operation(
         "1 - Jbar J",
         lambda m, n: Cost(m=m * n * n, a=(m - 1) * n * n + n),
-        _null_space,
+        lambda s: Cost(a=s.n) + s.n * _jtx(s),
         "mn^2 m + ((m-1)n^2 + n) a",
         "n a + n sum d_i (m+a)",
     ),

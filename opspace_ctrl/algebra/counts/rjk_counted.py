@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...model.connectivity import ancestor
-from ...osim.need import need_table
 from .operations import Number
 from .screws import Link, omega_phi, phi_p_phit, phit_omega_phi
 
@@ -21,7 +20,6 @@ __all__ = [
     "add_d_inv",
     "add_symmetric",
     "articulated",
-    "lambda_inverse",
     "omega",
     "taubar",
     "taubar_p",
@@ -149,27 +147,3 @@ def omega(
             Omega[i, j] = np.zeros((6, 6), tau.dtype)
         Omega[j, i] = Omega[i, j].T
     return Omega
-
-
-def lambda_inverse(
-    parent: np.ndarray,
-    links: Sequence[Link],
-    M: np.ndarray,
-    task_bodies: Sequence[int],
-    floating: bool = False,
-) -> np.ndarray:
-    """Lambda^-1 = B^T Omega B (6k, 6k) for the spatial velocities of k bodies, each in its link coordinates.
-
-    Args:
-        parent: lambda (N,).
-        links: transforms phi_i.
-        M: spatial inertias (N, 6, 6).
-        task_bodies: k body indices.
-        floating: the roots move freely (Omega_ii = P_i^-1); otherwise they too are revolute.
-    """
-    d_inv, tau, P = articulated(parent, links, M)
-    roots = np.zeros_like(P)
-    for i in np.flatnonzero(np.asarray(parent) < 0):
-        roots[i] = np.linalg.inv(P[i]) if floating else add_d_inv(roots[i], d_inv[i])
-    Omega = omega(parent, links, need_table(parent, task_bodies), roots, d_inv, tau)
-    return np.block([[Omega[i, j] for j in task_bodies] for i in task_bodies])
