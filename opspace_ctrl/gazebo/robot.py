@@ -24,7 +24,7 @@ from ..model.xml_safety import parse_xml
 from .inertia import MIN_MASS, physical
 from .names import sdf_name, unique_names
 from .shapes import Shapes
-from .xml import add, add_pose, numbers
+from .xml import Content, add, add_pose
 
 __all__ = ["RobotSdf", "robot_sdf"]
 
@@ -157,9 +157,8 @@ class _Builder:
             *lump([part for part in self.spec.links if part.name in frames], frames),
         )
         self._add_shapes(link, -1)
-        joint = add(element, "joint", name=self.joint_names["fixed_to_world"], type="fixed")
-        add(joint, "parent", "world")
-        add(joint, "child", self.link_names[self.root])
+        ends = {"parent": "world", "child": self.link_names[self.root]}
+        add(element, "joint", ends, name=self.joint_names["fixed_to_world"], type="fixed")
 
     def _add_link(self, element: Element, body: int) -> None:
         model = self.model
@@ -197,9 +196,8 @@ class _Builder:
         inertial = add(link, "inertial")
         add_pose(inertial, np.eye(3), com)
         add(inertial, "mass", [real_mass])
-        matrix = add(inertial, "inertia")
-        for i, j in zip(*np.triu_indices(3)):
-            add(matrix, f"i{'xyz'[i]}{'xyz'[j]}", [real[i, j]])
+        upper = zip(*np.triu_indices(3))
+        add(inertial, "inertia", {f"i{'xyz'[i]}{'xyz'[j]}": [real[i, j]] for i, j in upper})
 
     def _add_shapes(self, link: Element, body: int) -> None:
         for name, carrier, R, p in self._frames():
@@ -223,29 +221,30 @@ class _Builder:
         model = self.model
         name, follows = model.body_joint_names[body], bool(model.is_mimic[body])
         kind = "fixed" if follows else TYPES[JointType(model.joint_type[body])]
-        joint = add(element, "joint", name=self.joint_names[name], type=kind)
-        add(joint, "parent", self._parent_link(body))
-        add(joint, "child", self.link_names[model.body_names[body]])
+        ends = {
+            "parent": self._parent_link(body),
+            "child": self.link_names[model.body_names[body]],
+        }
+        joint = add(element, "joint", ends, name=self.joint_names[name], type=kind)
         if follows:
             self.notes.append(
                 f"joint {name} mimics another: it stands still at {self._position(body):g} in Gazebo"
             )
             return
-        axis = add(joint, "axis")
-        add(axis, "xyz", model.axis[body])
         at = int(model.v_index[body])
         row = at - int(model.is_base_coordinate[:at].sum())
-        limit, position = add(axis, "limit"), self._position(body)
-        lower, upper = model.position_limits[row]
-        for tag, value in (
-            ("lower", lower - position),
-            ("upper", upper - position),
-            ("effort", model.effort_limits[row]),
-            ("velocity", model.velocity_limits[row]),
-        ):
-            if np.isfinite(value):
-                add(limit, tag, numbers(value))
-        # the joint's own: the model's coordinate has that of its followers too, which stand still here
-        own, dynamics = self.specs[name], add(axis, "dynamics")
-        add(dynamics, "damping", numbers(own.damping))
-        add(dynamics, "friction", numbers(own.friction))
+        lower, upper = model.position_limits[row] - self._position(body)
+        limits = {
+            "lower": lower,
+            "upper": upper,
+            "effort": model.effort_limits[row],
+            "velocity": model.velocity_limits[row],
+        }
+        own = self.specs[name]
+        content: Content = {
+            "xyz": model.axis[body],
+            "limit": {tag: [value] for tag, value in limits.items() if np.isfinite(value)},
+            # the joint's own: the model's coordinate has that of its followers too, which stand still here
+            "dynamics": {"damping": [own.damping], "friction": [own.friction]},
+        }
+        add(joint, "axis", content)

@@ -14,6 +14,15 @@ from .xml import add, add_pose
 
 __all__ = ["Shapes"]
 
+# The shapes that SDF calls as URDF does: their sizes, and what URDF takes where one is missing.
+_ROUND = {"radius": "1", "length": "1"}
+SIZES = {
+    "box": {"size": "1 1 1"},
+    "sphere": {"radius": "1"},
+    "cylinder": _ROUND,
+    "capsule": _ROUND,
+}
+
 
 class Shapes:
     """The shapes of a URDF document.
@@ -67,22 +76,19 @@ class Shapes:
         shape = next(iter(geometry), None) if geometry is not None else None
         if shape is None:
             return None
-        if shape.tag == "box":
-            add(add(out, "box"), "size", _numbers(shape.get("size", "1 1 1"), 3))
-        elif shape.tag == "sphere":
-            add(add(out, "sphere"), "radius", _numbers(shape.get("radius", "1"), 1))
-        elif shape.tag in ("cylinder", "capsule"):
-            round_shape = add(out, shape.tag)
-            for key in ("radius", "length"):
-                add(round_shape, key, _numbers(shape.get(key, "1"), 1))
+        if shape.tag in SIZES:
+            sizes = {
+                key: _numbers(shape.get(key, default), len(default.split()))
+                for key, default in SIZES[shape.tag].items()
+            }
+            add(out, shape.tag, sizes)
         elif shape.tag == "mesh":
             name = shape.get("filename", "").strip()
             path = find_mesh(name, self._folder)
             if path is None:
                 self.missing += [name] if name not in self.missing else []
                 return None
-            mesh = add(out, "mesh")
-            add(mesh, "uri", path.as_uri())
+            mesh = add(out, "mesh", {"uri": path.as_uri()})
             if shape.get("scale"):
                 add(mesh, "scale", _numbers(shape.get("scale", ""), 3))
         else:
@@ -95,9 +101,7 @@ class Shapes:
         own = _colour(material)
         colour = own if own is not None else self._colours.get(material.get("name"))
         if colour is not None:
-            element = add(visual, "material")
-            for key in ("ambient", "diffuse"):
-                add(element, key, colour)
+            add(visual, "material", {"ambient": colour, "diffuse": colour})
 
 
 def _origin(shape: Element) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
@@ -18,20 +18,21 @@ def numbers(values: float | Sequence[float] | np.ndarray) -> str:
     return " ".join(repr(float(value) + 0.0) for value in np.ravel(values))  # + 0.0: no "-0.0"
 
 
-def add(
-    parent: Element,
-    tag: str,
-    text: str | bool | float | Sequence[float] | np.ndarray | None = None,
-    **attributes: str,
-) -> Element:
-    """A new child element; its text is a name, a bool, or numbers."""
+Content = str | bool | float | Sequence[float] | np.ndarray | Mapping[str, "Content"] | None
+
+
+def add(parent: Element, tag: str, content: Content = None, **attributes: str) -> Element:
+    """A new child element; its content is a name, a bool, numbers, or {tag: content} of children of its own."""
     element = SubElement(parent, tag, attributes)
-    if isinstance(text, bool):
-        element.text = str(text).lower()
-    elif isinstance(text, (str, int)):
-        element.text = str(text)
-    elif text is not None:
-        element.text = numbers(text)
+    if isinstance(content, Mapping):
+        for child, inside in content.items():
+            add(element, child, inside)
+    elif isinstance(content, bool):
+        element.text = str(content).lower()
+    elif isinstance(content, (str, int)):
+        element.text = str(content)
+    elif content is not None:
+        element.text = numbers(content)
     return element
 
 
