@@ -89,7 +89,7 @@ RATIOS = (
     Ratio("tick", "sparse_ltdl", "Pinocchio smart", dict.fromkeys(TIMED, 10.0)),
     Ratio("tick", "sparse_ltdl", "Pinocchio best", dict.fromkeys(TIMED, 5.5)),
     Ratio("tick", "sparse_ltdl", "MuJoCo", dict.fromkeys(TIMED, 5.0)),
-    Ratio("explicit", "", "Pinocchio", dict.fromkeys(TIMED, 4.5)),
+    Ratio("explicit", "", "Pinocchio", dict.fromkeys(TIMED, 6.0)),
     Ratio("inertia_inv", "", "Pinocchio", dict.fromkeys(TIMED, 3.0)),
     Ratio("forward", "", "Pinocchio", dict.fromkeys(HUMANOIDS, 2.5)),
     Ratio("forward", "aba", "Pinocchio", dict.fromkeys(HUMANOIDS, 1.3)),
