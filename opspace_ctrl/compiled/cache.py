@@ -8,6 +8,7 @@ once it can be relied on.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import hashlib
@@ -18,6 +19,7 @@ import re
 import shutil
 import stat
 import sys
+import tempfile
 import time
 import zlib
 from functools import cache
@@ -68,16 +70,38 @@ def _digest(layer: str) -> str:
 
 @cache
 def base_folder() -> Path | None:
-    """The folder of all our folders; None, and a line that says why, if there can be none."""
-    given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    """The folder of all our folders; None, and a line that says why, if there can be none.
+
+    Where the given one can only be read, an image's or an administrator's, it is a folder for this process alone: Numba
+    looks for kernels where it could write them. `_take_prepared` fills it.
+    """
     try:
-        return _private(Path(given).expanduser() / "opspace_ctrl")
+        return _private(_given_folder())
     except (OSError, RuntimeError) as error:
-        say(f"compiled kernels are not kept, every start compiles them: {error}")
-        return None
+        reason = error
+    with contextlib.suppress(OSError, RuntimeError):
+        _trusted(_given_folder(), (0, os.geteuid()))
+        own = Path(tempfile.mkdtemp(prefix="opspace_ctrl_"))
+        atexit.register(shutil.rmtree, own, ignore_errors=True)
+        return _private(own / "opspace_ctrl")
+    say(f"compiled kernels are not kept, every start compiles them: {reason}")
+    return None
+
+
+def _given_folder() -> Path:
+    given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(given).expanduser().resolve() / "opspace_ctrl"
 
 
 def _private(path: Path) -> Path:
+    """The folder, made if it is not there; PermissionError if it is not ours alone to write."""
+    found = _trusted(path, (os.geteuid(),))
+    if not os.access(found, os.W_OK):
+        raise PermissionError(f"{found} cannot be written")
+    return found
+
+
+def _trusted(path: Path, owners: tuple[int, ...]) -> Path:
     """The folder, made if it is not there; PermissionError if others may write to it, or put another in its place."""
     path = path.parent.resolve() / path.name
     for above in reversed(path.parents):
@@ -90,12 +114,10 @@ def _private(path: Path) -> Path:
     about = path.lstat()
     if stat.S_ISLNK(about.st_mode):
         raise PermissionError(f"{path} is a link")
-    if about.st_uid != os.geteuid() or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if about.st_uid not in owners or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise PermissionError(
             f"{path} belongs to or can be written by somebody else (valid: yours, mode 700)"
         )
-    if not os.access(path, os.W_OK):
-        raise PermissionError(f"{path} cannot be written")
     return path
 
 
@@ -111,8 +133,23 @@ def folder(layer: str) -> Path | None:
     except OSError as error:
         say(f"compiled kernels are not kept, every start compiles them: {error}")
         return None
+    if base != _given_folder():
+        _take_prepared(found)
     _forget_old(base)
     return found
+
+
+def _take_prepared(own: Path) -> None:
+    """Copy the kernels of a layer from the given folder, which can only be read, into one of this process."""
+    try:
+        prepared = _trusted(_given_folder() / own.name, (0, os.geteuid()))
+        for file in prepared.glob("*/**/*"):
+            if file.is_file():
+                target = own / file.relative_to(prepared)
+                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                shutil.copyfile(file, target)
+    except OSError as error:
+        say(f"kernels are compiled for this start only, {_given_folder()} has not all: {error}")
 
 
 def _forget_old(base: Path) -> None:

@@ -32,7 +32,7 @@ from numba.core import cgutils
 from numba.core.typing.templates import signature
 from numba.extending import intrinsic, overload
 
-from .cache import PACKAGE, KernelFolder, kernel_folder, say
+from .cache import PACKAGE, KernelFolder, base_folder, kernel_folder, say
 from .kernel import OPTIONS, Kernel
 from .lanes import compiled_form
 from .workspace import Workspace, place_of
@@ -289,7 +289,7 @@ def _compile_together(missing: list[_Compilable]) -> None:
     finally:
         for each in helpers:
             each.kill()  # whatever it is about: what it has not finished is compiled by now, or is not wanted
-            each.wait()
+            each.communicate()
 
 
 def _start_helpers(missing: list[_Compilable]) -> list[subprocess.Popen]:
@@ -299,7 +299,8 @@ def _start_helpers(missing: list[_Compilable]) -> list[subprocess.Popen]:
     # a program that embeds Python may name itself, or nothing
     is_python = os.path.basename(sys.executable or "").startswith("python")
     started: list[subprocess.Popen] = []
-    if missing[0].folder is None or not is_python or hasattr(sys, "frozen"):
+    base = base_folder()
+    if base is None or missing[0].folder is None or not is_python or hasattr(sys, "frozen"):
         return started
     # Not a pool of `multiprocessing`: that would run an unguarded script of the user's again in every worker. Not
     # `python -m`: that would look for the package in the current folder first.
@@ -309,7 +310,8 @@ def _start_helpers(missing: list[_Compilable]) -> list[subprocess.Popen]:
             started.append(
                 subprocess.Popen(
                     [*command, *ours],
-                    stdin=subprocess.DEVNULL,
+                    env={**os.environ, "NUMBA_CACHE_DIR": str(base.parent)},
+                    stdin=subprocess.PIPE,  # which nobody writes: it ends when this process does
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                 )
@@ -318,7 +320,11 @@ def _start_helpers(missing: list[_Compilable]) -> list[subprocess.Popen]:
 
 
 _HELPER = """
-import ast, sys
+import ast, os, sys, threading
+def end_with_parent():
+    sys.stdin.buffer.read()
+    os._exit(1)
+threading.Thread(target=end_with_parent, daemon=True).start()
 sys.path[:] = ast.literal_eval(sys.argv[1])
 from opspace_ctrl.compiled.jit import compile_missing, named
 compile_missing([named(each) for each in sys.argv[2:]], wait=False)

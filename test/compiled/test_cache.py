@@ -343,6 +343,34 @@ def test_a_lock_that_is_a_link_is_not_followed_and_nothing_is_emptied(tmp_path):
     assert (tmp_path / "twice.lock").read_text() == "mine too"
 
 
+# Root writes everywhere unless it gives that up, and then starts again.
+CANNOT_OVERRIDE = """
+import ctypes, os, sys
+if os.geteuid() == 0 and "again" not in sys.argv:
+    ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:], "again"])
+"""
+
+
+def test_a_folder_that_can_only_be_read_is_read(raced, tmp_path):
+    prepared = tmp_path / "opspace_ctrl"
+    subprocess.run(["cp", "-r", raced[0] / "opspace_ctrl", prepared], check=True)
+    before = sorted(prepared.rglob("*"))
+    alone = {"env": {"TMPDIR": str(tmp_path / "temporary")}}
+    (tmp_path / "temporary").mkdir()
+    try:
+        subprocess.run(["chmod", "-R", "a-w", prepared], check=True)
+        code = CANNOT_OVERRIDE + ONE_CORE + USES
+        assert compiled(tmp_path, code, **alone) == ([0, 0, 0], "")
+        code = code.replace("entries.add_external", "entries.at_configuration")
+        (first, second, other), err = compiled(tmp_path, code, **alone)
+        assert (first, second, other) == (0, 0, 1) and COMPILING in err
+    finally:
+        subprocess.run(["chmod", "-R", "u+w", prepared], check=True)
+    assert sorted(prepared.rglob("*")) == before
+    assert not list((tmp_path / "temporary").iterdir())
+
+
 # ---- other processes ----
 
 
@@ -467,6 +495,28 @@ def meanwhile(started):
         assert not is_running(helper)
     finally:
         process.kill()
+
+
+def test_a_helper_ends_when_the_process_that_started_it_is_killed(tmp_path):
+    waits = """
+def meanwhile(started):
+    started[0].send_signal(signal.SIGSTOP)  # it must not have ended by itself
+    print(started[0].pid, flush=True)
+    time.sleep(600)
+"""
+    process = start(tmp_path, "import signal\n" + HELPED + waits + USES)
+    helper = int(process.stdout.readline())
+    process.kill()
+    process.communicate(timeout=PATIENCE)
+    assert is_running(helper)
+    os.kill(helper, signal.SIGCONT)
+    deadline = time.monotonic() + PATIENCE
+    while is_running(helper) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_running(helper)
+    assert not list(
+        tmp_path.rglob("*.frame_motion/complete")
+    )  # had it gone on, this would be there
 
 
 def test_an_unguarded_script_is_not_run_twice(tmp_path):
