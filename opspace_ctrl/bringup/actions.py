@@ -42,6 +42,7 @@ from .request import Request
 
 __all__ = ["after", "bring_up", "described", "end_all", "look_up", "requested", "typed"]
 
+NEW = "unconfigured"  # the state of a node that has just been started
 ASKING = 0.25  # [s] between two questions to a node that has not answered yet
 
 
@@ -140,6 +141,7 @@ def bring_up(node: LifecycleNode, activate: bool = True) -> list[Action]:
     def outcome(context: LaunchContext, name: str, goal: str, then: list[Action]) -> list[Action]:
         if context.is_shutdown:
             return []
+        _refuse_a_second(context, node.node_name)
         if context.locals.event.goal_state != goal:
             raise BringupError(f"{node.node_name} could not be {name}")
         return then
@@ -178,16 +180,16 @@ def _configure(context: LaunchContext, node: LifecycleNode) -> list[Action]:
     A node that answers knows whoever asked, and those who have listened to its transitions since before that. Before it
     does, its transitions may go unheard, and one that fails at once makes no others.
     """
-    ros = get_ros_node(context)
-    client = ros.create_client(GetState, f"{node.node_name}/get_state")
+    client = get_ros_node(context).create_client(GetState, f"{node.node_name}/get_state")
     answers: list[Future] = []
 
     def ask(context: LaunchContext) -> list[Action]:
         if context.is_shutdown:
             return []
-        if any(answer.done() for answer in answers):
-            _refuse_a_second(ros, node.node_name)
-            return [_change(node, Transition.TRANSITION_CONFIGURE)]
+        for answer in answers:
+            if answer.done():
+                _refuse_a_second(context, node.node_name, answer.result().current_state.label)
+                return [_change(node, Transition.TRANSITION_CONFIGURE)]
         if client.service_is_ready():
             answers.append(client.call_async(GetState.Request()))
         return [TimerAction(period=ASKING, actions=[OpaqueFunction(function=ask)])]
@@ -195,15 +197,18 @@ def _configure(context: LaunchContext, node: LifecycleNode) -> list[Action]:
     return ask(context)
 
 
-def _refuse_a_second(ros, name: str) -> None:
-    """Two nodes of one name would both be configured, or one by the word of the other."""
-    names = [
-        f"{namespace.rstrip('/')}/{node}" for node, namespace in ros.get_node_names_and_namespaces()
-    ]
-    if names.count(name) > 1:
+def _refuse_a_second(context: LaunchContext, name: str, state: str = NEW) -> None:
+    """Refuse a node of the same name: both would be configured, or one by the word of the other.
+
+    One that was there before may answer first; then it is the state that tells.
+    """
+    nodes = get_ros_node(context).get_node_names_and_namespaces()
+    names = [f"{namespace.rstrip('/')}/{node}" for node, namespace in nodes]
+    if names.count(name) > 1 or state != NEW:
         raise BringupError(
             f"another node {name} is already there: end it (one that was killed disappears after "
             "some seconds), or give this launch a namespace:=NAME of its own"
+            + ("" if state == NEW else f"; it is {state} (or its parameter autostart is set)")
         )
 
 

@@ -173,7 +173,7 @@ class Request:
         shipped = default_params_file(self._named_robot)
         if shipped is None:
             raise BringupError(
-                f"robot:={self._named_robot} is not a shipped robot, so params_file:=FILE.yaml must say "
+                f"robot:={self.robot} is not a shipped robot, so params_file:=FILE.yaml must say "
                 "what its tasks are"
             )
         return shipped.resolve()

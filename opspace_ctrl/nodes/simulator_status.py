@@ -77,14 +77,6 @@ class SimulatorStatus:
             (not loop.is_running, "ok", "inactive"),
             (refused, "warn", f"{refused} commands refused: {loop.refusal}"),
             (wrenches, "warn", f"{wrenches} wrenches refused: {self._topics.reason}"),
-            (loop.is_paused, "ok", "paused"),
-            (
-                not (counters["commands"] or unheard),
-                "ok",
-                "holding its position until the first command",
-            ),
-            (loop.is_waiting, "warn", "lock-step waits for a command"),
-            (loop.plant.watchdog.is_tripped, "warn", f"no command: {loop.plant.watchdog.action}"),
             (
                 self._topics.other_clocks(),
                 "warn",
@@ -92,6 +84,10 @@ class SimulatorStatus:
                 "its own (remap /clock), or mode free",
             ),
             (unheard, "warn", unheard),
+            (loop.is_paused, "ok", "paused"),
+            (not counters["commands"], "ok", "holding its position until the first command"),
+            (loop.is_waiting, "warn", "lock-step waits for a command"),
+            (loop.plant.watchdog.is_tripped, "warn", f"no command: {loop.plant.watchdog.action}"),
             (overruns, "warn", "cycles begin late"),
         )
         return next(((level, text) for applies, level, text in cases if applies), ("ok", "running"))

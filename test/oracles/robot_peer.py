@@ -139,7 +139,7 @@ class RobotPeer:
 
     def _note(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            if status.name.startswith(f"{self.node.rpartition('/')[2]}: "):
+            if status.name.startswith(f"{self.node.strip('/')}: "):
                 self._statuses[status.name.partition(": ")[2]] = (
                     status.level,
                     status.message,
