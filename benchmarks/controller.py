@@ -33,7 +33,7 @@ def case(robot: str) -> tuple[Controller, list[tuple[np.ndarray, np.ndarray]]]:
     settings = controller_settings(
         {**node_parameters(path, "opspace_controller"), "method": "sparse_ltdl"}
     )
-    controller, rng = Controller(model, settings), np.random.default_rng(0)
+    controller, rng = Controller.from_settings(model, settings), np.random.default_rng(0)
     start = start_of(path, model, settings, Findings())
     states = [
         (

@@ -23,7 +23,7 @@ from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.parameter_file import node_parameters
 from opspace_ctrl.sim.settings import simulator_settings
-from opspace_ctrl.sim.simulator import Simulator, make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 BLOCK = 200  # steps in one measurement
 SECONDS = 5.0  # of closed loop
@@ -34,7 +34,7 @@ TIP = 0.005  # [m] radius of the spheres that MuJoCo touches the ground with
 def simulator(robot: str, **changes) -> Simulator:
     """The shipped robot as its configuration starts it."""
     values = node_parameters(shipped_path("config", f"{robot}.yaml"), "opspace_simulator")
-    return make_simulator(load_robot(robot), simulator_settings({**values, **changes}))
+    return Simulator.from_settings(load_robot(robot), simulator_settings({**values, **changes}))
 
 
 def mujoco_of(model: Model, contacts: tuple[str, ...]) -> mujoco.MjModel:
@@ -121,7 +121,7 @@ def closed_loop(robot: str) -> tuple[float, float]:
     """Times real time that the shipped controller and simulator reach in one process: best second, all seconds."""
     sim = simulator(robot)
     values = node_parameters(shipped_path("config", f"{robot}.yaml"), "opspace_controller")
-    controller = Controller(sim.model, controller_settings(values))
+    controller = Controller.from_settings(sim.model, controller_settings(values))
     controller.activate(sim.q, sim.v, 0.0)
     steps, taken = round(1.0 / sim.settings.step), []
     with pinned(), quiet():

@@ -15,7 +15,7 @@ from opspace_ctrl.compiled.workspace import Workspace
 from opspace_ctrl.control.fields import Law, Program
 from opspace_ctrl.control.safety.door import Door
 from opspace_ctrl.control.safety.fields import Gates
-from opspace_ctrl.control.tables import controller_table
+from opspace_ctrl.control.settings import controller_table
 from opspace_ctrl.dynamics.fields import Dual, Tree
 from opspace_ctrl.dynamics.forward import forward_method, forward_methods
 from opspace_ctrl.dynamics.forward_method import ForwardMethod
@@ -46,7 +46,7 @@ def table(parameters: Iterable[Parameter]) -> str:
     ]
     rows += [
         f"| `{p.name}` | {p.kind} | {_value(p.default)} | {_valid(p)} | {'no' if p.read_only else 'yes'} | "
-        f"{p.description.replace('|', ', ')} |"
+        f"{p.text.replace('|', ', ')} |"
         for p in parameters
     ]
     return "\n".join(rows)

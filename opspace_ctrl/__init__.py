@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING
 from .errors import OpspaceError
 
 if TYPE_CHECKING:
-    from opspace_ctrl.dynamics import (
+    from .control.contacts import Contact
+    from .control.controller import Controller
+    from .control.posture import Posture
+    from .control.tasks import CenterOfMassTask, OrientationTask, PoseTask, PositionTask
+    from .dynamics import (
         bias_forces,
         forward_dynamics,
         frame_jacobian,
@@ -14,14 +18,23 @@ if TYPE_CHECKING:
         inverse_dynamics,
         mass_matrix,
     )
-    from opspace_ctrl.model import Model, load_mjcf, load_robot, load_urdf
-    from opspace_ctrl.osim import CenterOfMass, OperationalSpace, Task
+    from .model import Model, load_mjcf, load_robot, load_urdf
+    from .osim import CenterOfMass, OperationalSpace, Task
+    from .sim.simulator import Simulator
 
 __all__ = [
     "CenterOfMass",
+    "CenterOfMassTask",
+    "Contact",
+    "Controller",
     "Model",
     "OperationalSpace",
     "OpspaceError",
+    "OrientationTask",
+    "PoseTask",
+    "PositionTask",
+    "Posture",
+    "Simulator",
     "Task",
     "bias_forces",
     "forward_dynamics",
@@ -36,7 +49,7 @@ __all__ = [
 
 # NumPy and Numba take half a second to import: whoever only loads a model does not wait for Numba, and the commands
 # have their signal handlers before either.
-_LAYERS: dict[str, set[str]] = {
+_HOMES: dict[str, set[str]] = {
     "model": {"Model", "load_mjcf", "load_robot", "load_urdf"},
     "dynamics": {
         "bias_forces",
@@ -47,18 +60,23 @@ _LAYERS: dict[str, set[str]] = {
         "mass_matrix",
     },
     "osim": {"CenterOfMass", "OperationalSpace", "Task"},
-    "algebra": set(),
+    "control.contacts": {"Contact"},
+    "control.controller": {"Controller"},
+    "control.posture": {"Posture"},
+    "control.tasks": {"CenterOfMassTask", "OrientationTask", "PoseTask", "PositionTask"},
+    "sim.simulator": {"Simulator"},
 }
+_LAYERS = ("model", "dynamics", "osim", "control", "sim", "algebra")
 
 
-def __getattr__(name: str):
-    """The layers, imported when first asked for."""
-    for layer, names in _LAYERS.items():
+def __getattr__(name: str) -> object:
+    """The public names and the layers, imported when first asked for."""
+    for home, names in _HOMES.items():
         if name in names:
-            value = globals()[name] = getattr(import_module(f"{__name__}.{layer}"), name)
+            value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
             return value
-        if name == layer:
-            return import_module(f"{__name__}.{layer}")
+    if name in _LAYERS:
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from importlib import resources
 from pathlib import Path
 
-__all__ = ["read_shipped", "shipped_path"]
+__all__ = ["read_shipped", "shipped_or_own", "shipped_path"]
 
 
 def shipped_path(folder: str, name: str) -> Path:
@@ -18,6 +19,12 @@ def shipped_path(folder: str, name: str) -> Path:
         return Path(str(resources.files(f"opspace_ctrl.{folder}") / name))
     except ModuleNotFoundError:
         return Path(__file__).parents[1] / folder / name
+
+
+def shipped_or_own(folder: str, name: str | os.PathLike[str]) -> Path:
+    """The path that is given; where there is no such file, the shipped one of that name, if there is one."""
+    own, shipped = Path(name), shipped_path(folder, Path(name).name)
+    return shipped if not own.exists() and str(own) == own.name and shipped.is_file() else own
 
 
 def read_shipped(folder: str, name: str) -> bytes:

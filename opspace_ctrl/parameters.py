@@ -36,6 +36,9 @@ class Parameter:
         kind: One of KINDS; found from the default, and needed only where that is an empty list.
         names_others: Each string of it is the first part of parameters of its own, as `tool` of "tool.frame".
         longest: Characters of a string (of every element of an array) at most.
+        unit: Of a number, such as "1/s"; it is shown behind the description.
+        law: A number of the compiled law, see `declaration`.
+        by_name: In Python a mapping by name is valid, too.
     """
 
     name: str
@@ -48,6 +51,9 @@ class Parameter:
     kind: str = ""
     names_others: bool = False
     longest: int = MOST_ENTRIES
+    unit: str = ""
+    law: bool = False
+    by_name: bool = False
 
     def __post_init__(self):
         kind = self.kind or _kind_of(self.default)
@@ -58,6 +64,11 @@ class Parameter:
             )
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "default", checked_value(self, self.default))
+
+    @property
+    def text(self) -> str:
+        """Description and unit."""
+        return f"{self.description[:-1]} [{self.unit}]." if self.unit else self.description
 
     @property
     def is_array(self) -> bool:

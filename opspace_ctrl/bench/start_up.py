@@ -23,12 +23,9 @@ for name in opspace_ctrl.__all__:  # they are imported when they are used
     getattr(opspace_ctrl, name)
 imported = time.perf_counter()
 import numpy as np
-from opspace_ctrl.control.controller import Controller
-from opspace_ctrl.control.settings import controller_settings
 model = opspace_ctrl.load_robot("asimo")
 frames = ["left_hand", "right_hand", "left_foot", "right_foot"]
-tasks = {"tasks": frames, **{f"{frame}.frame": frame for frame in frames}}
-controller = Controller(model, controller_settings({**tasks, "method": "auto"}))
+controller = opspace_ctrl.Controller(model, [opspace_ctrl.PoseTask(frame) for frame in frames])
 q, zero = model.random_configuration(np.random.default_rng(0)), np.zeros(model.nv)
 controller.activate(q, zero, 0.0)
 controller.tick(q, zero, 0.0)

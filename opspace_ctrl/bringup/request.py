@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..data import shipped_path
-from ..errors import BringupError, ConfigurationError, quoted
+from ..errors import BringupError, OpspaceError, quoted
 from ..model import Model, load_robot, load_urdf
 from ..model.source import ROBOTS, read_source, robot_text
 from ..parameter_file import node_parameters, section_for
-from ..sim.settings import locked_joints
+from ..robot_settings import locked_joints
 from .installed import is_installed
 
 __all__ = ["CONTROLLER", "SIMULATOR", "Request", "default_params_file"]
@@ -140,7 +140,7 @@ class Request:
         """The robot with the joints locked that a node's parameters lock."""
         try:
             locked = locked_joints(self.parameters(node))
-        except ConfigurationError as error:
+        except OpspaceError as error:
             raise BringupError(f"{self.params_file}: {node}: {error}") from None
         return self._loaded(locked) if locked else self.model
 

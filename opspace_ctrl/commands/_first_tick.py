@@ -26,7 +26,7 @@ STIFF = 1e6  # condition number above which a task is nearly singular
 
 def look(path: Path, model: Model, settings: ControllerSettings, findings: Findings) -> None:
     """Build, tick once, and judge what comes out."""
-    controller = Controller(model, settings)
+    controller = Controller.from_settings(model, settings)
     findings.good(
         "controller",
         f"{len(settings.tasks)} tasks, {len(settings.contacts)} contacts; method "
@@ -54,15 +54,15 @@ def start_of(
     values = checked(
         SIMULATOR_TABLE, {name: value for name, value in given.items() if name != "use_sim_time"}
     )
-    locked = settings.locked
+    locked = settings.robot.locked
     if len(values["initial_positions"]) == len(model.position_limits) + len(locked):
         values["initial_positions"] = values["initial_positions"][: len(model.position_limits)]
     if (
         not values["initial_positions"]
-        and settings.posture.positions
+        and np.size(settings.posture.positions)
         and not settings.posture.joints
     ):
-        values["initial_positions"] = list(settings.posture.positions)
+        values["initial_positions"] = np.ravel(settings.posture.positions).tolist()
     q = start_configuration(model, simulator_settings(values))
     if values["initial_positions"]:
         findings.good(

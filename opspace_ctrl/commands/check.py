@@ -115,7 +115,7 @@ def look(args: argparse.Namespace, path: Path, findings: Findings) -> None:
         f"method {settings.method}",
     )
     findings.subject = "robot"
-    args.base = args.base or settings.values["base"] or None
+    args.base = args.base or settings.robot.base or None
     model = _loaded(args, settings, findings)
     _compare_robot(args, settings, model, findings)
     _compare_joints(args, settings, model, findings)
@@ -133,7 +133,7 @@ def _loaded(args: argparse.Namespace, settings: ControllerSettings, findings: Fi
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            return _robot.load(args, locked=settings.locked)
+            return _robot.load(args, locked=settings.robot.locked)
         finally:
             for warning in caught:
                 subject = "inertias" if issubclass(warning.category, InertiaWarning) else "robot"
@@ -146,7 +146,7 @@ def _compare_robot(
     """The robot that the controller's node would load is the one that is checked."""
     from opspace_ctrl.model.source import ROBOTS
 
-    named = settings.values["robot"]
+    named = settings.robot.robot
     base = "floating" if model.is_base_coordinate.any() else "fixed"
     findings.good(
         "robot",
@@ -245,10 +245,10 @@ def _look_at_limits(model: Model, findings: Findings) -> None:
 def _look_at_rows(settings: ControllerSettings, model: Model, findings: Findings) -> None:
     """A pose on fewer than six joints is singular everywhere; the first tick cannot tell that from a bad start."""
     for task in settings.tasks:
-        if task.spec.rows == "pose" and model.nv < POSE_ROWS:
+        if task.rows == "pose" and model.nv < POSE_ROWS:
             findings.warn(
                 "tasks",
-                f"{task.spec.name}: a pose has {POSE_ROWS} rows, the robot {model.nv} coordinates: "
+                f"{task.name}: a pose has {POSE_ROWS} rows, the robot {model.nv} coordinates: "
                 "it cannot reach every one; `rows: position` or `rows: orientation` asks for less",
             )
 
@@ -256,16 +256,16 @@ def _look_at_rows(settings: ControllerSettings, model: Model, findings: Findings
 def _look_at_gains(settings: ControllerSettings, rate: float, findings: Findings) -> None:
     """Damping ratios, and whether the rate is high enough for the gains (a delay of one period is a phase lag)."""
     for task in settings.tasks:
-        if task.spec.law != "inertia":
+        if task.law != "inertia":
             findings.good(
                 "gains",
-                f"{task.spec.name}: impedance, whose damping depends on the inertia it meets",
+                f"{task.name}: impedance, whose damping depends on the inertia it meets",
             )
             continue
-        ratios = [d / (2.0 * k**0.5) for k, d in zip(task.stiffness, task.damping) if k > 0.0]
-        fastest = max(task.damping)
+        ratios = [d / (2.0 * k**0.5) for k, d in zip(task.kp, task.kd) if k > 0.0]
+        fastest = max(task.kd)
         text = (
-            f"{task.spec.name}: {max(task.stiffness) ** 0.5 / 6.2832:.2g} Hz, damping ratio "
+            f"{task.name}: {max(task.kp) ** 0.5 / 6.2832:.2g} Hz, damping ratio "
             f"{min(ratios, default=0.0):.2g} to {max(ratios, default=0.0):.2g}"
         )
         if fastest > 0.3 * rate:

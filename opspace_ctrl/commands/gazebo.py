@@ -69,7 +69,8 @@ def run(args: argparse.Namespace) -> int:
     from opspace_ctrl.commands._console import console
     from opspace_ctrl.gazebo import world_settings, write_files
     from opspace_ctrl.parameters import checked
-    from opspace_ctrl.sim.settings import SIMULATOR_TABLE, locked_joints
+    from opspace_ctrl.robot_settings import locked_joints
+    from opspace_ctrl.sim.settings import SIMULATOR_TABLE
 
     simulator, controller = _file_parameters(args)
     model = _robot.load(args, locked_joints(checked(SIMULATOR_TABLE, simulator)))

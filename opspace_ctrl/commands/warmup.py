@@ -7,10 +7,9 @@ from time import perf_counter
 
 import numpy as np
 
+from opspace_ctrl import Controller, PoseTask, Simulator
+
 from ..compiled.cache import base_folder
-from ..control.controller import Controller
-from ..control.settings import controller_settings
-from ..sim.simulator import make_simulator
 from . import _robot
 from ._console import console
 
@@ -31,17 +30,8 @@ def run(args: argparse.Namespace) -> int:
     model = _robot.load(args)
     frames = _robot.task_frames(args, model)
     out.print(f"{model.name}: controller ...")
-    names = [f"task{i}" for i in range(len(frames))]
-    controller = Controller(
-        model,
-        controller_settings(
-            {
-                "tasks": names,
-                **{f"{name}.frame": frame for name, frame in zip(names, frames)},
-                "method": "auto",
-            }
-        ),
-    )
+    tasks = [PoseTask(f"task{i}", frame=frame) for i, frame in enumerate(frames)]
+    controller = Controller(model, tasks)
     q, v = model.neutral(), np.zeros(model.nv)
     controller.prepare(lambda name: out.print(f"  method {name}"))
     controller.activate(q, v, 0.0)
@@ -50,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         controller.tick(q, v, 0.0)
     controller.safe_command("damping", q, v)
     out.print(f"{model.name}: simulator ...")
-    simulator = make_simulator(model)
+    simulator = Simulator(model)
     simulator.step(simulator.hold())
     kept = base_folder()
     out.print(

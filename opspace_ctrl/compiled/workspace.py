@@ -206,7 +206,11 @@ class Workspace:
     stages: ClassVar[dict[str, Any]] = {}
     type: ClassVar[WorkspaceType]
 
-    def __init_subclass__(cls):
+    def __init_subclass__(cls, declared: Mapping[str, Any] | None = None):
+        """`declared`: fields by name that are declared elsewhere, made by `setting` and the like."""
+        for name, each in (declared or {}).items():
+            each.__set_name__(cls, name)
+            setattr(cls, name, each)
         cls.stages = {}
         inherited = getattr(cls.__base__, "fields", {})
         own = {name: each for name, each in vars(cls).items() if isinstance(each, Field)}

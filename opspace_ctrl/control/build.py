@@ -1,7 +1,8 @@
-"""From a model and a structure to a `Law`: its tables, and the start values of all settings."""
+"""From a model and settings to a `Law`: its tables, and the numbers that are declared."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,40 +11,14 @@ from ..errors import ConfigurationError
 from ..model import Model
 from ..model.joints import NQ, NV
 from ..osim.build import Supports, TaskSpace
-from .fields import BALANCED, FRAME_AXES, TASKS_MODE, WORLD_AXES, Law, Program
+from .fields import FRAME_AXES, WORLD_AXES, Law, Program
 from .safety.door import Door
-from .structure import LAWS, Structure
+from .settings import LAWS, ControllerSettings
 
 __all__ = ["OF_LIMITS", "ControlLaw"]
 
 OF_LIMITS = 0.1  # of a joint's own response: so much may contacts leave of it
 RESERVE = 8  # rows of the stack that registers may overrun
-
-# What a setting is until somebody writes it; those not named are zero, or the model's.
-DEFAULTS: dict[str, Any] = {
-    "mode": TASKS_MODE,
-    "gravity_share": 1.0,
-    "coriolis_share": 1.0,
-    "ramp_time": 0.5,
-    "fade_time": 0.3,
-    "singular_damping": 0.5,
-    "singular_cut": 0.005,
-    "internal_forces": BALANCED,
-    "task_on": 1.0,
-    "stiffness": 100.0,
-    "damping": 20.0,
-    "error_limit": np.inf,
-    "motion": 1.0,
-    "contact_on": 1.0,
-    "mu": 0.5,
-    "half_lengths": np.inf,
-    "rate_limits": 1000.0,
-    "limit_stiffness": 400.0,
-    "limit_damping": 40.0,
-    "coulomb_speed": 0.01,
-    "posture_damping": 2.0,
-    "posture_error": np.inf,
-}
 
 
 class ControlLaw(Law):
@@ -56,16 +31,17 @@ class ControlLaw(Law):
         ConfigurationError: More than one floating base.
     """
 
-    def __init__(self, space: TaskSpace, model: Model, structure: Structure):
+    def __init__(self, space: TaskSpace, model: Model, settings: ControllerSettings):
         base = _base_size(model)
         joints = np.s_[base:]
-        rows = [len(task.task().selection()) for task in structure.tasks]
-        k, levels = model.nv - base, structure.levels()
+        rows = [len(task.task().selection()) for task in settings.tasks]
+        contact_rows = [len(contact.task().selection()) for contact in settings.contacts]
+        k, levels = model.nv - base, settings.levels()
         super().__init__(
             space=space,
             door=Door(k=k),
-            t=len(structure.tasks),
-            c=len(structure.contacts),
+            t=len(settings.tasks),
+            c=len(settings.contacts),
             k=k,
             nv=model.nv,
             n=space.tree.n,
@@ -73,12 +49,12 @@ class ControlLaw(Law):
             L=len(levels),
             blocks=space.blocks,
             m=space.m,
-            contact_rows=sum(contact.rows for contact in structure.contacts),
+            contact_rows=sum(contact_rows),
             task_rows=sum(rows),
             stack=space.m + 6 + k + RESERVE,
-            **_task_tables(model, structure, levels, rows),
-            **_contact_tables(model, structure),
-            **_joint_tables(model, structure, base),
+            **_task_tables(model, settings, levels, rows),
+            **_contact_tables(model, settings, contact_rows),
+            **_joint_tables(model, settings, base),
             base_register=_base_registers(space.supports),
             typical_response=OF_LIMITS,
             hard_limits=model.effort_limits,
@@ -88,11 +64,23 @@ class ControlLaw(Law):
             position_upper=model.position_limits[:, 1],
             viscous=model.damping[joints],
             coulomb=model.friction[joints],
-            **DEFAULTS,
+            gravity_share=1.0,
+            coriolis_share=1.0,
         )
-        self.programs: list[Program | None] = [None] * (len(structure.tasks) + 1)
+        self.programs: list[Program | None] = [None] * (len(settings.tasks) + 1)
         if base:
             space.needs_composite = 1  # base columns of H come from composite inertias
+        self.take(settings)
+
+    def take(self, settings: ControllerSettings) -> None:
+        """Write every number that is declared with `law=True`."""
+        for group in settings.groups:
+            for name, value in group.law_values():
+                setattr(self, name, value)
+        for each in (settings.tasks, settings.contacts):
+            for i, one in enumerate(each):
+                for name, value in one.law_values():
+                    getattr(self, name)[i] = value
 
     def load(self, place: int, table: np.ndarray) -> None:
         """Give task number `place`, or after the tasks the posture, a program; the next tick samples it."""
@@ -118,18 +106,18 @@ def _base_size(model: Model) -> int:
     return base
 
 
-def _frame(model: Model, name: str | None) -> int:
-    return -1 if name is None else model.frame_index(name)
+def _frame(model: Model, name: str) -> int:
+    return model.frame_index(name) if name else -1
 
 
 def _task_tables(
-    model: Model, structure: Structure, levels: list[list[int]], rows: list[int]
+    model: Model, settings: ControllerSettings, levels: list[list[int]], rows: list[int]
 ) -> dict[str, Any]:
-    tasks, order = structure.tasks, [i for level in levels for i in level]
+    tasks, order = settings.tasks, [i for level in levels for i in level]
     return {
-        "task_block": [len(structure.contacts) + order.index(i) for i in range(len(tasks))],
-        "task_frame": [_frame(model, task.frame) for task in tasks],
-        "task_reference": [_frame(model, task.relative_to) for task in tasks],
+        "task_block": [len(settings.contacts) + order.index(i) for i in range(len(tasks))],
+        "task_frame": [_frame(model, task.moved_frame) for task in tasks],
+        "task_reference": [_frame(model, task.reference_frame) for task in tasks],
         "task_axes": [_frame(model, task.axes) for task in tasks],
         "task_start": np.cumsum([0, *rows])[:-1],
         "task_size": rows,
@@ -140,27 +128,27 @@ def _task_tables(
     }
 
 
-def _contact_tables(model: Model, structure: Structure) -> dict[str, Any]:
-    contacts = structure.contacts
+def _contact_tables(model: Model, settings: ControllerSettings, rows: list[int]) -> dict[str, Any]:
+    contacts = settings.contacts
     return {
         "contact_block": range(len(contacts)),
-        "contact_frame": [_frame(model, each.frame) for each in contacts],
-        "contact_size": [each.rows for each in contacts],
+        "contact_frame": [_frame(model, each.held_frame) for each in contacts],
+        "contact_size": rows,
         "contact_axes": [FRAME_AXES if each.axes == "frame" else WORLD_AXES for each in contacts],
     }
 
 
-def _joint_tables(model: Model, structure: Structure, base: int) -> dict[str, Any]:
+def _joint_tables(model: Model, settings: ControllerSettings, base: int) -> dict[str, Any]:
     k = model.nv - base
     joint_q, joint_command = np.full(k, -1), np.zeros(k, int)
     for body, kind in enumerate(model.joint_type):
         if not model.is_mimic[body] and NQ[kind] == 1:
             joint_q[model.v_index[body] - base] = model.q_index[body]
-    joint_command[_command_order(model, structure.joints)] = np.arange(k)
+    joint_command[_command_order(model, settings.joints)] = np.arange(k)
     return {"joint_v": base + np.arange(k), "joint_q": joint_q, "joint_command": joint_command}
 
 
-def _command_order(model: Model, joints: tuple[str, ...] | None) -> list[int]:
+def _command_order(model: Model, joints: Sequence[str]) -> list[int]:
     """For each place of the command, the joint coordinate (model order) that it commands."""
     coordinates, k = {}, 0
     for body, name in enumerate(model.body_joint_names):

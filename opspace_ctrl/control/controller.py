@@ -6,36 +6,70 @@ relative to a frame: in the frame's axes). `tick` may run in one thread while ta
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..errors import ConfigurationError, SettingsError, TargetError, listed, quoted
+from ..data import shipped_or_own
+from ..errors import (
+    ConfigurationError,
+    ParameterFileError,
+    SettingsError,
+    TargetError,
+    listed,
+    quoted,
+)
 from ..model import Model
 from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace
+from ..parameter_file import node_parameters
+from ..robot_settings import load_any
+from .contacts import Contact
 from .core import NAN, Core, read_only
 from .fields import NO_TORQUE
 from .live import check_payload, write_live
+from .options import Compensation, Limits, Payload
+from .posture import Posture
 from .report import Report
-from .settings import ControllerSettings, fixed_changes
-from .tables import SAFE_COMMANDS
+from .safety.settings import SAFE_COMMANDS, SafetySettings
+from .settings import (
+    ControllerSettings,
+    InternalForces,
+    Mode,
+    controller_settings,
+    fixed_changes,
+)
 from .targets.posture_target import PostureTarget
 from .targets.segments import Motion
 from .targets.streams import NEVER, Streams
 from .targets.target import Target, vector
+from .tasks import ControlTask
 
 __all__ = ["Controller"]
 
+NODE = "opspace_controller"
 LARGEST_FORCE = 1e6  # [N, Nm] of a wrench, F or tau0
 
 
 class Controller:
     """The controller of one robot.
 
+        controller = Controller(load_robot("arm7"), [PoseTask("tool", stiffness=400.0)])
+        controller.activate(q, v, time)
+        tau = controller.tick(q, v, time)
+
     Args:
         model: The robot.
-        settings: From `controller_settings`.
+        tasks: What it shall do; `level` of each is its priority.
+        posture: What the joints do in the null space of all tasks.
+        contacts: What the ground holds, before every task.
+        method: Algorithm of the operational-space inertia, one of `osim.methods()`; "auto": the fastest here.
+        mode: "tasks"; "raw": F and tau0 come from outside (`force`, `tau0`); "gravity": compensation only.
+        joints: Order of the command; empty: the model's.
+        internal_forces: How contacts share what the motion leaves open: "balanced" or "zero".
+        compensation, payload, limits: What is added, what is carried, what is kept.
+        safety: When targets are stale; the rest is for whoever runs the loop (`safety.gates.Safety`).
 
     Attributes:
         joints: Names in the order of the command.
@@ -47,18 +81,86 @@ class Controller:
         switches: How often the method has changed.
 
     Raises:
-        SettingsError: The settings do not fit the robot; or what `Core` raises (frames, joints, method).
+        ParameterError, SettingsError: A value is not valid, or does not fit the others or the robot.
+        UnknownFrameError, ConfigurationError, MethodError: As `Core` says (frames, joints, method).
     """
 
-    def __init__(self, model: Model, settings: ControllerSettings):
+    def __init__(
+        self,
+        model: Model,
+        tasks: Sequence[ControlTask] = (),
+        posture: Posture = ControllerSettings.posture,
+        contacts: Sequence[Contact] = (),
+        method: str = ControllerSettings.method,
+        *,
+        mode: Mode = ControllerSettings.mode,
+        joints: Sequence[str] = (),
+        internal_forces: InternalForces = ControllerSettings.internal_forces,
+        compensation: Compensation = ControllerSettings.compensation,
+        payload: Payload = ControllerSettings.payload,
+        limits: Limits = ControllerSettings.limits,
+        safety: SafetySettings = ControllerSettings.safety,
+    ):
+        settings = ControllerSettings(
+            tasks=tasks,
+            posture=posture,
+            contacts=contacts,
+            method=method,
+            mode=mode,
+            joints=joints,
+            internal_forces=internal_forces,
+            compensation=compensation,
+            payload=payload,
+            limits=limits,
+            safety=safety,
+        )
+        self._set_up(model, settings)
+
+    @classmethod
+    def from_settings(cls, model: Model, settings: ControllerSettings) -> Controller:
+        """A controller of all settings at once, as `controller_settings` makes them of ROS parameters.
+
+        Raises:
+            SettingsError, UnknownFrameError, ConfigurationError, MethodError: They do not fit the robot.
+        """
+        controller = cls.__new__(cls)
+        controller._set_up(model, settings)
+        return controller
+
+    @classmethod
+    def from_file(
+        cls, path: str | os.PathLike[str], model: Model | None = None, node: str = NODE
+    ) -> Controller:
+        """The controller that a ROS 2 parameter file describes.
+
+        Args:
+            path: The file, or the name of a shipped one: "arm7.yaml".
+            model: The robot; None: the one that the file names.
+            node: The node whose section is read.
+
+        Raises:
+            ParameterFileError: The file cannot be read, has no section for the node, or names no robot.
+            OpspaceError: What `controller_settings`, `load_urdf` and `Controller` raise.
+        """
+        values = node_parameters(shipped_or_own("config", path), node)
+        values.pop("use_sim_time", None)
+        settings = controller_settings(values)
+        if model is None:
+            named = settings.robot
+            if not named.robot:
+                raise ParameterFileError(f"{path}: no `robot` is named: give the model, too")
+            model = load_any(named.robot, named.base, named.locked)
+        return cls.from_settings(model, settings)
+
+    def _set_up(self, model: Model, settings: ControllerSettings) -> None:
         self.model, self.settings = model, settings
-        self.joints = settings.joints or tuple(model.joint_names)
-        self._core = Core(model, settings.structure, settings.method)
+        self.joints = tuple(settings.joints or model.joint_names)
+        self._core = Core(model, settings)
         self._targets = [Target(task, settings.safety.target_timeout) for task in settings.tasks]
         self._posture = PostureTarget(model, settings.posture)
-        self.tasks = tuple(task.spec.name for task in settings.tasks)
+        self.tasks = tuple(task.name for task in settings.tasks)
         self._number = {name: i for i, name in enumerate(self.tasks)}
-        self.report = Report(self._core.law, settings.structure, tuple(model.joint_names))
+        self.report = Report(self._core.law, settings, tuple(model.joint_names))
         self._is_active = False
         self._next_method: str | None = None
         self.method_residual, self.switches = 0.0, 0
@@ -223,8 +325,8 @@ class Controller:
     @method.setter
     def method(self, name: str) -> None:
         if name == "auto":
-            contacts = [contact.task() for contact in self.settings.structure.contacts]
-            tasks = [*contacts, *(task.task() for task in self.settings.structure.tasks)]
+            contacts = [contact.task() for contact in self.settings.contacts]
+            tasks = [*contacts, *(task.task() for task in self.settings.tasks)]
             name = OperationalSpace(self.model, tasks, "auto").method
         self._core.prepare(name)
         self._next_method = name
@@ -267,7 +369,7 @@ class Controller:
         """What a task shall exert along its force axes (6,), for `stream_timeout`. Raises TargetError."""
         settings = self._target(task).settings
         wrench = vector(f"{task}: target wrench", wrench, 6, most=LARGEST_FORCE)
-        if all(settings.motion):
+        if not settings.force_axes:
             raise TargetError(
                 f"{task}: it has no force axes, so that a target wrench does nothing: {task}.force_axes"
             )

@@ -16,7 +16,7 @@ from .build import ControlLaw
 from .fields import Law
 from .law.reference import FIRST_JOINT
 from .law.typical import measure_typical
-from .structure import Structure
+from .settings import ControllerSettings
 from .targets import segments
 
 __all__ = ["Core", "read_only"]
@@ -28,31 +28,29 @@ class Core:
     """From q, v and the time to joint torques, in one compiled call that allocates nothing.
 
     All numbers of the tick are fields of `law`, described in `fields.Law`. Its settings are written in place
-    (`core.law.stiffness[0] = 400.0`, `core.law.mode = RAW_MODE`), and the next tick uses what it finds; it expects
+    (`core.law.task_stiffness[0] = 400.0`, `core.law.mode = RAW_MODE`), and the next tick uses what it finds; it expects
     finite numbers in the ranges given, which the owner of the core checks. Its results are those of the last tick, and
     the next one overwrites them.
 
     Args:
         model: The robot.
-        structure: What is controlled.
-        method: One of `osim.methods()`, or "auto".
+        settings: What is controlled and how; `live.write_live` writes what depends on the robot, too.
 
     Attributes:
+        settings: What it was built with.
         law: Settings and results.
         tau: (k,) the last command, in the order of the command, read-only.
 
     Raises:
-        ConfigurationError, UnknownFrameError, MethodError: As `Structure.check` and `OperationalSpace` say.
+        ConfigurationError, UnknownFrameError, MethodError: As `check_robot` and `OperationalSpace` say.
     """
 
-    def __init__(self, model: Model, structure: Structure, method: str = "auto"):
-        structure.check(model)
-        self.model, self.structure = model, structure
-        order = [i for level in structure.levels() for i in level]
-        contacts = [contact.task() for contact in structure.contacts]
-        tasks = [*contacts, *(structure.tasks[i].task() for i in order)]
-        self._space = _ControlledSpace(model, tasks or [_some_task(model)], method)
-        self.law = ControlLaw(self._space._space, model, structure)
+    def __init__(self, model: Model, settings: ControllerSettings):
+        settings.check_robot(model)
+        self.model, self.settings = model, settings
+        tasks = settings.operational_tasks() or [_some_task(model)]
+        self._space = _ControlledSpace(model, tasks, settings.method)
+        self.law = ControlLaw(self._space._space, model, settings)
         self._address = self.law.address
         self.tau = read_only(self.law.door.sent)
         self._hold_everything(np.zeros(self.law.k), 0.0)
@@ -143,11 +141,11 @@ class Core:
     def _hold_everything(self, positions: np.ndarray, time: float) -> None:
         """Programs that keep the measured poses and the given joint positions."""
         none = np.zeros((3, 6))
-        for i, task in enumerate(self.structure.tasks):
+        for i, task in enumerate(self.settings.tasks):
             here, pose = none.copy(), self.law.pose[i]
             here[:, 0] = pose[9:]
             rotation = pose[:9].reshape(3, 3)
-            turned = task.frame is not None and rotation.any()
+            turned = task.moved_frame and rotation.any()
             quaternion = to_quaternion(rotation) if turned else np.array([0.0, 0.0, 0.0, 1.0])
             self.load_program(i, segments.row(time, time, here, quaternion, none)[None])
         row = np.zeros(FIRST_JOINT + 6 * len(positions))

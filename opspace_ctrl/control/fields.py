@@ -14,12 +14,16 @@ level. The *stack* is the rows that the hierarchy eliminates, in this order:
 posture.
 
 A `setting` may be written at any time, and the next tick uses it; kernels expect finite numbers in
-the ranges given. What one stage leaves to another in the same tick is a result; `state` is what the
+the ranges given. Most are declared with their parameters, in `tasks`, `contacts`, `posture`,
+`options` and `settings`: `<t>.stiffness` is `task_stiffness` here, `limits.damping` is
+`limits_damping`. What one stage leaves to another in the same tick is a result; `state` is what the
 next tick depends on, and no more. Storage orders are those of `dynamics.fields`; rows "by lane" have
 zeros in the lanes that nobody writes, and kernels rely on these.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from ..compiled.workspace import (
     Workspace,
@@ -32,8 +36,15 @@ from ..compiled.workspace import (
     setting,
     state,
 )
+from ..declaration import declared
 from ..osim.fields import Space
+from .contacts import Contact
+from .options import Compensation, Limits, Payload
+from .posture import Posture
 from .safety.door import Door
+from .safety.settings import SafetySettings
+from .settings import ControllerSettings
+from .tasks import ControlTask
 
 __all__ = [
     "AFTER",
@@ -87,7 +98,24 @@ class Program(Workspace):
     )
 
 
-class Law(Workspace):
+def _declared() -> dict[str, Any]:
+    """The settings that are declared with their parameters (`law=True`): named and described as these are.
+
+    A choice is its place among the choices, a list of choices a flag for each; a list of numbers is one an axis.
+    """
+    found = {}
+    once = (ControllerSettings, Compensation, Payload, Limits, Posture, SafetySettings)
+    for cls, size in ((ControlTask, "t"), (Contact, "c"), *((group, "") for group in once)):
+        for each in declared(cls).values():
+            if each.law:
+                columns = {"double_array": "6", "string_array": str(len(each.choices))}
+                shape = ", ".join(filter(None, (size, columns.get(each.kind))))
+                kind = int if each.kind in ("integer", "string") else float
+                found[each.name.replace(".", "_")] = setting(shape, each.text, kind)
+    return found
+
+
+class Law(Workspace, declared=_declared()):
     """The controller of one robot: its contacts, tasks and posture, and one tick of it."""
 
     space = part(Space, "the operational space of contacts and tasks")
@@ -136,92 +164,42 @@ class Law(Workspace):
     )
     typical_response = constant(
         "L + 3",
-        "the least response that is typical of each reported level, the unit of `singular_damping`"
-        " and `singular_cut`; measured when the law is built",
+        "the least response that is typical of each reported level, the unit of `singularity_damping`"
+        " and `singularity_cut`; measured when the law is built",
     )
 
-    # ---- settings: the whole law ----
-    mode = setting("", "TASKS_MODE, RAW_MODE (F and tau0 from outside) or GRAVITY_MODE", int)
+    # ---- settings that are not declared with the parameters ----
     gravity_share = setting("", "0 .. 1, how much of gravity is compensated")
     coriolis_share = setting("", "0 .. 1, how much of the Coriolis and centrifugal forces is")
-    friction_share = setting("", "0 .. 1, how much of the joint friction is")
     bias_in_law = setting(
         "",
         "1 = the bias is not added to the torque but enters F = Lambda (a - beta); 0 = added",
         int,
     )
-    ramp_time = setting("", "in which task torques come in after the start [s]")
-    fade_time = setting("", "in which contacts and tasks come in or go out [s]")
-    singular_damping = setting(
-        "", "eigenvalues below this share of `typical_response` are damped: e of `inverse`"
-    )
-    singular_cut = setting("", "those below this share are given up: c of `inverse`")
     truncate_null_space = setting(
         "", "1 = the null space keeps a direction until the cut; 0 = it fades before", int
     )
-    internal_forces = setting(
-        "", "how contacts share what the motion leaves open: ZERO or BALANCED", int
-    )
-
-    # ---- settings: tasks ----
-    task_on = setting("t", "1 = wanted, 0 = not; a change fades over `fade_time`")
-    stiffness = setting(
-        "t, 6", "Kp along the task's axes: [1/s^2] by the inertia law, [N/m, Nm/rad] by impedance"
-    )
-    damping = setting(
-        "t, 6", "Kd along the task's axes: [1/s] by the inertia law, [Ns/m, Nms/rad] by impedance"
-    )
-    error_limit = setting(
-        "t, 2", "lengths that the errors of position [m] and orientation [rad] are shortened to"
-    )
-    motion = setting("t, 6", "o along the task's axes: 1 = motion, 0 = force, else a mixture")
     wrench = setting(
-        "t, 6", "F_d [N, Nm] that the robot shall exert on its environment where `motion` is 0"
+        "t, 6", "F_d [N, Nm] that the robot shall exert on its environment along force axes"
     )
     measured = setting("t, 6", "F_m [N, Nm] that it does exert")
     measured_on = setting("t", "1 = the force loop is closed on `measured`, 0 = it is open")
-    force_gain = setting("t, 6", "K_f along the task's axes, without unit")
-    integral_gain = setting("t, 6", "K_i along the task's axes [1/s]")
-    integral_limit = setting("t, 6", "largest integral part [N, Nm]")
-    force_damping = setting("t, 6", "D of the motion along the force axes [1/s]")
     program = setting("t + 1", "addresses of each task's Program, then of the posture's", int)
-
-    # ---- settings: contacts ----
-    contact_on = setting("c", "1 = this contact carries, 0 = not; fades like `task_on`")
-    contact_damping = setting("c", "of what is left of its velocity [1/s]")
-    mu = setting("c", "friction coefficient, without unit")
-    half_lengths = setting(
-        "c, 2", "of the sole along x and y of the contact's axes [m]; a point: not used"
-    )
-    sole_centre = setting("c, 2", "centre of the sole along x and y, from the frame's origin [m]")
-    minimum_force = setting("c", "normal force below which it is reported as lifting [N]")
-
-    # ---- settings: joints, model order ----
     hard_limits = constant("k", "the URDF's effort limits [Nm or N]; inf where none")
     effort_limits = setting("k", "the share of them that is used [Nm or N]")
     velocity_limits = setting("k", "largest speed [rad/s or m/s]; inf where none")
     position_lower = setting("k", "lower limit [rad or m]; -inf where none")
     position_upper = setting("k", "upper limit [rad or m]; inf where none")
-    rate_limits = setting("k", "largest change of the torque [Nm/s or N/s]")
     position_margin = setting(
         "k", "before a position limit, where its repulsion begins [rad or m]; 0: none"
     )
     velocity_margin = setting(
         "k", "before a velocity limit, where its repulsion begins [rad/s or m/s]; 0: none"
     )
-    limit_stiffness = setting("k", "kp of the repulsion [1/s^2]")
-    limit_damping = setting("k", "kd of the repulsion [1/s]")
-    braking = setting("", "deceleration per velocity of the safe command BRAKING [1/s]")
-    viscous = setting("k", "joint friction per speed [Nms/rad or Ns/m], for `friction_share`")
-    coulomb = setting("k", "dry friction [Nm or N], for `friction_share`")
-    coulomb_speed = setting(
-        "k", "speed at which the dry friction reaches 0.76 of `coulomb` [rad/s or m/s], above 0"
-    )
-
-    # ---- settings: posture, and raw mode ----
+    viscous = setting("k", "joint friction per speed [Nms/rad or Ns/m]")
+    coulomb = setting("k", "dry friction [Nm or N]")
     posture_stiffness = setting("k", "Kp of the posture [1/s^2]; 0: the joint is only damped")
     posture_damping = setting("k", "Kd of the posture [1/s]")
-    posture_error = setting("k", "errors of the posture are clipped to these [rad or m]")
     raw_force = setting("task_rows", "raw mode: F [N, Nm], rows of the tasks in the user's order")
     raw_tau0 = setting("k", "raw mode: tau0 [Nm or N] in the order of the command")
 

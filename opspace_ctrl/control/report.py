@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .core import read_only
 from .fields import CENTRE, CONE, TORSION, UNILATERAL, Law
-from .structure import Structure
+from .settings import ControllerSettings
 
 __all__ = ["Report"]
 
@@ -24,11 +24,11 @@ class Report:
         clipped_targets: Tasks whose last target was changed because it was too far or too fast.
     """
 
-    def __init__(self, law: Law, structure: Structure, joints: tuple[str, ...]):
-        tasks = ["+".join(structure.tasks[i].name for i in level) for level in structure.levels()]
+    def __init__(self, law: Law, settings: ControllerSettings, joints: tuple[str, ...]):
+        tasks = ["+".join(settings.tasks[i].name for i in level) for level in settings.levels()]
         self.law = law
         self.levels = ("bias", "limits", *tasks, "posture")
-        self.contacts, self.joints = tuple(contact.name for contact in structure.contacts), joints
+        self.contacts, self.joints = tuple(contact.name for contact in settings.contacts), joints
         self.scale = read_only(law.level_scale)
         self.rank = read_only(law.level_rank)
         self.damped = read_only(law.level_damped)

@@ -1,420 +1,255 @@
-"""`controller_settings`: the parameters of a controller, checked and in the form the controller uses.
-
-Whatever needs no robot is checked here; `Controller` checks the rest. Which parameters may change while it runs is
-said by their table (`read_only`), and `fixed_changes` names those that were changed all the same.
-"""
+"""`ControllerSettings`: everything about a controller except its robot, of the parts that declare it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
+from typing import Any, Literal, TypeAlias
 
-from ..errors import SettingsError, listed, quoted
-from ..osim.tasks import ROWS
-from ..parameters import checked
-from .structure import WHOLE_ROBOT, ContactSpec, Structure, TaskSpec
-from .tables import AXES, controller_table
+from ..declaration import Names, Settings, declared, fixed, live
+from ..errors import ConfigurationError, SettingsError, listed, quoted
+from ..model import Model
+from ..osim.registry import methods
+from ..osim.tasks import CenterOfMass, Task
+from ..parameters import Parameter, checked
+from ..robot_settings import RobotSettings
+from .contacts import Contact
+from .names import check_names, check_unique
+from .options import Compensation, Limits, Payload
+from .posture import Posture
+from .safety.settings import SafetySettings
+from .tasks import ControlTask, task_of, task_table
 
 __all__ = [
-    "ContactSettings",
+    "LAWS",
     "ControllerSettings",
-    "MotionLimits",
-    "PostureSettings",
-    "SafetySettings",
-    "TaskSettings",
+    "NodeSettings",
     "controller_settings",
+    "controller_table",
     "fixed_changes",
 ]
 
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
-RESERVED = ("compensation", "limits", "payload", "posture", "singularity")
-DEFAULT_STIFFNESS = {"inertia": (400.0, 400.0), "impedance": (400.0, 20.0)}
-# The axes that each choice of `rows` has: those whose columns of its selection are not zero.
-OF_ROWS = {
-    rows: tuple(axis for axis, column in zip(AXES, selection.T) if column.any())
-    for rows, selection in {
-        **ROWS,
-        **{word: task().selection() for word, task in WHOLE_ROBOT.items()},
-    }.items()
-}
+Mode: TypeAlias = Literal["tasks", "raw", "gravity"]
+InternalForces: TypeAlias = Literal["zero", "balanced"]
+LAWS = declared(ControlTask)["law"].choices
 
 
-@dataclass(frozen=True)
-class MotionLimits:
-    """Limits of the motion to a new target pose: least time [s], speeds and accelerations, linear and angular."""
+@dataclass(frozen=True, kw_only=True)
+class NodeSettings(Settings):
+    """What only the node needs."""
 
-    time: float
-    speed: float
-    angular_speed: float
-    acceleration: float
-    angular_acceleration: float
-
-
-@dataclass(frozen=True)
-class TaskSettings:
-    """One task.
-
-    Attributes:
-        spec: What cannot change.
-        stiffness, damping: (6,) along the task's axes, linear first.
-        motion: (6,) 1.0 for axes in which motion is controlled, 0.0 where the target wrench is.
-        error_clip: Position [m] and orientation error [rad] are shortened to these.
-        jump: Distance [m] and angle [rad] to which a target is moved nearer; inf: any.
-    """
-
-    spec: TaskSpec
-    enabled: bool
-    stiffness: tuple[float, ...]
-    damping: tuple[float, ...]
-    motion: tuple[float, ...]
-    error_clip: tuple[float, float]
-    force_gain: float
-    force_integral: float
-    force_limit: float
-    force_damping: float
-    wrench_limit: float
-    limits: MotionLimits
-    jump: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class ContactSettings:
-    """One contact; the sole is a rectangle of `half_lengths` about `centre` in the frame [m]."""
-
-    spec: ContactSpec
-    enabled: bool
-    friction: float
-    half_lengths: tuple[float, float]
-    centre: tuple[float, float]
-    minimum_force: float
-    damping: float
+    autostart: bool = fixed(False, "Configure and activate without being told.")
+    world_frame: str = fixed(
+        "", "Name of the world in messages; empty: odom's frame_id, or the root link's parent."
+    )
+    frame_prefix: str = fixed(
+        "",
+        "Put before the names of the robot's frames in messages and tf, such as left/; as "
+        "robot_state_publisher's.",
+    )
+    publish_rate: float = live(
+        50.0, "Rate of ~/<task>/pose, ~/<task>/error and ~/osim; 0: none.", "Hz", 0.0, 1000.0
+    )
+    marker_rate: float = live(10.0, "Rate of ~/markers; 0: none.", "Hz", 0.0, 100.0)
+    publish_tf: bool = fixed(
+        True,
+        "Floating base: publish the transform from the world to the root link, where tf2_ros "
+        "is installed.",
+    )
+    velocity_time: float = fixed(
+        0.005,
+        "Time constant of the low-pass of velocities that are differentiated because the "
+        "joint states carry none.",
+        "s",
+        0.0,
+        1.0,
+    )
+    thread_priority: int = fixed(
+        50, "SCHED_FIFO priority of the loop's thread, where permitted; 0: as started.", "", 0, 99
+    )
+    black_box: str = fixed(
+        "auto",
+        "Folder where the last 5 s are kept when a gate closes; auto: opspace_ctrl in ROS's folder of "
+        "logs; empty: nowhere.",
+    )
+    lock_memory: bool = fixed(True, "Keep the process in memory, where permitted.")
 
 
-@dataclass(frozen=True)
-class PostureSettings:
-    """The posture; `joints` () means all joints, `positions` () where the robot is, one gain counts for all joints."""
-
-    enabled: bool
-    joints: tuple[str, ...]
-    positions: tuple[float, ...]
-    stiffness: tuple[float, ...]
-    damping: tuple[float, ...]
-    error_clip: float
-    speed: float
-    null_damping: float
-
-
-@dataclass(frozen=True)
-class Compensation:
-    """What is added to the task torques."""
-
-    bias: bool
-    gravity: bool
-    coriolis: bool
-    friction: bool
-    friction_speed: float
-    payload_mass: float
-    payload_centre: tuple[float, float, float]
-    payload_frame: str
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of the torque, how joints are kept from theirs, and where directions of tasks count as lost."""
-
-    torque_rate: float
-    effort_scale: float
-    margin: float
-    speed_margin: float
-    stiffness: float
-    damping: float
-    singular_damping: float
-    singular_cut: float
-
-
-@dataclass(frozen=True)
-class SafetySettings:
-    """Gates; see `tables` for each."""
-
-    safe_command: str
-    last_command: str
-    safe_damping: float
-    gravity_time: float
-    state_timeout: float
-    state_periods: float
-    odom_timeout: float
-    target_timeout: float
-    stream_timeout: float
-    liveness_timeout: float
-    clock_jump: float
-    position_margin: float
-    velocity_factor: float
-    overrun_time: float
-    overrun_count: int
-    enable_timeout: float
-    single_publisher: bool
-    manual_recovery: tuple[str, ...]
-    recovery_time: float
-
-
-@dataclass(frozen=True)
-class ControllerSettings:
-    """Everything about a controller except its robot.
+@dataclass(frozen=True, kw_only=True)
+class ControllerSettings(Settings):
+    """All settings of a controller; `Controller` describes the parts.
 
     Attributes:
-        values: All parameters by name, as they were checked; for messages and comparisons, not to be changed.
+        robot, node: What a node needs beside.
     """
 
-    values: Mapping[str, Any]
-    mode: str
-    method: str
-    joints: tuple[str, ...]
-    tasks: tuple[TaskSettings, ...]
-    contacts: tuple[ContactSettings, ...]
-    posture: PostureSettings
-    compensation: Compensation
-    limits: Limits
-    safety: SafetySettings
-    internal_forces: str
-    ramp: float
-    fade: float
+    tasks: Sequence[ControlTask] = ()
+    posture: Posture = Posture()
+    contacts: Sequence[Contact] = ()
+    method: str = live(
+        "auto",
+        "Algorithm of the operational-space inertia; auto: the fastest here.",
+        choices=("auto", *methods()),
+    )
+    mode: Mode = fixed(
+        "tasks",
+        "tasks: the hierarchy of tasks; raw: F and tau0 come from topics; gravity: compensation "
+        "only, for the first power-on.",
+        law=True,
+    )
+    joints: Names = fixed(
+        (),
+        "Joints in the order of the effort controller; empty: those of the robot in its own order.",
+    )
+    internal_forces: InternalForces = live(
+        "balanced",
+        "Forces that contacts exert on each other in double support: zero: least "
+        "norm; balanced: large margins of friction, pressure and normal force.",
+        law=True,
+    )
+    compensation: Compensation = Compensation()
+    payload: Payload = Payload()
+    limits: Limits = Limits()
+    safety: SafetySettings = SafetySettings()
+    robot: RobotSettings = RobotSettings()
+    node: NodeSettings = NodeSettings()
+
+    def check(self) -> None:
+        """Refuse names that stand twice or mean something else, and a raw mode without rows."""
+        object.__setattr__(self, "tasks", tuple(self.tasks))
+        object.__setattr__(self, "contacts", tuple(self.contacts))
+        names = [task.name for task in self.tasks] + [contact.name for contact in self.contacts]
+        check_names(names, _reserved())
+        check_unique("joints and locked_joints", [*self.joints, *self.robot.locked_joints])
+        if self.mode == "raw" and not self.tasks:
+            raise SettingsError(
+                "mode raw needs at least one task, whose rows F belongs to: give `tasks`"
+            )
 
     @property
-    def locked(self) -> dict[str, float]:
-        """Joints to freeze when the robot is loaded, and where."""
-        names = self.values["locked_joints"]
-        return dict(zip(names, self.values["locked_positions"] or [0.0] * len(names)))
+    def groups(self) -> tuple[Settings, ...]:
+        """All parts that are there once: itself, and the fields that are settings."""
+        own = (getattr(self, each.name) for each in fields(self))
+        return (self, *(each for each in own if isinstance(each, Settings)))
 
-    @property
-    def structure(self) -> Structure:
-        """What `Core` is built from."""
-        return Structure(
-            tuple(task.spec for task in self.tasks),
-            tuple(contact.spec for contact in self.contacts),
-            self.joints or None,
-        )
+    @cached_property
+    def values(self) -> Mapping[str, Any]:
+        """All parameters by the names that ROS has for them."""
+        found: dict[str, Any] = {
+            "tasks": [task.name for task in self.tasks],
+            "contacts": [contact.name for contact in self.contacts],
+        }
+        for each in (*self.groups, *self.tasks, *self.contacts):
+            found.update(each.flat())
+        return found
+
+    def operational_tasks(self) -> list[Task | CenterOfMass]:
+        """Contacts, then tasks level by level: the rows of the operational space."""
+        contacts = [contact.task() for contact in self.contacts]
+        return [*contacts, *(self.tasks[i].task() for level in self.levels() for i in level)]
+
+    def levels(self) -> list[list[int]]:
+        """The tasks (by number) of each level in order of priority; a level of two laws counts as two."""
+        places = [(task.level, LAWS.index(task.law)) for task in self.tasks]
+        return [[i for i, own in enumerate(places) if own == key] for key in sorted(set(places))]
+
+    def check_robot(self, model: Model) -> None:
+        """Does the model have all frames and joints that are named?
+
+        Raises:
+            ConfigurationError: `joints` are not those of the model.
+            UnknownFrameError: A frame that the model does not have.
+        """
+        frames = [
+            *(task.moved_frame for task in self.tasks),
+            *(task.reference_frame for task in self.tasks),
+            *(task.axes for task in self.tasks),
+            *(contact.held_frame for contact in self.contacts),
+        ]
+        for frame in filter(None, frames):
+            model.frame_index(frame)
+        if self.joints and sorted(self.joints) != sorted(model.joint_names):
+            raise ConfigurationError(
+                f"joints = {quoted(self.joints)} must be all joints of {model.name}, each once: "
+                f"{listed(model.joint_names)}"
+            )
+
+
+def controller_table(
+    tasks: Sequence[str] = (), contacts: Sequence[str] = ()
+) -> tuple[Parameter, ...]:
+    """Every ROS parameter of a controller with tasks and contacts of these names."""
+    lists = (
+        Parameter(
+            "tasks",
+            [],
+            "Names of the tasks; each has its own parameters <name>.*.",
+            kind="string_array",
+            read_only=True,
+            names_others=True,
+        ),
+        Parameter(
+            "contacts",
+            [],
+            "Names of the support contacts, which come before every task; each has its own "
+            "parameters <name>.*.",
+            kind="string_array",
+            read_only=True,
+            names_others=True,
+        ),
+    )
+    groups = (RobotSettings, ControllerSettings, Compensation, Payload, Limits, Posture)
+    return (
+        *lists,
+        *(each for group in groups for each in declared(group).values()),
+        *declared(SafetySettings).values(),
+        *declared(NodeSettings).values(),
+        *(each for name in tasks for each in task_table(name)),
+        *(each for name in contacts for each in declared(Contact, f"{name}.").values()),
+    )
 
 
 def controller_settings(values: Mapping[str, Any]) -> ControllerSettings:
-    """Check the parameters of a controller (flat dotted names; the rest take their defaults).
+    """The settings of ROS parameters by name (flat and dotted; the rest take their defaults).
 
     Raises:
         ParameterError: A parameter is unknown, of the wrong type, out of range or not one of its choices.
         SettingsError: Parameters contradict each other.
     """
-    start = checked(
-        controller_table(), {name: values[name] for name in ("tasks", "contacts") if name in values}
-    )
-    tasks, contacts = start["tasks"], start["contacts"]
-    _check_names([*tasks, *contacts])
+    lists = {name: values[name] for name in ("tasks", "contacts") if name in values}
+    names = checked(controller_table(), lists)
+    tasks, contacts = names["tasks"], names["contacts"]
+    check_names([*tasks, *contacts], _reserved())
     p = checked(controller_table(tasks, contacts), values)
-    _check_unique("joints and locked_joints", [*p["joints"], *p["locked_joints"]])
-    if len(p["locked_positions"]) not in (0, len(p["locked_joints"])):
-        raise SettingsError(
-            f"locked_positions has {len(p['locked_positions'])} numbers for {len(p['locked_joints'])} "
-            "locked_joints"
-        )
-    if not p["singularity.cut"] < p["singularity.damping"]:
-        raise SettingsError(
-            f"singularity.cut = {p['singularity.cut']:g} must be below singularity.damping = "
-            f"{p['singularity.damping']:g}"
-        )
-    if p["mode"] == "raw" and not tasks:
-        raise SettingsError(
-            "mode raw needs at least one task, whose rows F belongs to: give `tasks`"
-        )
-    safety: dict[str, Any] = {
-        name: tuple(p[name]) if isinstance(p[name], list) else p[name]
-        for name in SafetySettings.__dataclass_fields__
+    parts: dict[str, Any] = {
+        each.name: type(each.default).of(p)
+        for each in fields(ControllerSettings)
+        if isinstance(each.default, Settings)
     }
     return ControllerSettings(
-        values=p,
-        mode=p["mode"],
-        method=p["method"],
-        joints=tuple(p["joints"]),
-        tasks=tuple(_task(name, p) for name in tasks),
-        contacts=tuple(_contact(name, p) for name in contacts),
-        posture=_posture(p),
-        compensation=_compensation(p),
-        limits=Limits(
-            p["torque_rate_limit"],
-            p["effort_scale"],
-            p["limits.margin"],
-            p["limits.speed_margin"],
-            p["limits.stiffness"],
-            p["limits.damping"],
-            p["singularity.damping"],
-            p["singularity.cut"],
-        ),
-        safety=SafetySettings(**safety),
-        internal_forces=p["internal_forces"],
-        ramp=p["ramp"],
-        fade=p["fade"],
+        **{name: p[name] for name in declared(ControllerSettings)},
+        **parts,
+        tasks=[task_of(name, p) for name in tasks],
+        contacts=[
+            Contact(name, **{each: p[q.name] for each, q in declared(Contact, f"{name}.").items()})
+            for name in contacts
+        ],
     )
+
+
+@cache
+def _reserved() -> frozenset[str]:
+    """First parts of the names of parameters, which no task or contact can have."""
+    return frozenset(parameter.name.partition(".")[0] for parameter in controller_table())
 
 
 def fixed_changes(old: ControllerSettings, new: ControllerSettings) -> list[str]:
     """Names of the parameters that differ and cannot change while the controller runs."""
-    fixed = {
-        parameter.name
-        for parameter in controller_table(old.values["tasks"], old.values["contacts"])
-        if parameter.read_only
-    }
+    table = controller_table(old.values["tasks"], old.values["contacts"])
+    fixed_names = {parameter.name for parameter in table if parameter.read_only}
     return sorted(
         name
-        for name in fixed | (set(old.values) ^ set(new.values))
+        for name in fixed_names | (set(old.values) ^ set(new.values))
         if old.values.get(name) != new.values.get(name)
-    )
-
-
-def _check_names(names: Sequence[str]) -> None:
-    known = {parameter.name for parameter in controller_table()} | set(RESERVED)
-    for name in names:
-        if not NAME.match(name):
-            raise SettingsError(
-                f"{quoted(name)} cannot name a task or contact: letters, digits and _ are valid, "
-                "a letter first"
-            )
-        if name in known:
-            raise SettingsError(
-                f"{quoted(name)} cannot name a task or contact: it is the name of a parameter"
-            )
-    _check_unique("tasks and contacts", names)
-
-
-def _check_unique(what: str, names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise SettingsError(
-                f"{what}: {quoted(name)} is given {names.count(name)} times; each name may stand once"
-            )
-
-
-def _task(t: str, p: Mapping[str, Any]) -> TaskSettings:
-    rows, law, valid = p[f"{t}.rows"], p[f"{t}.law"], OF_ROWS[p[f"{t}.rows"]]
-    is_whole_robot = rows in WHOLE_ROBOT
-    if is_whole_robot and p[f"{t}.frame"]:
-        raise SettingsError(
-            f"{t}.frame: {quoted(p[f'{t}.frame'])} is given, but rows = {rows} is the whole robot's"
-        )
-    if is_whole_robot and p[f"{t}.relative_to"]:
-        raise SettingsError(f"{t}.relative_to: rows = {rows} is seen from the world only")
-    stiffness = _gains(f"{t}.stiffness", p[f"{t}.stiffness"], rows) or _spread(
-        DEFAULT_STIFFNESS[law]
-    )
-    damping = _gains(f"{t}.damping", p[f"{t}.damping"], rows) or tuple(
-        2.0 * k**0.5 for k in stiffness
-    )
-    for axis in p[f"{t}.force_axes"]:
-        if axis not in valid:
-            raise SettingsError(
-                f"{t}.force_axes: {axis!r} is not an axis of rows = {rows}; valid are {listed(valid)}"
-            )
-    spec = TaskSpec(
-        t,
-        None if is_whole_robot else p[f"{t}.frame"] or t,
-        rows,
-        p[f"{t}.relative_to"] or None,
-        p[f"{t}.axes"] or None,
-        p[f"{t}.level"],
-        law,
-    )
-    return TaskSettings(
-        spec=spec,
-        enabled=p[f"{t}.enabled"],
-        stiffness=stiffness,
-        damping=damping,
-        motion=tuple(float(axis not in p[f"{t}.force_axes"]) for axis in AXES),
-        error_clip=(p[f"{t}.error_clip"], p[f"{t}.error_clip_angle"]),
-        **{
-            name: p[f"{t}.{name}"]
-            for name in (
-                "force_gain",
-                "force_integral",
-                "force_limit",
-                "force_damping",
-                "wrench_limit",
-            )
-        },
-        limits=MotionLimits(*(p[f"{t}.{name}"] for name in MotionLimits.__dataclass_fields__)),
-        jump=(p[f"{t}.jump"] or float("inf"), p[f"{t}.jump_angle"] or float("inf")),
-    )
-
-
-def _spread(pair: Sequence[float]) -> tuple[float, ...]:
-    """Linear and angular number to one an axis."""
-    return (float(pair[0]),) * 3 + (float(pair[1]),) * 3
-
-
-def _gains(name: str, given: Sequence[float], rows: str) -> tuple[float, ...]:
-    """One, two (a pose's linear and angular) or as many numbers as rows, as (6,); none if none is given."""
-    count = len(OF_ROWS[rows])
-    if len(given) in (0, 1):
-        return _spread((given[0], given[0])) if given else ()
-    if len(given) == count:
-        return tuple(given) if count == 6 else tuple(given) * 2
-    if len(given) == 2 and count == 6:
-        return _spread(given)
-    valid = "1, 2 or 6" if count == 6 else "1 or 3"
-    raise SettingsError(f"{name} has {len(given)} numbers; valid for rows = {rows} are {valid}")
-
-
-def _contact(c: str, p: Mapping[str, Any]) -> ContactSettings:
-    front, back, left, right = (p[f"{c}.{side}"] for side in ("front", "back", "left", "right"))
-    spec = ContactSpec(
-        c, p[f"{c}.frame"] or c, 6 if p[f"{c}.rows"] == "pose" else 3, p[f"{c}.axes"]
-    )
-    return ContactSettings(
-        spec,
-        p[f"{c}.enabled"],
-        p[f"{c}.friction"],
-        (0.5 * (front + back), 0.5 * (left + right)),
-        (0.5 * (front - back), 0.5 * (left - right)),
-        p[f"{c}.minimum_force"],
-        p[f"{c}.damping"],
-    )
-
-
-def _posture(p: Mapping[str, Any]) -> PostureSettings:
-    joints, stiffness, damping = p["posture.joints"], p["posture.stiffness"], p["posture.damping"]
-    _check_unique("posture.joints", joints)
-    if not stiffness:
-        raise SettingsError("posture.stiffness is empty; valid is one number, or one a joint")
-    for name, given in (
-        ("positions", p["posture.positions"]),
-        ("stiffness", stiffness),
-        ("damping", damping),
-    ):
-        several = len(given) > 1 or (given and name == "positions")
-        if joints and several and len(given) != len(joints):
-            raise SettingsError(
-                f"posture.{name} has {len(given)} numbers for {len(joints)} posture.joints"
-            )
-    damping = damping or [2.0 * k**0.5 for k in stiffness]
-    return PostureSettings(
-        p["posture.enabled"],
-        tuple(joints),
-        tuple(p["posture.positions"]),
-        tuple(stiffness),
-        tuple(damping),
-        p["posture.error_clip"],
-        p["posture.speed"],
-        p["null_damping"],
-    )
-
-
-def _compensation(p: Mapping[str, Any]) -> Compensation:
-    if len(p["payload.centre"]) != 3:
-        raise SettingsError(f"payload.centre has {len(p['payload.centre'])} numbers; valid are 3")
-    return Compensation(
-        p["compensate"],
-        p["compensation.gravity"],
-        p["compensation.coriolis"],
-        p["compensation.friction"],
-        p["compensation.friction_speed"],
-        p["payload.mass"],
-        tuple(p["payload.centre"]),
-        p["payload.frame"],
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ..control.safety.guarded import GuardedController
-from ..control.tables import GATES
+from ..control.safety.settings import GATES
 
 __all__ = ["BlackBox", "default_folder"]
 

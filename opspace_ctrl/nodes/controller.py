@@ -14,8 +14,7 @@ from typing import Any, NoReturn
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import Trigger
 
-from ..control.settings import ControllerSettings, controller_settings
-from ..control.tables import controller_table
+from ..control.settings import ControllerSettings, controller_settings, controller_table
 from ..errors import ConfigurationError, OpspaceError
 from .declared import NODE_OPTIONS, Declared
 from .privileges import collect_garbage
@@ -133,11 +132,11 @@ class ControllerNode(LifecycleNode):
         return SUCCESS
 
     def _build(self, settings: ControllerSettings) -> None:
-        log, values = self.get_logger(), settings.values
-        robot = values["robot"]
+        log, named = self.get_logger(), settings.robot
+        robot = named.robot
         if not robot and self._description is not None:
             robot = self._description.text(lambda: self._stop.requested)
-        model = load(robot, values["base"], settings.locked, log.warning)
+        model = load(robot, named.base, named.locked, log.warning)
         log.info(f"{model.name}: {len(model.joint_names)} joints, {model.nv} coordinates")
         self._session = Session(
             self, model, settings, lambda method: log.info(f"compiling {method}")

@@ -11,8 +11,8 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ..control.controller import Controller
+from ..control.safety.settings import GATES
 from ..control.safety.state_gate import StateGate, names_of
-from ..control.tables import GATES
 from . import privileges, qos
 from .commands import Commands
 from .control_loop import ControlLoop

@@ -161,7 +161,7 @@ def descriptor(parameter: Parameter, final: bool = True) -> ParameterDescriptor:
     Types are left to `Declared`, whose refusal says more than rclpy's; `final` False leaves out what would stand in
     the way of declaring.
     """
-    text = parameter.description
+    text = parameter.text
     if parameter.choices:
         text += f" One of: {', '.join(choice or repr('') for choice in parameter.choices)}."
     result = ParameterDescriptor(

@@ -7,8 +7,8 @@ from time import monotonic
 import numpy as np
 
 from ..control.safety.fields import ADVISORY
+from ..control.safety.settings import GATES
 from ..control.safety.state_gate import StateGate, names_of
-from ..control.tables import GATES
 from .black_box import BlackBox
 from .control_loop import ControlLoop
 

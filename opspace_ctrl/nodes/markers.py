@@ -39,10 +39,10 @@ class Markers:
             configuration,
             controller.model,
         )
-        specs = [task.spec for task in controller.settings.tasks]
-        starts = np.cumsum([0, *(len(spec.task().selection()) for spec in specs)])
+        tasks = controller.settings.tasks
+        starts = np.cumsum([0, *(len(task.task().selection()) for task in tasks)])
         self._tasks = [
-            (number, spec, int(start)) for number, (spec, start) in enumerate(zip(specs, starts))
+            (number, task, int(start)) for number, (task, start) in enumerate(zip(tasks, starts))
         ]
         weight = float(np.linalg.norm(self._model.gravity)) * self._model.total_mass
         self._newton = FORCE / (weight or FORCELESS)
@@ -51,22 +51,23 @@ class Markers:
         """All markers; header: stamp, and the world's name."""
         markers: list[Marker] = []
         osim = np.array(self._controller.osim)
-        for number, spec, row in self._tasks:
-            frame = self._prefix + spec.relative_to if spec.relative_to else header.frame_id
+        for number, task, row in self._tasks:
+            reference = task.reference_frame
+            frame = self._prefix + reference if reference else header.frame_id
             of_task = Header(stamp=header.stamp, frame_id=frame)
-            pose, target = self._controller.pose(spec.name), self._controller.target(spec.name)
+            pose, target = self._controller.pose(task.name), self._controller.target(task.name)
             markers += [
                 _axes(of_task, "frames", number, pose, 1.0),
                 _axes(of_task, "targets", number, target, 0.4),
                 _arrow(of_task, "errors", number, pose[0], target[0], YELLOW),
             ]
-            if spec.rows != "orientation":
+            if task.rows != "orientation":
                 markers.append(
                     _ellipsoid(of_task, number, pose[0], osim[row : row + 3, row : row + 3])
                 )
         q, report = self._configuration(), self._controller.report
         for number, contact in enumerate(self._controller.settings.contacts):
-            origin, _ = frame_pose(self._model, q, contact.spec.frame)
+            origin, _ = frame_pose(self._model, q, contact.held_frame)
             tip = origin + report.contact_wrench[number, :3] * self._newton
             markers.append(_arrow(header, "forces", number, origin, tip, ORANGE))
         return MarkerArray(markers=markers)

@@ -48,12 +48,12 @@ class Outputs:
         self._node, self._controller, self._header = node, controller, header
         self._tasks = [
             (
-                spec.name,
-                prefix + spec.relative_to if spec.relative_to else "",
-                node.create_publisher(PoseStamped, f"~/{spec.name}/pose", qos.OUTPUTS),
-                node.create_publisher(TwistStamped, f"~/{spec.name}/error", qos.OUTPUTS),
+                task.name,
+                prefix + task.reference_frame if task.reference_frame else "",
+                node.create_publisher(PoseStamped, f"~/{task.name}/pose", qos.OUTPUTS),
+                node.create_publisher(TwistStamped, f"~/{task.name}/error", qos.OUTPUTS),
             )
-            for spec in (task.spec for task in controller.settings.tasks)
+            for task in controller.settings.tasks
         ]
         self._osim = node.create_publisher(Float64MultiArray, "~/osim", qos.OUTPUTS)
         self._residual = node.create_publisher(Float64, "~/method_residual", qos.profile(10))

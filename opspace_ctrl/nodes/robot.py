@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from time import monotonic
-from typing import Any
 
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from ..errors import SourceError, quoted
-from ..model import Model, load_robot, load_urdf
-from ..model.source import ROBOTS
+from ..errors import SourceError
+from ..model import Model
+from ..robot_settings import load_any
 from . import qos
 from .waiting import make_waiter
 
@@ -39,21 +36,9 @@ def load(
     Raises:
         OpspaceError: It cannot be read, or is no robot.
     """
-    is_text = robot.lstrip().startswith("<")
-    if not (is_text or robot in ROBOTS or os.path.isfile(robot)):
-        raise SourceError(
-            f"robot {quoted(robot)} is neither a shipped robot ({', '.join(ROBOTS)}) nor a file; "
-            f"relative paths count from {quoted(Path.cwd())}"
-        )
-    options: dict[str, Any] = {"base": base} if base else {}
-    if locked:
-        options["locked"] = dict(locked)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if robot in ROBOTS:
-            model = load_robot(robot, **options)
-        else:
-            model = load_urdf(robot if is_text else Path(robot), **options)
+        model = load_any(robot, base, locked)
     for warning in caught:
         warn(str(warning.message))
     return model

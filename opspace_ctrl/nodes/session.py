@@ -50,42 +50,42 @@ class Session:
         Raises:
             OpspaceError: The settings do not fit the robot.
         """
-        values = settings.values
-        self._node, self._world = node, values["world_frame"]
+        own = settings.node
+        self._node, self._world = node, own.world_frame
         self._root = model.frame_names[0]
         is_simulated = bool(node.get_parameter("use_sim_time").value)
-        self.controller = Controller(model, settings)
+        self.controller = Controller.from_settings(model, settings)
         self.controller.prepare(progress)
         self._rehearse(model)
         self.controller.use_wall_clock(not is_simulated)
-        self._prefix = prefix = values["frame_prefix"]
-        self.gate = StateGate(model, settings.safety, values["velocity_time"], is_simulated, prefix)
-        self.memory = privileges.lock_memory(values["lock_memory"])
+        self._prefix = prefix = own.frame_prefix
+        self.gate = StateGate(model, settings.safety, own.velocity_time, is_simulated, prefix)
+        self.memory = privileges.lock_memory(own.lock_memory)
         self._commands = Commands(node, len(self.controller.joints))
         self._outputs = Outputs(
             node,
             self.controller,
             self._header,
             self._configuration,
-            values["publish_rate"],
-            values["marker_rate"],
+            own.publish_rate,
+            own.marker_rate,
             prefix,
         )
         guarded = GuardedController(self.controller, self.gate)
-        self._box = BlackBox(guarded, _folder(values["black_box"]))
+        self._box = BlackBox(guarded, _folder(own.black_box))
         self.loop = ControlLoop(
             node,
             guarded,
             self._commands,
             self._box,
-            values["thread_priority"],
+            own.thread_priority,
             is_simulated,
             self._outputs.publish_residual,
         )
         self._watch = GateWatch(self.gate, self.loop, self._box, node.get_logger())
         frames = Frames(model, self._configuration, self._world_name, prefix)
         self._targets = Targets(node, self.controller, frames, guarded.lock, self._now)
-        if self.gate.has_base and values["publish_tf"] and has_tf2():
+        if self.gate.has_base and own.publish_tf and has_tf2():
             transform = BaseTransform(node, prefix + self._root)
             self._outputs.also = lambda: transform.publish(self.gate, self._world_name())
         self._status = ControllerStatus(
@@ -141,7 +141,7 @@ class Session:
             change()
         else:
             self.loop.do(change)
-        self._outputs.set_rates(settings.values["publish_rate"], settings.values["marker_rate"])
+        self._outputs.set_rates(settings.node.publish_rate, settings.node.marker_rate)
 
     def hold(self) -> None:
         """Every task takes its present pose as its target.

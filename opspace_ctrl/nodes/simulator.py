@@ -13,10 +13,11 @@ from std_srvs.srv import SetBool, Trigger
 
 from ..errors import ConfigurationError, OpspaceError
 from ..model.source import ROBOTS
+from ..robot_settings import locked_joints
 from ..sim.plant.faults import Schedule, faults_of_text, load_faults
 from ..sim.plant.plant import Plant
-from ..sim.settings import SIMULATOR_TABLE, locked_joints, simulator_settings
-from ..sim.simulator import make_simulator
+from ..sim.settings import SIMULATOR_TABLE, simulator_settings
+from ..sim.simulator import Simulator
 from .declared import NODE_OPTIONS, Declared
 from .privileges import quiet_interpreter, restore_interpreter
 from .robot import load
@@ -123,7 +124,7 @@ class SimulatorNode(LifecycleNode):
             values["robot"], values["base"], locked_joints(values), self.get_logger().warning
         )
         joint_order(model, values["joints"])
-        simulator = make_simulator(model, simulator_settings(values))
+        simulator = Simulator.from_settings(model, simulator_settings(values))
         simulator.step(simulator.hold())  # compiles
         simulator.reset()
         plant = Plant(

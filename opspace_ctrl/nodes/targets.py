@@ -60,7 +60,7 @@ class Targets:
         self.refused, self.reason, self.several = 0, "", ""
         self._subscriptions: list[Any] = []
         for task in controller.settings.tasks:
-            name, reference = task.spec.name, task.spec.relative_to or ""
+            name, reference = task.name, task.reference_frame
             self._listen(
                 PoseStamped,
                 f"~/{name}/target_pose",

@@ -12,7 +12,7 @@ from ..model import Model
 from .joint_index import chosen
 from .plant.faults import Fault
 from .plant.timetable import Activity
-from .simulator import make_simulator
+from .simulator import Simulator
 
 __all__ = ["Variants", "altered_model"]
 
@@ -51,7 +51,7 @@ class Variants:
         key = tuple(activity.number for activity in together)
         if key not in self._made:
             model = altered_model(self._model, [activity.fault for activity in together])
-            self._made[key] = make_simulator(model, self._settings)
+            self._made[key] = Simulator.from_settings(model, self._settings)
         return self._made[key]
 
 

@@ -23,8 +23,10 @@ def start_configuration(model: Model, settings: SimulatorSettings) -> np.ndarray
         ConfigurationError, UnknownJointError, UnknownFrameError: A setting does not fit the model.
         IllPosedError: The closures cannot be closed from there.
     """
-    q = initial_configuration(model, settings.initial_positions, settings.initial_pose)
-    if not len(settings.initial_pose):
+    given, pose = settings.initial_positions, np.ravel(settings.initial_pose).tolist()
+    positions = given if isinstance(given, Mapping) else np.ravel(given).tolist()
+    q = initial_configuration(model, positions, pose)
+    if not pose:
         contacts = parse_contacts(model, settings.contacts)
         q = on_the_ground(model, q, contacts, settings.ground_normal, settings.ground_height)
     return closed(model, q, parse_loops(model, settings.closures))

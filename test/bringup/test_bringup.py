@@ -21,7 +21,7 @@ from opspace_ctrl.bringup.hardware import controllers_file, faults_file, spawner
 from opspace_ctrl.bringup.request import CONTROLLER, SIMULATOR, Request
 from opspace_ctrl.bringup.words import BOOLEAN
 from opspace_ctrl.cli import main
-from opspace_ctrl.control.tables import controller_table
+from opspace_ctrl.control.settings import controller_table
 from opspace_ctrl.errors import BringupError
 from opspace_ctrl.model.source import ROBOTS, robot_text
 from opspace_ctrl.nodes.gazebo_table import BRIDGE_TABLE

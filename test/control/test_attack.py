@@ -125,7 +125,7 @@ def test_whatever_changes_every_tick_the_torque_is_finite_and_within_its_limits_
         f"{values['tasks'][0]}.force_integral": 50.0,
         **values,
     }
-    controller = Controller(model, controller_settings(values))
+    controller = Controller.from_settings(model, controller_settings(values))
     methods, q, v, time, refused = controller.methods(), start.copy(), np.zeros(model.nv), 0.0, 0
     controller.activate(q, v, time)
     before = controller.tick(q, v, time).copy()
@@ -157,7 +157,7 @@ def test_whatever_is_asked_a_lower_level_accelerates_no_higher_one(name, values,
     model, rng = load_robot(name), np.random.default_rng(2)
     start = ARM_START if name == "arm7" else shipped_robots.home(name)
     values = {**values, "method": "sparse_ltdl", "ramp": 0.0}
-    controller, checked = Controller(model, controller_settings(values)), 0
+    controller, checked = Controller.from_settings(model, controller_settings(values)), 0
     core = controller._core
     controller.activate(start, np.zeros(model.nv), 0.0)
     for k in range(150):
@@ -176,7 +176,7 @@ def test_whatever_is_asked_a_lower_level_accelerates_no_higher_one(name, values,
                 or core.law.activation[core.law.activation > 0.0].min(initial=1.0) < 1.0
             ):
                 break
-            rows = task.spec.task().selection() @ frame_jacobian(model, q, task.spec.frame)
+            rows = task.task().selection() @ frame_jacobian(model, q, task.moved_frame)
             for lower in moved[upper + 1 :]:
                 assert np.abs(rows @ lower).max() <= allowed * (
                     1.0 + np.abs(rows).max() * np.abs(moved).max()

@@ -16,7 +16,7 @@ from opspace_ctrl.data import shipped_path
 from opspace_ctrl.parameter_file import node_parameters
 from opspace_ctrl.parameters import checked
 from opspace_ctrl.sim.settings import SIMULATOR_TABLE, simulator_settings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 SHIPPED = {
     "arm7": None,
@@ -62,8 +62,8 @@ def loop_of(name, **changes):
         {**parameters(name, "opspace_controller"), "method": "sparse_ltdl", **changes},
     )
     simulation = checked(SIMULATOR_TABLE, parameters(name, "opspace_simulator"))
-    simulator = make_simulator(model, simulator_settings(simulation))
-    controller = Controller(model, controller_settings(given))
+    simulator = Simulator.from_settings(model, simulator_settings(simulation))
+    controller = Controller.from_settings(model, controller_settings(given))
     controller.activate(simulator.q.copy(), simulator.v.copy(), simulator.time)
     return controller, simulator
 

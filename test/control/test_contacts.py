@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers import shipped_robots
-from helpers.control_cases import ContactSpec, Dense, TaskSpec, at, make_core, robot
+from helpers.control_cases import ContactSpec, Dense, TaskSpec, at, make_core, robot, set_sole
 
 FEET = [ContactSpec("left", "left_foot"), ContactSpec("right", "right_foot")]
 TASKS = [TaskSpec("com", None, "position"), TaskSpec("left_hand", "left_hand", level=2)]
@@ -13,7 +13,7 @@ TASKS = [TaskSpec("com", None, "position"), TaskSpec("left_hand", "left_hand", l
 
 def standing(tasks=TASKS, contacts=FEET, **options):
     core = make_core(robot("asimo"), tasks, contacts, **options)
-    core.law.half_lengths[:] = 0.1, 0.05
+    set_sole(core.law, 0.1, 0.05)
     q, v = shipped_robots.home("asimo"), np.zeros(robot("asimo").nv)
     core.activate(q, v, 0.0)
     return core, q, v
@@ -49,8 +49,8 @@ def test_sharing_moves_nothing_and_balanced_keeps_further_from_the_edges():
 
 def test_margins_are_those_of_the_wrench():
     core, q, v = standing()
-    core.law.mu[:], core.law.half_lengths[:], core.law.minimum_force[:] = 0.4, (0.08, 0.03), 5.0
-    core.law.sole_centre[:] = 0.01, 0.0
+    core.law.contact_friction[:], core.law.contact_minimum_force[:] = 0.4, 5.0
+    set_sole(core.law, 0.08, 0.03, centre=0.01)
     core.tick(q, v, 0.0)
     # the soles are level
     for (fx, fy, fz, mx, my, mz), margin in zip(core.law.contact_wrench, core.law.contact_margin):
@@ -66,7 +66,7 @@ def test_margins_are_those_of_the_wrench():
 def test_a_pulled_contact_is_reported():
     tasks = [TaskSpec("com", None, "position")]
     core, q, v = standing(tasks)
-    core.law.stiffness[0, 2] = 0.0
+    core.law.task_stiffness[0, 2] = 0.0
     from opspace_ctrl.control.targets import segments
 
     down = np.zeros((3, 6))
@@ -79,10 +79,10 @@ def test_a_pulled_contact_is_reported():
 
 def test_a_contact_fades_out_without_a_step_and_ends_as_if_it_had_never_been():
     core, q, v = standing()
-    core.law.fade_time = 0.3
+    core.law.fade = 0.3
     alone, _, _ = standing(contacts=FEET[:1])
     start = core.tick(q, v, 0.0).copy()
-    core.law.contact_on[1] = 0.0
+    core.law.contact_enabled[1] = 0.0
     torques = [core.tick(q, v, t).copy() for t in np.arange(1, 501) * 1e-3]
     steps = np.abs(np.diff([start, *torques], axis=0)).max(axis=1)
     total = np.abs(torques[-1] - start).max()
@@ -98,12 +98,12 @@ def test_a_contact_fades_out_without_a_step_and_ends_as_if_it_had_never_been():
 
 def test_a_change_during_a_fade_waits_for_its_end():
     core, q, v = standing()
-    core.law.fade_time = 0.1
+    core.law.fade = 0.1
     last = core.tick(q, v, 0.0).copy()
-    core.law.task_on[1] = 0.0
+    core.law.task_enabled[1] = 0.0
     for k, t in enumerate(np.arange(1, 301) * 1e-3):
         if k == 40:
-            core.law.task_on[1], core.law.contact_on[1] = 1.0, 0.0
+            core.law.task_enabled[1], core.law.contact_enabled[1] = 1.0, 0.0
         tau = core.tick(q, v, t).copy()
         assert np.abs(tau - last).max() < 5.0
         last = tau

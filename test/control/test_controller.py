@@ -246,7 +246,7 @@ def test_a_target_out_of_reach_leaves_the_arm_stretched_and_calm(arm):
 
 def test_live_settings_take_effect_and_a_bad_set_changes_nothing(arm):
     values = {"method": "sparse_ltdl", **TOOL}
-    controller = Controller(arm, controller_settings(values))
+    controller = Controller.from_settings(arm, controller_settings(values))
     controller.activate(ARM_START, np.zeros(7), 0.0)
     before = controller.tick(ARM_START, np.zeros(7), 0.0).copy()
     for change, error in (
@@ -258,7 +258,7 @@ def test_live_settings_take_effect_and_a_bad_set_changes_nothing(arm):
     ):
         with pytest.raises(error, match="|".join(change)) as caught:
             controller.apply(controller_settings({**values, "ramp": 9.0, **change}))
-        assert controller.settings.ramp == 1.0, caught
+        assert controller.settings.limits.ramp == 1.0, caught
     controller.apply(
         controller_settings({**values, "payload.mass": 2.0, "payload.centre": [0.0, 0.0, 0.1]})
     )
@@ -280,7 +280,7 @@ def test_a_posture_set_live_is_approached_at_once(arm):
 
 def test_inputs_that_go_stale_while_others_come_are_taken_back_and_disturb_no_tick(arm):
     """One thread puts wrenches while another lets them expire at once; threads are switched as often as can be."""
-    core = Controller(
+    core = Controller.from_settings(
         arm, controller_settings({"method": "sparse_ltdl", **TOOL, "tool.force_axes": ["z"]})
     )._core
     streams, usual, time = Streams(core.law), sys.getswitchinterval(), 0.0
@@ -305,7 +305,7 @@ def test_inputs_that_go_stale_while_others_come_are_taken_back_and_disturb_no_ti
 
 def test_a_payload_that_nothing_carries_is_refused(arm):
     with pytest.raises(SettingsError, match="payload.frame is empty"):
-        Controller(
+        Controller.from_settings(
             arm,
             controller_settings({"method": "sparse_ltdl", "mode": "gravity", "payload.mass": 1.0}),
         )
@@ -320,7 +320,7 @@ def test_a_payload_is_carried_as_a_mass_at_its_place(arm):
         "mode": "gravity",
         "payload.frame": "tool",
     }
-    controller, v = Controller(arm, controller_settings(values)), np.zeros(7)
+    controller, v = Controller.from_settings(arm, controller_settings(values)), np.zeros(7)
     controller.activate(ARM_START, v, 0.0)
     tau = controller.tick(ARM_START, v, 0.0)
 
@@ -337,8 +337,10 @@ def test_a_payload_is_carried_as_a_mass_at_its_place(arm):
 
 def test_the_command_is_in_the_order_of_joints(arm):
     order = list(reversed(arm.joint_names))
-    plain = Controller(arm, controller_settings({"mode": "gravity", "method": "sparse_ltdl"}))
-    other = Controller(
+    plain = Controller.from_settings(
+        arm, controller_settings({"mode": "gravity", "method": "sparse_ltdl"})
+    )
+    other = Controller.from_settings(
         arm, controller_settings({"mode": "gravity", "method": "sparse_ltdl", "joints": order})
     )
     for controller in (plain, other):
@@ -359,7 +361,7 @@ def test_unknown_frames_joints_and_methods_are_refused_by_name(arm):
         ({"posture.joints": ["elbow"], "posture.positions": [0.0]}, SettingsError, "elbow"),
     ):
         with pytest.raises(error, match=words):
-            Controller(arm, controller_settings({"method": "sparse_ltdl", **values}))
+            Controller.from_settings(arm, controller_settings({"method": "sparse_ltdl", **values}))
 
 
 # ---- methods ----
@@ -387,7 +389,7 @@ def test_switching_methods_changes_no_torque(arm):
 
 def test_safe_commands_are_what_they_say(arm):
     values = {"method": "sparse_ltdl", "safe_damping": 4.0, "compensation.friction": True}
-    controller = Controller(arm, controller_settings({**values, **TOOL}))
+    controller = Controller.from_settings(arm, controller_settings({**values, **TOOL}))
     v = np.linspace(-0.5, 0.5, 7)
 
     def asked(kind, *state):
@@ -424,7 +426,7 @@ def test_damping_brings_a_moving_arm_to_rest(arm):
 
 
 def test_raw_mode_is_equation_eleven_until_the_input_goes_stale(arm):
-    controller = Controller(
+    controller = Controller.from_settings(
         arm,
         controller_settings(
             {
@@ -456,7 +458,9 @@ def test_raw_mode_is_equation_eleven_until_the_input_goes_stale(arm):
 
 
 def test_raw_inputs_and_wrenches_are_refused_where_they_do_nothing(arm):
-    controller = Controller(arm, controller_settings({"method": "sparse_ltdl", **TOOL}))
+    controller = Controller.from_settings(
+        arm, controller_settings({"method": "sparse_ltdl", **TOOL})
+    )
     for call, words in (
         (lambda: controller.force(np.zeros(6), 0.0), "mode raw"),
         (lambda: controller.tau0(np.zeros(7), 0.0), "mode raw"),
@@ -481,7 +485,7 @@ def test_a_wrench_is_exerted_along_the_force_axes_and_goes_stale(arm):
         "null_damping": 0.0,
         **TOOL,
     }
-    controller, v = Controller(arm, controller_settings(values)), np.zeros(7)
+    controller, v = Controller.from_settings(arm, controller_settings(values)), np.zeros(7)
     controller.activate(ARM_START, v, 0.0)
     rest = controller.tick(ARM_START, v, 0.0).copy()
     controller.target_wrench("tool", [0.0, 0.0, -20.0, 0.0, 0.0, 0.0], 0.0)
@@ -496,7 +500,7 @@ def test_a_wrench_is_exerted_along_the_force_axes_and_goes_stale(arm):
 
 def test_a_bad_state_raises_and_leaves_the_controller_as_it_was(arm):
     controller, v = (
-        Controller(arm, controller_settings({"method": "sparse_ltdl", **TOOL})),
+        Controller.from_settings(arm, controller_settings({"method": "sparse_ltdl", **TOOL})),
         np.zeros(7),
     )
     controller.activate(ARM_START, v, 0.0)
@@ -513,7 +517,9 @@ def test_a_bad_state_raises_and_leaves_the_controller_as_it_was(arm):
 
 
 def test_a_controller_that_was_never_activated_sends_nothing(arm):
-    controller = Controller(arm, controller_settings({"method": "sparse_ltdl", **TOOL}))
+    controller = Controller.from_settings(
+        arm, controller_settings({"method": "sparse_ltdl", **TOOL})
+    )
     with pytest.raises(ConfigurationError, match="activate"):
         controller.tick(ARM_START, np.zeros(7), 0.0)
 

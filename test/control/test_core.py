@@ -17,8 +17,10 @@ from helpers.control_cases import (
 )
 
 from opspace_ctrl import OpspaceError, bias_forces, load_urdf
+from opspace_ctrl.control.contacts import Contact
 from opspace_ctrl.control.core import Core
-from opspace_ctrl.control.structure import Structure
+from opspace_ctrl.control.settings import ControllerSettings, controller_settings
+from opspace_ctrl.control.tasks import RowsTask
 from opspace_ctrl.dynamics import gravity_forces
 from opspace_ctrl.errors import ConfigurationError
 from opspace_ctrl.model.source import robot_text
@@ -89,7 +91,7 @@ def test_lists_and_other_types_of_numbers_are_taken():
 def test_command_is_in_the_order_of_the_joints_asked_for():
     model = robot("arm7")
     joints = tuple(model.joint_names[i] for i in (3, 0, 6, 2, 1, 5, 4))
-    core = Core(model, Structure(joints=joints), "sparse_ltdl")
+    core = Core(model, ControllerSettings(joints=joints, method="sparse_ltdl"))
     core.law.effort_limits[:] = np.inf
     q, v = state("arm7", 2)
     core.activate(q, v, 0.0)
@@ -98,8 +100,8 @@ def test_command_is_in_the_order_of_the_joints_asked_for():
     np.testing.assert_allclose(
         core.tick(q, v, 0.0), [h[model.joint_names.index(name)] for name in joints], atol=1e-12
     )
-    core.law.mode, core.law.ramp_time = at.RAW_MODE, 0.0
-    core.law.rate_limits[:], core.law.raw_tau0[:] = np.inf, np.arange(7.0)
+    core.law.mode, core.law.ramp = at.RAW_MODE, 0.0
+    core.law.torque_rate_limit, core.law.raw_tau0[:] = np.inf, np.arange(7.0)
     np.testing.assert_allclose(
         core.tick(q, v, 0.1) - [h[model.joint_names.index(name)] for name in joints],
         np.arange(7.0),
@@ -118,20 +120,31 @@ def test_gravity_is_level_zero_and_leaves_the_control_state_alone():
 
 
 @pytest.mark.parametrize(
-    "structure, words",
+    "made, words",
     [
-        (Structure((TaskSpec("a", "tool"), TaskSpec("a", "tool"))), "'a'"),
-        (Structure((TaskSpec("a", "nowhere"),)), "nowhere"),
-        (Structure((TaskSpec("a", "tool", law="magic"),)), "inertia, impedance"),
-        (Structure((TaskSpec("a", "tool", level=0),)), "level 0"),
-        (Structure((TaskSpec("a", None, "position", relative_to="tool"),)), "centre of mass"),
-        (Structure(contacts=(ContactSpec("c", "tool", 5),)), "choose 3, 6"),
-        (Structure(joints=("joint1",)), "joint7"),
+        (lambda: tasks(TaskSpec("a", "tool"), TaskSpec("a", "tool")), "'a'"),
+        (lambda: tasks(TaskSpec("a", "nowhere")), "nowhere"),
+        (lambda: tasks(TaskSpec("a", "tool", relative_to="nowhere")), "nowhere"),
+        (lambda: tasks(TaskSpec("a", "tool", axes="nowhere")), "nowhere"),
+        (lambda: tasks(TaskSpec("a", "tool", law="magic")), "a.law: .*inertia, impedance"),
+        (lambda: tasks(TaskSpec("a", "tool", level=0)), "a.level: 0 .* 1 to 100"),
+        (lambda: tasks(RowsTask("a", np.ones((7, 6)), frame="tool")), "a.selection has 7 rows"),
+        (
+            lambda: controller_settings({"tasks": ["a"], "a.rows": "com", "a.relative_to": "tool"}),
+            "a.relative_to: .* whole robot's",
+        ),
+        (lambda: ControllerSettings(contacts=[Contact("c", rows="five")]), "c.rows: .*position"),
+        (lambda: ControllerSettings(contacts=[Contact("nowhere")]), "nowhere"),
+        (lambda: ControllerSettings(joints=("joint1",)), "joint7"),
     ],
 )
-def test_structures_that_cannot_be_are_refused_by_name(structure, words):
+def test_settings_that_cannot_be_are_refused_by_name(made, words):
     with pytest.raises(OpspaceError, match=words):
-        Core(robot("arm7"), structure, "sparse_ltdl")
+        Core(robot("arm7"), made())
+
+
+def tasks(*given):
+    return ControllerSettings(tasks=given, method="sparse_ltdl")
 
 
 @pytest.mark.parametrize("name", ["arm7", "asimo"])
@@ -152,17 +165,17 @@ def test_a_tick_allocates_nothing(name):
 def test_activation_forgets_the_past():
     core, q, v = ticking()
     (
-        core.law.motion[0, 0],
+        core.law.task_force_axes[0, 0],
         core.law.measured_on[0],
-        core.law.integral_gain[0],
-        core.law.integral_limit[0],
+        core.law.task_force_integral[0],
+        core.law.task_force_limit[0],
     ) = (
-        0.0,
+        1.0,
         1.0,
         50.0,
         100.0,
     )
-    core.law.wrench[0, 0], core.law.rate_limits[:] = 5.0, 50.0
+    core.law.wrench[0, 0], core.law.torque_rate_limit = 5.0, 50.0
     for k in range(100):
         core.tick(q, v, 0.01 * k)
     assert core.law.applied[0, 0] > 10.0

@@ -66,9 +66,9 @@ def made(name, **options):
 
 
 def selected(core, dense, i):
-    task = core.structure.tasks[i]
+    task = core.settings.tasks[i]
     rows = task.task().selection()
-    return dense.rows(None) if task.frame is None else rows @ dense.rows(task.frame)
+    return dense.rows(None) if not task.moved_frame else rows @ dense.rows(task.moved_frame)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -76,7 +76,7 @@ def test_lower_levels_and_the_posture_do_not_accelerate_higher_ones(name):
     core, q, v, dense = made(name)
     before = core.tick(q, v, 0.3).copy()
     for lowest in (1, 2):
-        core.law.stiffness[lowest:], core.law.damping[lowest:] = 700.0 / lowest, 3.0
+        core.law.task_stiffness[lowest:], core.law.task_damping[lowest:] = 700.0 / lowest, 3.0
         core.law.posture_stiffness[:], core.law.posture_damping[:] = 90.0, 40.0 * lowest
         after = core.tick(q, v, 0.3).copy()
         change = dense.U.T @ (after - before)
@@ -95,14 +95,14 @@ def test_every_level_that_is_free_to_accelerates_as_asked(name):
     core.tick(q, v, 0.3)
     found = dense.acceleration(core.tau)
     # six levels of arm7's seven joints, and less of the others
-    for i, task in enumerate(core.structure.tasks[:2]):
+    for i, task in enumerate(core.settings.tasks[:2]):
         rows = task.task().selection()
-        drift = dense.drift(task.frame)
-        asked = wanted(core, i)[:3] if task.frame is None else rows @ wanted(core, i)
+        drift = dense.drift(task.moved_frame)
+        asked = wanted(core, i)[:3] if not task.moved_frame else rows @ wanted(core, i)
         size = np.abs(selected(core, dense, i)) @ np.abs(dense.Hi) @ np.abs(dense.U.T @ core.tau)
         error = (
             selected(core, dense, i) @ found
-            + (drift if task.frame is None else rows @ drift)
+            + (drift if not task.moved_frame else rows @ drift)
             - asked
         )
         assert (np.abs(error) <= 10 * dense.tolerance() * size.max()).all()
@@ -126,7 +126,7 @@ def test_tasks_of_two_laws_on_one_level_are_two_levels():
         TaskSpec("b", "tool", "orientation"),
     ]
     core = make_core(robot("arm7"), tasks)
-    assert core.structure.levels() == [[1], [0]]
+    assert core.settings.levels() == [[1], [0]]
     q, v = state("arm7", 3)
     hold_another_pose(core, q, v, np.random.default_rng(4))
     core.tick(q, v, 0.1)
@@ -159,7 +159,7 @@ def test_relative_task_moves_seen_from_the_other_frame():
     )
     q, v = state("asimo", 5)
     hold_another_pose(core, q, v, np.random.default_rng(6))
-    dense = Dense(model, q, v, core.structure.contacts)
+    dense = Dense(model, q, v, core.settings.contacts)
     dv, dt = dense.acceleration(core.tick(q, v, 0.1)), 1e-4
     asked, velocity = wanted(core, 0), core.law.velocity[0].copy()
     core.measure(model.integrate(q, v + 0.5 * dt * dv, dt), v + dt * dv)

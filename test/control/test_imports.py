@@ -14,7 +14,7 @@ from opspace_ctrl.parameter_file import node_parameters
 
 parameters = node_parameters(shipped_path("config", "arm7.yaml"), "opspace_controller")
 model = load_robot("arm7")
-controller = Controller(model, controller_settings(parameters))
+controller = Controller.from_settings(model, controller_settings(parameters))
 q, v = model.neutral(), np.zeros(model.nv)
 controller.activate(q, v, 0.0)
 assert np.isfinite(controller.tick(q, v, 0.001)).all()

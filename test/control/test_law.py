@@ -14,6 +14,7 @@ from helpers.control_cases import (
     hold_another_pose,
     make_core,
     robot,
+    size,
     state,
     wanted,
 )
@@ -71,10 +72,10 @@ def case(request):
 
 def levels_of(core, dense):
     levels = []
-    for i, task in enumerate(core.structure.tasks):
+    for i, task in enumerate(core.settings.tasks):
         rows = task.task().selection()
-        J, drift = dense.rows(task.frame), dense.drift(task.frame)
-        if task.frame is None:
+        J, drift = dense.rows(task.moved_frame), dense.drift(task.moved_frame)
+        if not task.moved_frame:
             levels.append((J, wanted(core, i)[:3], drift))
         else:
             levels.append((rows @ J, rows @ wanted(core, i), rows @ drift))
@@ -115,7 +116,7 @@ def test_contact_wrenches_are_those_of_the_dynamics(case):
         assert not core.law.contact_wrench.any()
         return
     forces = np.concatenate(
-        [w[: c.rows] for w, c in zip(core.law.contact_wrench, core.structure.contacts)]
+        [w[: size(c)] for w, c in zip(core.law.contact_wrench, core.settings.contacts)]
     )
     expected = dense.contact_forces(core.tau)
     np.testing.assert_allclose(
@@ -138,7 +139,7 @@ def test_levels_sum_up_to_the_command(case):
 @pytest.mark.parametrize("name", ["arm7", "asimo", "free_flyer"])
 def test_every_method_gives_the_same_torques(name):
     kind = "two feet" if name == "asimo" else "none"
-    tasks = [t for t in tasks_of(name, kind) if t.frame is not None]
+    tasks = [t for t in tasks_of(name, kind) if t.moved_frame]
     core = make_core(robot(name), tasks, contacts_of(name, kind))
     q, v = state(name, seed=1)
     hold_another_pose(core, q, v, np.random.default_rng(2))
@@ -180,7 +181,7 @@ def test_gravity_and_coriolis_are_compensated_apart():
         np.testing.assert_allclose(
             core.tick(q, v, 0.0), expected, rtol=0, atol=1e-12 * np.abs(h).max()
         )
-    core.law.friction_share, core.law.viscous[:], core.law.coulomb[:] = 1.0, 0.3, 0.2
+    core.law.compensation_friction, core.law.viscous[:], core.law.coulomb[:] = 1.0, 0.3, 0.2
     np.testing.assert_allclose(core.tick(q, v, 0.0), 0.3 * v + 0.2 * np.tanh(v / 0.01), rtol=1e-12)
 
 
@@ -192,7 +193,7 @@ def test_impedance_is_a_spring_and_a_damper():
     core.law.posture_damping[:] = 0.0
     core.tick(q, v, 0.2)
     dense = Dense(model, q, v)
-    force = core.law.stiffness[0] * core.law.error[0] + core.law.damping[0] * (
+    force = core.law.task_stiffness[0] * core.law.error[0] + core.law.task_damping[0] * (
         core.law.target_velocity[0] - core.law.velocity[0]
     )
     np.testing.assert_allclose(core.tau, dense.h + dense.rows("tool").T @ force, rtol=0, atol=1e-11)
@@ -203,7 +204,7 @@ def test_raw_mode_is_the_published_law_made_realisable(name):
     """tau = J*^T F + N*^T tau0 + what level 0 needs."""
     rng = np.random.default_rng(8)
     contacts = contacts_of(name, "foot") if name == "asimo" else []
-    model, tasks = robot(name), [t for t in tasks_of(name, "foot") if t.frame is not None]
+    model, tasks = robot(name), [t for t in tasks_of(name, "foot") if t.moved_frame]
     core = make_core(model, tasks, contacts, mode=at.RAW_MODE)
     q, v = state(name, 7)
     core.activate(q, v, 0.0)

@@ -71,9 +71,9 @@ def test_bias_that_saturates_alone_is_clipped_and_said_so():
 
 def test_torques_change_no_faster_than_the_rate_and_all_joints_alike():
     core, q, v = pulled()
-    core.law.rate_limits[:] = 100.0
+    core.law.torque_rate_limit = 100.0
     first = core.tick(q, v, 0.1).copy()
-    core.law.stiffness[:] = 900.0
+    core.law.task_stiffness[:] = 900.0
     second = core.tick(q, v, 0.101).copy()
     wanted = core.law.level_scale @ core.law.level_torque
     assert np.abs(second - first).max() == pytest.approx(0.1)
@@ -84,7 +84,7 @@ def test_torques_change_no_faster_than_the_rate_and_all_joints_alike():
 
 
 def test_on_activation_tasks_ramp_in_and_the_bias_does_not():
-    core, q, v = pulled(ramp_time=0.5)
+    core, q, v = pulled(ramp=0.5)
     tau = core.tick(q, v, 0.0).copy()
     np.testing.assert_allclose(tau, core.law.level_torque[0], atol=1e-12)
     middle = core.tick(q, v, 0.25).copy()
@@ -97,8 +97,8 @@ def test_on_activation_tasks_ramp_in_and_the_bias_does_not():
 
 def test_errors_are_shortened_not_bent():
     core, q, v = pulled([TaskSpec("a", "tool")])
-    core.law.damping[:] = 0.0
-    core.law.error_limit[:] = 0.05, 0.1
+    core.law.task_damping[:] = 0.0
+    core.law.task_error_clip, core.law.task_error_clip_angle = 0.05, 0.1
     core.tick(q, v, 0.1)
     e = core.law.error[0]
     short = np.concatenate(
@@ -109,17 +109,20 @@ def test_errors_are_shortened_not_bent():
     dense = Dense(robot("arm7"), q, v)
     found = dense.rows("tool") @ dense.acceleration(core.tau) + dense.drift("tool")
     np.testing.assert_allclose(
-        found, core.law.stiffness[0] * short + core.law.target_acceleration[0], rtol=0, atol=1e-8
+        found,
+        core.law.task_stiffness[0] * short + core.law.target_acceleration[0],
+        rtol=0,
+        atol=1e-8,
     )
     assert core.law.error_clipped == 1  # a task, though its position and orientation both
 
 
 def test_tasks_with_shortened_errors_are_counted_once_each():
     core, q, v = pulled()
-    core.law.error_limit[0] = 0.01, 0.01
+    core.law.task_error_clip[0] = core.law.task_error_clip_angle[0] = 0.01
     core.tick(q, v, 0.1)
     assert core.law.error_clipped == 1
-    core.law.error_limit[1] = 0.01, 0.01
+    core.law.task_error_clip[1] = core.law.task_error_clip_angle[1] = 0.01
     core.tick(q, v, 0.1)
     assert core.law.error_clipped == 2
 
@@ -138,7 +141,7 @@ def run(core, q, v, seconds, dt=1e-3):
 def test_a_task_does_not_pull_a_joint_through_its_limit():
     model = robot("arm7")
     core = make_core(
-        model, [TaskSpec("a", "tool", "position")], singular_damping=0.5, singular_cut=0.005
+        model, [TaskSpec("a", "tool", "position")], singularity_damping=0.5, singularity_cut=0.005
     )
     q, v = np.array([0.0, 0.4, 0.0, 1.2, 0.0, 0.6, 0.0]), np.zeros(7)
     core.activate(q, v, 0.0)
@@ -165,12 +168,15 @@ def _without_margin(core, q, v):
 
 def test_joints_keep_their_speed_limit():
     core = make_core(
-        robot("arm7"), [TaskSpec("a", "tool", "position")], singular_damping=0.5, singular_cut=0.005
+        robot("arm7"),
+        [TaskSpec("a", "tool", "position")],
+        singularity_damping=0.5,
+        singularity_cut=0.005,
     )
     q, v = np.array([0.0, 0.4, 0.0, 1.2, 0.0, 0.6, 0.0]), np.zeros(7)
     core.activate(q, v, 0.0)
     core.law.velocity_limits[:], core.law.velocity_margin[:] = 0.5, 0.1
-    core.law.error_limit[0, 0] = 0.02  # accelerates with 2 m/s^2 at most
+    core.law.task_error_clip[0] = 0.02  # accelerates with 2 m/s^2 at most
     far = np.zeros((3, 6))
     far[:, 0] = core.law.pose[0, 9:] + (0.0, 0.4, 0.0)
     core.load_program(0, segments.row(0.0, 0.0, far, (0, 0, 0, 1), np.zeros((3, 6)))[None])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from helpers import shipped_robots
-from helpers.control_cases import ContactSpec, Dense, TaskSpec, at, make_core, robot
+from helpers.control_cases import ContactSpec, Dense, TaskSpec, at, make_core, robot, set_sole
 from scipy.spatial.transform import Rotation
 
 from opspace_ctrl import forward_dynamics, frame_pose, load_robot
@@ -18,14 +18,14 @@ def move(core, i, shift, turn, duration):
     position = segments.quintic(here, zero, zero, here + shift, zero, zero, duration)
     rotation = segments.quintic(zero, zero, zero, np.asarray(turn, float), zero, zero, duration)
     quaternion = (0, 0, 0, 1)
-    if core.structure.tasks[i].frame is not None:
+    if core.settings.tasks[i].moved_frame:
         quaternion = Rotation.from_matrix(core.law.pose[i, :9].reshape(3, 3)).as_quat()
     core.load_program(i, segments.row(0.0, duration, position, quaternion, rotation)[None])
 
 
 def test_arm_follows_a_moving_pose_with_no_more_error_than_the_integrator_makes():
     core = make_core(robot("arm7"), [TaskSpec("tip", "tool")])
-    core.law.stiffness[:], core.law.damping[:] = 400.0, 40.0
+    core.law.task_stiffness[:], core.law.task_damping[:] = 400.0, 40.0
     core.law.posture_stiffness[:], core.law.posture_damping[:] = 20.0, 9.0
     q, v, dt = shipped_robots.home("arm7").copy(), np.zeros(7), 1e-3
     core.activate(q, v, 0.0)
@@ -48,7 +48,7 @@ def test_humanoid_stands_on_two_feet_shifts_its_weight_and_moves_a_hand():
         contacts,
         internal_forces=at.BALANCED,
     )
-    core.law.half_lengths[:] = 0.1, 0.05
+    set_sole(core.law, 0.1, 0.05)
     core.law.posture_stiffness[:], core.law.posture_damping[:] = 25.0, 10.0
     q, v, dt = shipped_robots.home("asimo"), np.zeros(model.nv), 2e-3
     core.activate(q, v, 0.0)

@@ -117,13 +117,21 @@ def test_gains_and_selection_are_along_the_axes_of_a_frame():
     core.load_program(
         0, segments.row(0, 0, here, Rotation.from_matrix(R).as_quat(), np.zeros((3, 6)))[None]
     )
-    core.law.stiffness[0], core.law.damping[0] = (100, 200, 0, 50, 50, 50), (10, 20, 30, 5, 6, 7)
-    core.law.motion[0], core.law.wrench[0] = (1, 1, 0, 1, 1, 1), (3.0, -4.0, 12.0, 1.0, 1.0, 1.0)
-    core.law.force_damping[0, 2], core.law.posture_damping[:] = 15.0, 0.0
+    core.law.task_stiffness[0], core.law.task_damping[0] = (
+        (100, 200, 0, 50, 50, 50),
+        (10, 20, 30, 5, 6, 7),
+    )
+    core.law.task_force_axes[0], core.law.wrench[0] = (
+        (0, 0, 1, 0, 0, 0),
+        (3.0, -4.0, 12.0, 1.0, 1.0, 1.0),
+    )
+    core.law.task_force_damping[0], core.law.posture_damping[:] = 15.0, 0.0
     core.tick(q, v, 0.0)
-    A, o = np.kron(np.eye(2), R), core.law.motion[0]
+    A, o = np.kron(np.eye(2), R), 1.0 - core.law.task_force_axes[0]
     e, ev = A.T @ core.law.error[0], -A.T @ core.law.velocity[0]
-    a = A @ (o * (core.law.stiffness[0] * e + core.law.damping[0] * ev) + (1 - o) * 15.0 * ev)
+    a = A @ (
+        o * (core.law.task_stiffness[0] * e + core.law.task_damping[0] * ev) + (1 - o) * 15.0 * ev
+    )
     F = A @ ((1 - o) * (A.T @ core.law.wrench[0]))
     dense = Dense(model, q, v)
     J = dense.rows("tool")
@@ -136,9 +144,13 @@ def test_force_loop_closes_on_the_measured_wrench():
     core = make_core(robot("arm7"), [TaskSpec("tip", "tool", "position")])
     q, v = state("arm7", 4)
     core.activate(q, v, 0.0)
-    core.law.motion[0, 2] = 0.0
+    core.law.task_force_axes[0, 2] = 1.0
     core.law.wrench[0, 2], core.law.measured[0, 2] = 10.0, 7.0
-    core.law.force_gain[0], core.law.integral_gain[0], core.law.integral_limit[0] = 0.5, 20.0, 0.4
+    core.law.task_force_gain[0], core.law.task_force_integral[0], core.law.task_force_limit[0] = (
+        0.5,
+        20.0,
+        0.4,
+    )
     core.tick(q, v, 0.0)
     assert core.law.applied[0, 2] == pytest.approx(10.0)  # open loop until there is a measurement
     core.law.measured_on[0] = 1.0

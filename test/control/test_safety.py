@@ -10,8 +10,8 @@ from helpers.gate_cases import MS, Robot
 
 from opspace_ctrl import load_robot
 from opspace_ctrl.control.safety.fields import ADVISORY, BIT, DROPPED, READY, REFUSED
+from opspace_ctrl.control.safety.settings import GATES
 from opspace_ctrl.control.safety.state_gate import names_of, outside_limits
-from opspace_ctrl.control.tables import GATES
 
 ARM, HUMANOID = load_robot("arm7"), load_robot("asimo")
 NAN = float("nan")

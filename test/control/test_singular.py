@@ -37,7 +37,7 @@ def sweep(core, angles, asked):
         core.load_program(
             0, segments.row(k - 0.5, k + 0.5, here, (0, 0, 0, 1), np.zeros((3, 6)))[None]
         )
-        core.law.damping[:] = core.law.stiffness[:] = 0.0
+        core.law.task_damping[:] = core.law.task_stiffness[:] = 0.0
         core.tick(q, none, float(k))
         torques.append(core.law.level_torque[2].copy())
     return np.array(torques)
@@ -48,8 +48,8 @@ def core():
     core = make_core(
         robot("arm7"),
         [TaskSpec("tip", "tool", "position")],
-        singular_damping=DAMPING,
-        singular_cut=CUT,
+        singularity_damping=DAMPING,
+        singularity_cut=CUT,
     )
     core.activate(stretched(0.5), np.zeros(7), 0.0)
     return core
@@ -101,14 +101,14 @@ def test_reaching_out_of_the_workspace_and_back_keeps_within_what_the_arm_can_do
     """In closed loop, without limits: the torque stays below the URDF's efforts, and its rate below 1000 Nm/s."""
     model, none, dt = robot("arm7"), np.zeros((3, 6)), 1e-3
     core = make_core(
-        model, [TaskSpec("tip", "tool", "position")], singular_damping=DAMPING, singular_cut=CUT
+        model,
+        [TaskSpec("tip", "tool", "position")],
+        singularity_damping=DAMPING,
+        singularity_cut=CUT,
     )
-    core.law.posture_stiffness[:], core.law.posture_damping[:], core.law.error_limit[:] = (
-        10.0,
-        6.0,
-        0.1,
-    )
-    core.law.stiffness[:], core.law.damping[:] = stiffness, 2.0 * np.sqrt(stiffness)
+    core.law.posture_stiffness[:], core.law.posture_damping[:] = 10.0, 6.0
+    core.law.task_error_clip, core.law.task_error_clip_angle = 0.1, 0.1
+    core.law.task_stiffness[:], core.law.task_damping[:] = stiffness, 2.0 * np.sqrt(stiffness)
     q, v, torques = np.array([0.0, 0.6, 0.0, 0.9, 0.0, 0.5, 0.0]), np.zeros(7), []
     core.activate(q, v, 0.0)
     here, zero = core.law.pose[0, 9:].copy(), np.zeros(3)
@@ -206,7 +206,7 @@ def test_more_rows_than_joints_are_no_trouble():
         TaskSpec("b", "link5", "position"),
         TaskSpec("c", "link4", "position", level=2),
     ]
-    core = make_core(robot("arm7"), tasks, singular_damping=DAMPING, singular_cut=CUT)
+    core = make_core(robot("arm7"), tasks, singularity_damping=DAMPING, singularity_cut=CUT)
     q, v = stretched(0.7), np.full(7, 0.2)
     core.activate(q, v, 0.0)
     assert np.isfinite(core.tick(q, v, 0.0)).all()

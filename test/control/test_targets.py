@@ -103,7 +103,7 @@ def test_the_tightest_limit_is_reached_and_none_exceeded(limit, value):
     }
     one = target(**{**others, limit: value})
     one.pose([1.3, 0.4, 0.2], Rotation.from_rotvec([1.0, 1.0, 0.4]).as_quat(), 0.0)
-    end, limits = one.program[-1, segments.END], one.settings.limits
+    end, limits = one.program[-1, segments.END], one.settings
     motions = [one.reference(t) for t in np.linspace(0.0, end, 2001)]
     peaks = {
         "speed": max(np.linalg.norm(m.velocity) for m in motions),
@@ -140,7 +140,7 @@ def test_no_message_makes_the_reference_jump(seed):
 
 def test_limits_hold_for_targets_in_mid_motion():
     rng, one, time = np.random.default_rng(4), target(), 0.0
-    limits = one.settings.limits
+    limits = one.settings
     for _ in range(40):
         one.pose(*random_pose(rng), time)
         for ahead in np.linspace(0.0, one.program[-1, segments.END] - time, 50):
@@ -171,8 +171,8 @@ def test_a_twist_is_reached_kept_and_ends_after_its_time():
     assert not one.clipped
     one.twist(100.0 * twist, 8.0, 1.0)
     fast = one.reference(8.99)
-    assert one.clipped and np.linalg.norm(fast.velocity) <= one.settings.limits.speed + 1e-9
-    assert np.linalg.norm(fast.rate) <= one.settings.limits.angular_speed + 1e-9
+    assert one.clipped and np.linalg.norm(fast.velocity) <= one.settings.speed + 1e-9
+    assert np.linalg.norm(fast.rate) <= one.settings.angular_speed + 1e-9
 
 
 def test_a_stale_pose_target_comes_to_rest_on_the_way():
@@ -251,7 +251,7 @@ def test_a_trajectory_passes_its_way_points_smoothly(seed, has_twists):
 def excess(one, count=1500):
     """How many times the reference exceeds the limits of its task, from many samples."""
     limits, start, end = (
-        one.settings.limits,
+        one.settings,
         one.program[0, segments.START],
         one.program[-1, segments.END],
     )

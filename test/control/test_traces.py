@@ -16,11 +16,11 @@ def pulled(*tasks, **options):
 
 
 def test_a_bias_that_was_not_finite_is_forgotten():
-    core, q, rest = pulled(bias_in_law=1, friction_share=1.0)
-    core.law.coulomb, core.law.coulomb_speed = 1.0, 0.0  # tanh(0 / 0)
+    core, q, rest = pulled(bias_in_law=1, compensation_friction=1.0)
+    core.law.coulomb, core.law.compensation_friction_speed = 1.0, 0.0  # tanh(0 / 0)
     core.tick(q, rest, 0.1)
     assert core.law.not_finite == 1
-    core.law.bias_in_law, core.law.friction_share = 0, 0.0
+    core.law.bias_in_law, core.law.compensation_friction = 0, 0.0
     core.tick(q, rest, 0.2)
     assert core.law.not_finite == 0 and np.isfinite(core.tau).all()
 
@@ -49,7 +49,7 @@ def test_what_a_larger_stack_has_left_is_not_read():
 def test_settings_that_another_thread_writes_while_gravity_is_asked_for_are_kept():
     """A safe command computes in gravity mode, with the bias added, but writes no setting."""
     core, q, rest = pulled(bias_in_law=1)
-    core.law.rate_limits = np.inf
+    core.law.torque_rate_limit = np.inf
     held = core.safe(at.GRAVITY, q, rest, 0.2).copy()
     assert core.law.present_mode == at.GRAVITY_MODE and core.law.mode == at.TASKS_MODE
     assert core.law.present_bias_in_law == 0 and core.law.bias_in_law == 1

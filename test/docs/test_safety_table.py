@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from opspace_ctrl.control.tables import GATES
+from opspace_ctrl.control.safety.settings import GATES
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "safety.md").read_text()

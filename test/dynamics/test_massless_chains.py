@@ -22,8 +22,7 @@ from opspace_ctrl import (
 from opspace_ctrl.dynamics import forward_methods
 from opspace_ctrl.errors import SimulationError, SingularInertiaError
 from opspace_ctrl.osim import methods
-from opspace_ctrl.sim.settings import SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 ROBOTS = [[name] for name in HINGES] + [["spherical", "universal"], ["five", "spherical", "planar"]]
 CASES = [(hinges, base, n) for hinges in ROBOTS for base in ("fixed", "floating") for n in (1, 2)]
@@ -135,7 +134,7 @@ def test_near_a_gimbal_lock_digits_go_with_the_square_of_the_distance(distance):
 @pytest.mark.parametrize("method", ["aba", "crba_ltdl"])
 def test_a_simulation_that_starts_in_a_gimbal_lock_stops_by_name_and_keeps_its_state(method):
     model, q = near_the_lock(1e-9)
-    sim = make_simulator(model, SimulatorSettings(forward_method=method))
+    sim = Simulator(model, forward_method=method)
     sim.reset(q, [0.5, 0.0, 0.2])
     with pytest.raises(SimulationError, match="range of numbers"):
         for _ in range(1000):

@@ -9,7 +9,7 @@ from helpers.sim_cases import PASSIVE
 from opspace_ctrl import frame_pose, load_robot, load_urdf
 from opspace_ctrl.algebra.closure import ClosedChain, Closure
 from opspace_ctrl.sim.settings import SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 BEAM = """<robot name="beam"><link name="middle"><inertial><mass value="12"/>
     <inertia ixx="0.44" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.44"/></inertial></link>
@@ -41,7 +41,7 @@ def beam_carrier(rows="", **options):
         initial_pose=[*q[:7], *middle, 0, 0, 0, 1],
         **{**PASSIVE, **options},
     )
-    sim = make_simulator(model, settings)
+    sim = Simulator.from_settings(model, settings)
     turns = [
         rotation(frame_pose(model, sim.q, f"beam_{s}")[1]).T
         @ rotation(frame_pose(model, sim.q, f"{s}_tool")[1])

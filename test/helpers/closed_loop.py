@@ -26,7 +26,7 @@ class Loop:
         self, model: Model, q, start: float = 0.0, step: float = STEP, delay: int = 0, **values
     ):
         self.model, self.step, self.delay = model, step, delay
-        self.controller = Controller(
+        self.controller = Controller.from_settings(
             model, controller_settings({"method": "sparse_ltdl", **values})
         )
         self.q, self.v, self.time = np.array(q, float), np.zeros(model.nv), start

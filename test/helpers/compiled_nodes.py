@@ -6,7 +6,7 @@ from opspace_ctrl.data import shipped_path
 from opspace_ctrl.model import load_robot
 from opspace_ctrl.parameter_file import node_parameters
 from opspace_ctrl.sim.settings import simulator_settings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 
 def parameters(robot, node):
@@ -15,7 +15,9 @@ def parameters(robot, node):
 
 
 def compile_simulator(robot):
-    simulator = make_simulator(robot, simulator_settings(parameters(robot, "opspace_simulator")))
+    simulator = Simulator.from_settings(
+        robot, simulator_settings(parameters(robot, "opspace_simulator"))
+    )
     simulator.step(simulator.hold())
     simulator.frame_wrench(simulator.model.frame_names[-1])
     return simulator
@@ -23,7 +25,7 @@ def compile_simulator(robot):
 
 def compile_controller(robot):
     simulator = compile_simulator(robot)
-    controller = Controller(
+    controller = Controller.from_settings(
         load_robot(robot), controller_settings(parameters(robot, "opspace_controller"))
     )
     controller.prepare()

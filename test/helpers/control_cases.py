@@ -15,9 +15,11 @@ from helpers import shipped_robots
 from helpers.support import load_quietly, urdf_path
 from opspace_ctrl import bias_forces, frame_jacobian, load_robot, mass_matrix
 from opspace_ctrl.control import fields as at
+from opspace_ctrl.control.contacts import Contact
 from opspace_ctrl.control.core import Core
-from opspace_ctrl.control.structure import ContactSpec, Structure, TaskSpec
+from opspace_ctrl.control.settings import ControllerSettings
 from opspace_ctrl.control.targets import segments
+from opspace_ctrl.control.tasks import TASKS, CenterOfMassTask, RowsTask
 from opspace_ctrl.dynamics import center_of_mass_bias, center_of_mass_jacobian, frame_acceleration
 
 EPS = np.finfo(float).eps
@@ -42,12 +44,49 @@ def robot(name: str):
     return load_robot(name)
 
 
+def TaskSpec(
+    name, frame, rows="pose", relative_to=None, axes=None, level=1, law="inertia", **numbers
+):
+    """A task, of a frame or (None) the centre of mass, with gains of its own and nothing clipped."""
+    options = {
+        "stiffness": 100.0,
+        "damping": 20.0,
+        "error_clip": 100.0,
+        "error_clip_angle": 3.2,
+        "force_damping": 0.0,
+        "force_limit": 0.0,
+        **numbers,
+    }
+    options |= {"axes": axes or "", "level": level, "law": law}
+    if frame is None:
+        return CenterOfMassTask(name, **options)
+    options |= {"frame": frame, "relative_to": relative_to or ""}
+    if isinstance(rows, str):
+        return TASKS[rows](name, **options)
+    return RowsTask(name, rows, **options)
+
+
+def ContactSpec(name, frame, rows=6, axes="frame"):
+    """A contact of six rows or three, with a large sole."""
+    large = dict.fromkeys(("front", "back", "left", "right"), 10.0)
+    options = {"friction": 0.5, "minimum_force": 0.0, "damping": 0.0, **large}
+    return Contact(name, frame=frame, rows={6: "pose", 3: "position"}[rows], axes=axes, **options)
+
+
+def set_sole(law, x, y, centre=0.0):
+    """Half lengths of every contact's sole along x and y, and where its centre is along x [m]."""
+    law.contact_front, law.contact_back = x + centre, x - centre
+    law.contact_left, law.contact_right = y, y
+
+
 def make_core(model, tasks=(), contacts=(), method="sparse_ltdl", **options) -> Core:
     """A core without limits, ramp or fade, unless told otherwise."""
-    core = Core(model, Structure(tuple(tasks), tuple(contacts)), method)
-    core.law.hard_limits = core.law.effort_limits = core.law.rate_limits = np.inf
-    core.law.ramp_time, core.law.fade_time = 0.0, 0.0
-    core.law.singular_damping, core.law.singular_cut = (
+    core = Core(model, ControllerSettings(tasks=tasks, contacts=contacts, method=method))
+    core.law.hard_limits = core.law.effort_limits = core.law.torque_rate_limit = np.inf
+    core.law.posture_damping, core.law.posture_error_clip = 2.0, np.inf
+    core.law.compensation_friction_speed = 0.01
+    core.law.ramp, core.law.fade = 0.0, 0.0
+    core.law.singularity_damping, core.law.singularity_cut = (
         1e-6,
         1e-8,
     )  # strictness is a property of regular levels
@@ -65,6 +104,11 @@ def state(name: str, seed: int, speed: float = 0.5):
     return model.integrate(q, step, 1.0), speed * rng.normal(size=model.nv)
 
 
+def size(contact):
+    """Number of its rows."""
+    return len(contact.task().selection())
+
+
 class Dense:
     """The constrained dynamics of a robot at a state, by pseudo-inverses."""
 
@@ -73,9 +117,9 @@ class Dense:
         self.H, self.h, n = mass_matrix(model, q), bias_forces(model, q, v), model.nv
         self.Hi = np.linalg.inv(self.H)
         self.U = np.eye(n)[~model.is_base_coordinate]
-        self.J_s = np.vstack([np.zeros((0, n)), *(self.rows(c.frame, c.rows) for c in contacts)])
+        self.J_s = np.vstack([np.zeros((0, n)), *(self.rows(c.frame, size(c)) for c in contacts)])
         self.drift_s = np.concatenate(
-            [np.zeros(0), *(self.drift(c.frame)[: c.rows] for c in contacts)]
+            [np.zeros(0), *(self.drift(c.frame)[: size(c)] for c in contacts)]
         )
         self.Li_s = (
             np.linalg.pinv(self.J_s @ self.Hi @ self.J_s.T) if len(self.J_s) else np.zeros((0, 0))
@@ -96,16 +140,16 @@ class Dense:
         return self.Hi @ (self.U @ self.N_s).T @ self.Phi_inv
 
     def rows(self, frame, count=6):
-        """J of a frame, or of the centre of mass for None."""
+        """J of a frame, or of the centre of mass for none."""
         return (
             center_of_mass_jacobian(self.model, self.q)
-            if frame is None
+            if not frame
             else (frame_jacobian(self.model, self.q, frame)[:count])
         )
 
     def drift(self, frame):
         """Jdot v."""
-        if frame is None:
+        if not frame:
             return center_of_mass_bias(self.model, self.q, self.v)
         return frame_acceleration(self.model, self.q, self.v, np.zeros(self.model.nv), frame)
 
@@ -140,18 +184,18 @@ def wanted(core, i):
     """The acceleration that task i asks for by the inertia law, from the numbers that the core shows."""
     return (
         core.law.target_acceleration[i]
-        + core.law.stiffness[i] * core.law.error[i]
-        + core.law.damping[i] * (core.law.target_velocity[i] - core.law.velocity[i])
+        + core.law.task_stiffness[i] * core.law.error[i]
+        + core.law.task_damping[i] * (core.law.target_velocity[i] - core.law.velocity[i])
     )
 
 
 def hold_another_pose(core, q, v, rng):
     """Targets away from where the tasks are, and in motion: a program of one segment for each task."""
     core.activate(q, v, 0.0)
-    for i, task in enumerate(core.structure.tasks):
+    for i, task in enumerate(core.settings.tasks):
         start = (
             Rotation.identity()
-            if task.frame is None
+            if not task.moved_frame
             else Rotation.from_matrix(core.law.pose[i, :9].reshape(3, 3))
         )
         turn = Rotation.from_rotvec(0.3 * rng.normal(size=3)) * start
@@ -173,6 +217,8 @@ __all__ = [
     "hold_another_pose",
     "make_core",
     "robot",
+    "set_sole",
+    "size",
     "state",
     "wanted",
 ]

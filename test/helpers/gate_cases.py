@@ -93,7 +93,7 @@ class Controlled(Robot):
 
     def __init__(self, model, step=MS, is_simulated=False, **values):
         super().__init__(model, step, is_simulated, **values)
-        self.controller = Controller(
+        self.controller = Controller.from_settings(
             model, controller_settings({"method": "sparse_ltdl", **values})
         )
         self.controller.use_wall_clock(not is_simulated)

@@ -5,8 +5,7 @@ import numpy as np
 from opspace_ctrl import bias_forces, load_robot
 from opspace_ctrl.sim.plant.faults import load_faults
 from opspace_ctrl.sim.plant.plant import Plant
-from opspace_ctrl.sim.settings import SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 ARM = load_robot("arm7")
 HOME = np.array([0.0, 0.35, 0.0, 1.55, 0.0, 1.24, 0.0])
@@ -23,7 +22,7 @@ def hold_home(measurement):
 def make_plant(faults="", **options):
     """The arm, 5 cm or so beside HOME, so that it moves."""
     start = HOME + [0.1, -0.1, 0.1, -0.1, 0.1, -0.1, 0.1]
-    simulator = make_simulator(ARM, SimulatorSettings(initial_positions=list(start)))
+    simulator = Simulator(ARM, initial_positions=list(start))
     return Plant(simulator, load_faults(faults), **options)
 
 

@@ -7,8 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from helpers.shipped_robots import CORNERS, HOME, SIDES
 from opspace_ctrl import frame_jacobian, frame_pose, load_robot, mass_matrix
-from opspace_ctrl.sim.settings import SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 FREE = {"joint_limits": False, "joint_friction": False, "effort_limits": False}
 PASSIVE = {**FREE, "joint_damping": False}
@@ -41,9 +40,11 @@ def pendulum(friction=0.0, damping=0.0, effort=1e3, lower=-10.0, upper=10.0):
 
 def standing(lift=0.0, **options):
     """asimo in its home pose on its eight corners, lifted off the ground, at rest."""
-    sim = make_simulator(
+    sim = Simulator(
         load_robot("asimo"),
-        SimulatorSettings(contacts=SOLES, initial_positions=HOME["asimo"], **options),
+        contacts=SOLES,
+        initial_positions=HOME["asimo"],
+        **options,
     )
     if lift:
         q = sim.q.copy()

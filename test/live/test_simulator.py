@@ -18,8 +18,7 @@ from std_srvs.srv import SetBool, Trigger
 from opspace_ctrl.dynamics import forward_methods
 from opspace_ctrl.nodes.messages import nanoseconds
 from opspace_ctrl.sim.record.log import read_log
-from opspace_ctrl.sim.settings import SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 NODE = "/opspace_simulator"
 MILLISECOND = 1_000_000  # [ns]
@@ -126,7 +125,7 @@ def check_start(graph, robot, description):
 
 def check_every_command_makes_its_step(graph, robot, clock):
     """Thousands of steps, each with just its command: bit for bit what the simulator alone computes."""
-    reference = make_simulator("arm7", SimulatorSettings(initial_positions=START))
+    reference = Simulator("arm7", initial_positions=START)
     efforts = np.random.default_rng(0).normal(0.0, 2.0, (STEPS, 7))
     robot.answer = lambda stamp: (
         efforts[stamp // MILLISECOND] if stamp < STEPS * MILLISECOND else None
@@ -240,7 +239,7 @@ def check_reset(graph, robot):
 
 def check_forward_methods(graph, robot):
     """The forward dynamics changes while it moves: no step is lost, and it moves as with one method throughout."""
-    reference = make_simulator("arm7", SimulatorSettings(initial_positions=START))
+    reference = Simulator("arm7", initial_positions=START)
     names = forward_methods(ours("arm7"))
     part = STEPS // len(names)
     efforts = np.random.default_rng(1).normal(0.0, 2.0, (part * len(names), 7))

@@ -105,13 +105,13 @@ def simulator() -> dict[str, np.ndarray]:
     from helpers.urdf_text import link, robot
 
     from opspace_ctrl import forward_dynamics, load_urdf
-    from opspace_ctrl.sim.settings import INTEGRATORS, SimulatorSettings
-    from opspace_ctrl.sim.simulator import make_simulator
+    from opspace_ctrl.sim.settings import INTEGRATORS
+    from opspace_ctrl.sim.simulator import Simulator
 
     found = {}
     ideal = {"joint_damping": False, "joint_friction": False, "joint_limits": False}
     for integrator in INTEGRATORS:
-        sim = make_simulator("arm7", SimulatorSettings(integrator=integrator, **ideal))
+        sim = Simulator("arm7", integrator=integrator, **ideal)
         before, tau = sim.v.copy(), np.linspace(-1.0, 1.0, 7)
         expected = forward_dynamics(sim.model, sim.q, before, tau)
         sim.step(tau)
@@ -120,7 +120,7 @@ def simulator() -> dict[str, np.ndarray]:
             sim.step(tau)
         found[f"arm, {integrator}"] = np.concatenate([sim.q, sim.v, sim.frame_wrench("tool")])
     body = load_urdf(robot(link("body", 2.0)), base="floating")
-    sim = make_simulator(body, SimulatorSettings(contacts=("body 0.1 0.05",)))
+    sim = Simulator(body, contacts=("body 0.1 0.05",))
     sim.reset(sim.q, [0.5, 0.2, 0.0, 0.0, 0.0, 2.0])
     for _ in range(5):
         sim.step(np.zeros(0))
@@ -139,7 +139,7 @@ def controller() -> dict[str, np.ndarray]:
 
     values = node_parameters(shipped_path("config", "arm7.yaml"), "opspace_controller")
     settings = controller_settings({**values, "method": "sparse_ltdl"})
-    controller = Controller(load_robot("arm7"), settings)
+    controller = Controller.from_settings(load_robot("arm7"), settings)
     q, v = np.array([0.0, 0.35, 0.0, 1.55, 0.0, 1.2, 0.0]), np.zeros(7)
     controller.activate(q, v, 0.0)
     position, quaternion = controller.pose(controller.tasks[0])

@@ -35,8 +35,7 @@ from opspace_ctrl.errors import (
 from opspace_ctrl.gazebo.robot import robot_sdf
 from opspace_ctrl.model import JointType
 from opspace_ctrl.osim import methods
-from opspace_ctrl.sim.settings import SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 ARM = """<mujoco model="arm"><compiler angle="radian"/><option gravity="0.3 -0.2 -9.7"/><worldbody>
   <geom type="plane" size="1 1 1"/>
@@ -272,11 +271,12 @@ def test_a_ball_joint_moves_in_the_simulator_as_in_mujoco(integrator):
     option = f'<option integrator="{theirs}" timestep="0.0005"><flag contact="disable" limit="disable"/></option>'
     mujoco_text = text.replace("<worldbody>", option + "<worldbody>")
     model, mj = load_mjcf(text), mujoco.MjModel.from_xml_string(mujoco_text)
-    sim = make_simulator(
+    sim = Simulator(
         model,
-        SimulatorSettings(
-            step=0.0005, integrator=integrator, joint_limits=False, effort_limits=False
-        ),
+        step=0.0005,
+        integrator=integrator,
+        joint_limits=False,
+        effort_limits=False,
     )
     rng = np.random.default_rng(4)
     q, v = (
@@ -318,7 +318,7 @@ def test_what_is_no_mjcf_is_refused_by_name(text, error, words):
 def test_engines_that_are_given_a_urdf_refuse_by_name():
     model = load_mjcf(ARM)
     with pytest.raises(MethodError, match="not from URDF"):
-        make_simulator(model, SimulatorSettings(engine="dart"))
+        Simulator(model, engine="dart")
     with pytest.raises(GazeboError, match="not from URDF"):
         robot_sdf(model, model.neutral())
 

@@ -17,12 +17,12 @@ from opspace_ctrl.errors import (
     UnknownJointError,
 )
 from opspace_ctrl.sim.settings import SIMULATOR_TABLE, SimulatorSettings, simulator_settings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 
 @pytest.fixture(scope="module")
 def arm():
-    return make_simulator("arm7")
+    return Simulator("arm7")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_efforts_are_converted_where_that_is_safe(arm):
 
 
 def test_a_robot_without_joints_takes_an_empty_list():
-    sim = make_simulator(load_urdf(box(), base="floating"))
+    sim = Simulator(load_urdf(box(), base="floating"))
     sim.step([])
     assert sim.time == pytest.approx(0.001) and sim.v[2] < 0.0
 
@@ -99,7 +99,7 @@ def test_calls_are_refused_by_name(arm, call, error):
 
 def test_only_so_many_frames_are_pushed_at_once():
     model = load_robot("asimo")
-    sim = make_simulator(model)
+    sim = Simulator(model)
     with pytest.raises(ConfigurationError, match="pushed"):
         for frame in model.frame_names:
             sim.push(frame, np.zeros(6), 1.0)
@@ -133,19 +133,19 @@ def test_only_so_many_frames_are_pushed_at_once():
 )
 def test_settings_are_refused_by_name(options, error, word):
     with pytest.raises(error, match=word):
-        make_simulator("arm7", SimulatorSettings(**options))
+        Simulator("arm7", **options)
 
 
 def test_methods_that_cannot_carry_the_robot_are_refused():
     with pytest.raises(MethodError, match="decoupled"):
-        make_simulator("arm7", SimulatorSettings(forward_method="decoupled"))
+        Simulator("arm7", forward_method="decoupled")
     with pytest.raises(OpspaceError):
-        make_simulator("no_such_robot.urdf")
+        Simulator("no_such_robot.urdf")
 
 
 def test_a_motion_that_leaves_the_numbers_is_named_and_the_state_kept():
     model = load_urdf(pendulum(damping=1e9), gravity=(0, 0, 0))
-    sim = make_simulator(model, SimulatorSettings(integrator="explicit", **FREE))
+    sim = Simulator(model, integrator="explicit", **FREE)
     sim.reset(v=[1.0])
     with pytest.raises(SimulationError, match="range of numbers"):
         for _ in range(200):

@@ -8,7 +8,7 @@ from helpers.sim_cases import SOLES, box, point_rows, posture_controller, standi
 
 from opspace_ctrl import load_urdf, mass_matrix
 from opspace_ctrl.sim.settings import SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 G = 9.81
 NONE = np.zeros(0)
@@ -27,7 +27,11 @@ def box_on(slope=0.0, friction=0.8, points="sole 0.1 0.05", **options):
         initial_pose=[*(0.05 * normal), *turn],
         **options,
     )
-    return make_simulator(model, settings), np.array([np.cos(slope), 0.0, -np.sin(slope)]), normal
+    return (
+        Simulator.from_settings(model, settings),
+        np.array([np.cos(slope), 0.0, -np.sin(slope)]),
+        normal,
+    )
 
 
 def run(sim, steps):
@@ -199,9 +203,11 @@ def test_a_patch_gives_a_wrench_and_a_point_a_force():
 
 
 def test_a_higher_ground_and_a_faster_clock_change_nothing_but_their_part():
-    high = make_simulator(
+    high = Simulator(
         load_urdf(box(), "floating"),
-        SimulatorSettings(contacts=("sole 0.1 0.05",), ground_height=3.0, step=0.005),
+        contacts=("sole 0.1 0.05",),
+        ground_height=3.0,
+        step=0.005,
     )
     assert high.q[2] == pytest.approx(3.05)
     run(high, 200)

@@ -11,8 +11,7 @@ from helpers.sim_cases import FREE, box
 from opspace_ctrl import load_robot, load_urdf
 from opspace_ctrl.bench.mujoco_peer import converted
 from opspace_ctrl.errors import MethodError, SimulationError
-from opspace_ctrl.sim.settings import SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 FIXED = ("arm7", "asimo", "free_flyer")
 
@@ -20,10 +19,7 @@ FIXED = ("arm7", "asimo", "free_flyer")
 def pair(name, base, **options):
     """The native engine and DART in the same state."""
     model, rng = load_robot(name, base=base), np.random.default_rng(5)
-    sims = [
-        make_simulator(model, SimulatorSettings(engine=engine, **options))
-        for engine in ("native", "dart")
-    ]
+    sims = [Simulator(model, engine=engine, **options) for engine in ("native", "dart")]
     q = (
         model.random_configuration(rng)
         if base == "floating"
@@ -70,7 +66,7 @@ def test_dart_agrees_on_a_floating_base_to_first_order():
 
 def test_dart_saves_restores_holds_and_measures():
     model = load_robot("arm7")
-    dart = make_simulator(model, SimulatorSettings(engine="dart", initial_positions=HOME["arm7"]))
+    dart = Simulator(model, engine="dart", initial_positions=HOME["arm7"])
     start = dart.q.copy()
     for _ in range(200):
         dart.step(dart.hold())
@@ -103,14 +99,14 @@ def test_dart_saves_restores_holds_and_measures():
 )
 def test_dart_refuses_by_name_what_it_does_not_carry(options, word):
     with pytest.raises(MethodError, match=word):
-        make_simulator("arm7", SimulatorSettings(engine="dart", **options))
+        Simulator("arm7", engine="dart", **options)
 
 
 def test_dart_refuses_a_model_that_is_not_its_urdf():
     with pytest.raises(MethodError, match="armature"):
-        make_simulator(load_robot("arm7", armature=0.1), SimulatorSettings(engine="dart"))
+        Simulator(load_robot("arm7", armature=0.1), engine="dart")
     with pytest.raises(MethodError, match="joint3"):
-        make_simulator(load_robot("arm7", locked={"joint3": 0.0}), SimulatorSettings(engine="dart"))
+        Simulator(load_robot("arm7", locked={"joint3": 0.0}), engine="dart")
 
 
 def mujoco_twin(model, damping=True):
@@ -127,7 +123,7 @@ def mujoco_twin(model, damping=True):
 @pytest.mark.parametrize("name", FIXED)
 def test_mujoco_agrees_on_a_fixed_base(name, damping):
     model = load_robot(name, base="fixed")
-    sim = make_simulator(model, SimulatorSettings(joint_damping=damping, **FREE))
+    sim = Simulator(model, joint_damping=damping, **FREE)
     twin, data = mujoco_twin(model, damping)
     rng = np.random.default_rng(0)
     sim.reset(0.3 * rng.uniform(-1, 1, model.nq), 0.2 * rng.normal(size=model.nv))
@@ -157,7 +153,7 @@ def test_mujoco_agrees_on_where_a_dropped_box_comes_to_rest():
     twin.opt.timestep = 1e-3
     data = mujoco.MjData(twin)
     data.qvel[0] = 1.0
-    sim = make_simulator(model, SimulatorSettings(contacts=("sole 0.1 0.05",), ground_friction=0.6))
+    sim = Simulator(model, contacts=("sole 0.1 0.05",), ground_friction=0.6)
     start = sim.q.copy()
     start[2] = 0.15
     sim.reset(start, [1.0, 0, 0, 0, 0, 0])

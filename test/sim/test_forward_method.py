@@ -11,8 +11,7 @@ from helpers.sim_cases import point_rows, standing
 from opspace_ctrl import load_robot, load_urdf, mass_matrix
 from opspace_ctrl.dynamics import forward_methods
 from opspace_ctrl.errors import MethodError
-from opspace_ctrl.sim.settings import SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 EVERY = forward_methods(load_robot("asimo"))
 MIMIC = """<robot name="gripper"><link name="palm"/>
@@ -108,7 +107,7 @@ def test_a_closed_chain_that_switches_moves_as_one_that_does_not():
 def test_friction_and_stops_at_the_end_of_a_runge_kutta_step_are_the_same_by_every_method():
     ends = []
     for method in forward_methods(load_robot("arm7")):
-        sim = make_simulator("arm7", SimulatorSettings(forward_method=method, integrator="rkmk4"))
+        sim = Simulator("arm7", forward_method=method, integrator="rkmk4")
         for k in range(300):
             sim.step(20.0 * np.sin(0.02 * k + np.arange(7)))
         ends.append(sim.q.copy())
@@ -135,7 +134,7 @@ def test_a_switch_holds_for_the_robot_with_other_masses_too():
 
 
 def test_a_refused_method_names_those_of_the_robot_and_changes_nothing():
-    arm, gripper = make_simulator("arm7"), make_simulator(load_urdf(MIMIC))
+    arm, gripper = Simulator("arm7"), Simulator(load_urdf(MIMIC))
     for sim, name in ((arm, "decoupled"), (arm, "magic"), (arm, 7), (gripper, "decoupled")):
         with pytest.raises(MethodError) as refusal:
             sim.forward_method = name
@@ -145,6 +144,6 @@ def test_a_refused_method_names_those_of_the_robot_and_changes_nothing():
 
 
 def test_dart_has_no_choice():
-    sim = make_simulator("arm7", SimulatorSettings(engine="dart"))
+    sim = Simulator("arm7", engine="dart")
     with pytest.raises(MethodError, match="native"):
         sim.forward_method = "aba"

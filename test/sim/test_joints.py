@@ -8,8 +8,7 @@ from helpers.shipped_robots import HOME
 from helpers.sim_cases import pendulum, standing
 
 from opspace_ctrl import bias_forces, load_robot, load_urdf
-from opspace_ctrl.sim.settings import SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 INERTIA = 1.0 / 3.0
 both_kinds = pytest.mark.parametrize("integrator", ["semi_implicit", "rkmk4"])
@@ -17,7 +16,7 @@ both_kinds = pytest.mark.parametrize("integrator", ["semi_implicit", "rkmk4"])
 
 def hinge(integrator="semi_implicit", gravity=0.0, step=1e-3, **joint):
     model = load_urdf(pendulum(**joint), gravity=(0.0, 0.0, -gravity))
-    return make_simulator(model, SimulatorSettings(integrator=integrator, step=step))
+    return Simulator(model, integrator=integrator, step=step)
 
 
 def run(sim, steps, tau):
@@ -60,7 +59,7 @@ def test_friction_never_drives_and_takes_what_it_should():
 def test_friction_of_a_chain_meets_the_complementarity_conditions():
     """Whatever pieces the step has gone through: sliding joints feel f_c against v, sticking ones less, others none."""
     model = load_robot("arm7")
-    sim, rng = make_simulator(model), np.random.default_rng(0)
+    sim, rng = Simulator(model), np.random.default_rng(0)
     sim.reset([0.0, 0.35, 0.0, 1.55, 0.0, 1.2, 0.0])
     stuck = slid = 0
     for k in range(1500):
@@ -102,7 +101,7 @@ def test_a_joint_stops_at_its_limit_and_leaves_it_freely(integrator):
 
 def test_limits_hold_in_a_chain():
     model = load_robot("arm7")
-    sim, rng = make_simulator(model), np.random.default_rng(2)
+    sim, rng = Simulator(model), np.random.default_rng(2)
     worst = 0.0
     for k in range(4000):
         if k % 500 == 0:
@@ -128,7 +127,7 @@ def test_efforts_are_cut_off_at_their_limits():
     sim.step(np.array([50.0]))
     assert sim.tau[0] == 2.0
     np.testing.assert_allclose(sim.v[0], 2.0 / INERTIA * 1e-3)
-    free = make_simulator(load_urdf(pendulum(effort=2.0)), SimulatorSettings(effort_limits=False))
+    free = Simulator(load_urdf(pendulum(effort=2.0)), effort_limits=False)
     free.step(np.array([50.0]))
     assert free.tau[0] == 50.0
 
@@ -139,7 +138,7 @@ def test_implicit_damping_is_stable_where_explicit_damping_is_not():
     run(sim, 10, 0.0)
     np.testing.assert_allclose(sim.v[0], (1.0 + 1e-3 * 1e3 / INERTIA) ** -10, rtol=1e-9)
     model = load_urdf(pendulum(damping=1e3), gravity=(0, 0, 0))
-    explicit = make_simulator(model, SimulatorSettings(integrator="explicit"))
+    explicit = Simulator(model, integrator="explicit")
     explicit.reset(v=[1.0])
     run(explicit, 10, 0.0)
     np.testing.assert_allclose(explicit.v[0], (1.0 - 1e-3 * 1e3 / INERTIA) ** 10, rtol=1e-9)
@@ -148,11 +147,11 @@ def test_implicit_damping_is_stable_where_explicit_damping_is_not():
 @pytest.mark.parametrize("integrator", ["semi_implicit", "explicit", "rkmk4"])
 def test_hold_keeps_the_arm_where_it_is(integrator):
     model = load_robot("arm7")
-    sim = make_simulator(
+    sim = Simulator(
         model,
-        SimulatorSettings(
-            initial_positions=HOME["arm7"], integrator=integrator, joint_friction=False
-        ),
+        initial_positions=HOME["arm7"],
+        integrator=integrator,
+        joint_friction=False,
     )
     start = sim.q.copy()
     for _ in range(2000):
@@ -167,7 +166,7 @@ def test_hold_keeps_a_robot_standing_and_stops_a_moving_one():
     for _ in range(500):
         sim.step(sim.hold())
     np.testing.assert_allclose(sim.q, start, atol=1e-6)
-    arm = make_simulator("arm7", SimulatorSettings(initial_positions=HOME["arm7"]))
+    arm = Simulator("arm7", initial_positions=HOME["arm7"])
     arm.reset(arm.q, [0.3, -0.2, 0.3, 0.2, -0.3, 0.2, 0.1])
     for _ in range(500):
         tau = arm.hold()

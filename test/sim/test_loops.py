@@ -19,8 +19,7 @@ from opspace_ctrl import (
 )
 from opspace_ctrl.algebra.closure import ClosedChain, Closure
 from opspace_ctrl.errors import IllPosedError
-from opspace_ctrl.sim.settings import SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 
 @pytest.mark.parametrize("rows", ["pose", "position"])
@@ -44,9 +43,11 @@ def test_a_step_solves_the_kkt_system():
     """A four-bar of two arms in the plane, closed by a ball joint, with joint damping."""
     model = load_robot("arm7")
     q0 = np.array([HOME["arm7"].get(f"joint{i}", 0.0) for i in range(1, 8)])
-    sim = make_simulator(
+    sim = Simulator(
         model,
-        SimulatorSettings(closures=("tool base_link position",), initial_positions=q0, **FREE),
+        closures=("tool base_link position",),
+        initial_positions=q0,
+        **FREE,
     )
     chain = ClosedChain(model, [Closure("tool", "base_link", "position")])
     q, v = sim.q.copy(), chain.close_velocity(sim.q, 0.3 * np.ones(7))
@@ -127,7 +128,7 @@ def test_a_closure_too_many_shares_its_force():
     model = load_urdf(
         [pin, box().replace("</robot>", ends)], ["fixed", "floating"], prefixes=["", ""]
     )
-    sim = make_simulator(model, SimulatorSettings(closures=("end_one one", "end_two two")))
+    sim = Simulator(model, closures=("end_one one", "end_two two"))
     for _ in range(500):
         sim.step(np.zeros(0))
     assert np.abs(sim.v).max() < 1e-6 and np.abs(sim.q[:3]).max() < 1e-8
@@ -146,11 +147,11 @@ def test_contact_and_closure_act_together():
     model = load_urdf(
         [hook, box().replace("</robot>", ends)], ["fixed", "floating"], prefixes=["", ""]
     )
-    sim = make_simulator(
+    sim = Simulator(
         model,
-        SimulatorSettings(
-            closures=("front peg position",), contacts=("rear",), ground_friction=0.0
-        ),
+        closures=("front peg position",),
+        contacts=("rear",),
+        ground_friction=0.0,
     )
     for _ in range(300):
         sim.step(np.zeros(0))
@@ -160,4 +161,4 @@ def test_contact_and_closure_act_together():
 
 def test_a_loop_that_cannot_be_closed_is_named():
     with pytest.raises(IllPosedError, match="tool"):
-        make_simulator("arm7", SimulatorSettings(closures=("tool base_link",)))
+        Simulator("arm7", closures=("tool base_link",))

@@ -10,8 +10,8 @@ from helpers.sim_cases import FREE, PASSIVE, SOLES, standing
 from helpers.support import load_quietly, urdf_path
 
 from opspace_ctrl import dynamics, inverse_dynamics, load_robot, load_urdf, mass_matrix
-from opspace_ctrl.sim.settings import INTEGRATORS, SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.settings import INTEGRATORS
+from opspace_ctrl.sim.simulator import Simulator
 
 ROBOTS = [("arm7", "fixed"), ("asimo", "fixed"), ("asimo", "floating"), ("free_flyer", "floating")]
 
@@ -19,7 +19,7 @@ ROBOTS = [("arm7", "fixed"), ("asimo", "fixed"), ("asimo", "floating"), ("free_f
 def moving(name, base="fixed", speed=0.5, seed=0, **options):
     """A simulator in a random state."""
     model, rng = load_robot(name, base=base), np.random.default_rng(seed)
-    sim = make_simulator(model, SimulatorSettings(**{**PASSIVE, **options}))
+    sim = Simulator(model, **{**PASSIVE, **options})
     sim.reset(model.random_configuration(rng), speed * rng.normal(size=model.nv))
     return sim
 
@@ -105,7 +105,7 @@ def test_every_forward_dynamics_gives_the_same_motion():
     for name, base in (("arm7", "fixed"), ("free_flyer", "floating")):
         model, ends = load_robot(name, base=base), {}
         for method in dynamics.forward_methods(model):
-            sim = make_simulator(model, SimulatorSettings(forward_method=method))
+            sim = Simulator(model, forward_method=method)
             ends[method] = run(sim, 500, np.sin(np.arange(len(sim.tau)))).q.copy()
         for method, q in ends.items():
             np.testing.assert_allclose(q, ends["aba"], atol=1e-9, err_msg=f"{name} {method}")
@@ -188,7 +188,7 @@ def test_reset_goes_back_to_the_start():
 
 def test_a_push_acts_for_its_duration_and_another_replaces_it():
     model = load_robot("free_flyer")
-    sim = make_simulator(model, SimulatorSettings(**PASSIVE))
+    sim = Simulator(model, **PASSIVE)
     mass = model.total_mass
     sim.push("bus", [10.0, 0, 0, 0, 0, 0], 0.010)
     run(sim, 5)
@@ -201,22 +201,22 @@ def test_a_push_acts_for_its_duration_and_another_replaces_it():
 def test_locked_and_mimic_joints_are_carried():
     model = load_quietly(urdf_path("panda"))
     assert model.is_mimic.any()
-    sim = make_simulator(model, SimulatorSettings(**PASSIVE, integrator="rkmk4"))
+    sim = Simulator(model, **PASSIVE, integrator="rkmk4")
     sim.reset(model.random_configuration(np.random.default_rng(0)))
     before = sim.energy()
     run(sim, 1000)
     assert abs(sim.energy() - before) < 1e-6 * dynamics.kinetic_energy(model, sim.q, sim.v)
     locked = load_robot("arm7", locked={"joint3": 0.4})
-    assert len(make_simulator(locked).tau) == 6
+    assert len(Simulator(locked).tau) == 6
 
 
 def test_armature_slows_a_joint():
     model = load_robot("arm7", armature=2.0, gravity=(0, 0, 0))
-    sim = make_simulator(model, SimulatorSettings(**FREE))
+    sim = Simulator(model, **FREE)
     tau = np.zeros(7)
     tau[6] = 3.0
     sim.step(tau)
-    light = make_simulator(load_robot("arm7", gravity=(0, 0, 0)), SimulatorSettings(**FREE))
+    light = Simulator(load_robot("arm7", gravity=(0, 0, 0)), **FREE)
     light.step(tau)
     assert 0 < sim.v[6] < 0.1 * light.v[6]
 
@@ -227,7 +227,7 @@ def test_planar_joints_move_by_the_exponential():
       <joint name="wheels" type="planar"><parent link="floor"/><child link="cart"/><axis xyz="0 0 1"/></joint>
       </robot>"""
     model = load_urdf(urdf)
-    sim = make_simulator(model, SimulatorSettings(integrator="rkmk4"))
+    sim = Simulator(model, integrator="rkmk4")
     v = np.array([0.4, -0.2, 3.0])
     sim.reset([1.0, 2.0, 0.3], v)
     run(sim, 500)
@@ -252,5 +252,5 @@ def test_it_starts_on_the_ground_and_where_it_is_told():
     assert abs(lowest) < 1e-12
     names = sim.model.joint_names
     assert sim.q[7 + names.index("left_knee_pitch")] == HOME["asimo"]["left_knee_pitch"]
-    at = make_simulator("free_flyer", SimulatorSettings(initial_pose=[1, 2, 3, 0, 0, 0.6, 0.8]))
+    at = Simulator("free_flyer", initial_pose=[1, 2, 3, 0, 0, 0.6, 0.8])
     np.testing.assert_allclose(at.q[:7], [1, 2, 3, 0, 0, 0.6, 0.8])

@@ -17,7 +17,7 @@ from opspace_ctrl.sim.plant.plant import Plant
 from opspace_ctrl.sim.record.log import progress, read_log
 from opspace_ctrl.sim.record.report import make_report
 from opspace_ctrl.sim.settings import SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 STEP = 0.001
 ZERO = np.zeros(7)
@@ -108,7 +108,7 @@ def test_damping_brakes_the_joints_in_its_time_without_gravity():
     settings = SimulatorSettings(
         joint_friction=False, joint_damping=False, initial_positions=list(HOME)
     )
-    plant = Plant(make_simulator(model, settings), timeout_action="damping")
+    plant = Plant(Simulator.from_settings(model, settings), timeout_action="damping")
     plant.command(ZERO)
     plant.step()
     plant.simulator.reset(HOME, np.full(7, 0.5))
@@ -284,7 +284,7 @@ def test_a_mass_error_accelerates_as_the_altered_robot_and_ends_with_the_fault()
 def test_a_push_gives_the_momentum_of_its_force_and_time():
     model = load_robot("free_flyer")
     plant = Plant(
-        make_simulator(model),
+        Simulator(model),
         load_faults(
             "[{kind: push, frame: left_tool, start: 0.02, duration: 0.1, force: [3, 0, -1]},"
             " {kind: push, frame: left_tool, start: 0.05, duration: 0.05, force: [0, 2, 0]}]"
@@ -301,7 +301,7 @@ def test_a_push_gives_the_momentum_of_its_force_and_time():
 
 def test_floating_bases_are_measured_with_the_joints():
     model = load_robot("free_flyer")
-    plant = Plant(make_simulator(model))
+    plant = Plant(Simulator(model))
     (measurement,) = plant.measure()
     assert np.array_equal(
         measurement.base_pose, plant.simulator.q[:7]

@@ -15,7 +15,7 @@ from opspace_ctrl.sim.plant.plant import Plant
 from opspace_ctrl.sim.record.bag import check_recording, write_bag
 from opspace_ctrl.sim.record.log import read_log
 from opspace_ctrl.sim.record.message_definitions import schema_text
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 
 def read_back(path):
@@ -103,7 +103,7 @@ def test_rclpy_reads_the_messages_and_knows_the_same_fields(recorded):
 def test_a_floating_base_is_recorded_as_odometry_and_read_by_rclpy(tmp_path):
     model = load_robot("free_flyer")
     plant = Plant(
-        make_simulator(model),
+        Simulator(model),
         load_faults("{kind: push, frame: bus, force: [5, 0, 0]}"),
         log_folder=tmp_path,
     )

@@ -10,8 +10,8 @@ from opspace_ctrl import load_urdf
 from opspace_ctrl.compiled.workspace import Workspace, constant, count, scratch, state
 from opspace_ctrl.errors import ConfigurationError, SimulationError
 from opspace_ctrl.sim.engine.fields import Engine
-from opspace_ctrl.sim.settings import INTEGRATORS, SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.settings import INTEGRATORS
+from opspace_ctrl.sim.simulator import Simulator
 
 STATE = [name for name, field in Engine.fields.items() if field.role == "state"]
 
@@ -78,9 +78,7 @@ def test_a_saved_state_goes_on_bit_for_bit():
 
 
 def test_a_box_at_rest_needs_one_round_of_modes_a_step():
-    sim = make_simulator(
-        load_urdf(box(), base="floating"), SimulatorSettings(contacts=("sole 0.1 0.05",))
-    )
+    sim = Simulator(load_urdf(box(), base="floating"), contacts=("sole 0.1 0.05",))
     for _ in range(200):
         sim.step(np.zeros(0))
     assert sim._engine.is_solved == 1 and sim._engine.mode_rounds == 1

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from helpers.closed_loop import ARM_START
+from helpers.control_cases import ContactSpec, TaskSpec, set_sole
 from helpers.urdf_text import joint, limit, link, robot
 
 from opspace_ctrl import load_robot, load_urdf
@@ -16,8 +17,7 @@ from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.core import Core
 from opspace_ctrl.control.fields import BRAKING, GRAVITY_MODE, RAW_MODE, ZERO
 from opspace_ctrl.control.safety.state_gate import StateGate
-from opspace_ctrl.control.settings import controller_settings
-from opspace_ctrl.control.structure import ContactSpec, Structure, TaskSpec
+from opspace_ctrl.control.settings import ControllerSettings, controller_settings
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.parameter_file import node_parameters
 
@@ -37,7 +37,9 @@ def seen(law):
 def arm_config():
     """arm7 as shipped, on its way to a target; then a stretched arm; then what is sent through a closed gate."""
     values = node_parameters(shipped_path("config", "arm7.yaml"), "opspace_controller")
-    controller = Controller(load_robot("arm7"), controller_settings({**values, "method": METHOD}))
+    controller = Controller.from_settings(
+        load_robot("arm7"), controller_settings({**values, "method": METHOD})
+    )
     q, v, found = ARM_START.copy(), np.linspace(-0.1, 0.2, 7), []
     controller.activate(q, v, 0.0)
     task = controller.tasks[0]
@@ -74,12 +76,13 @@ def standing(mode=None, **settings):
         TaskSpec("trunk", "trunk", "orientation", level=3),
     )
     contacts = ContactSpec("left", "left_foot"), ContactSpec("right", "right_foot", 3, "world")
-    core = Core(biped(), Structure(tasks, contacts), METHOD)
+    core = Core(biped(), ControllerSettings(tasks=tasks, contacts=contacts, method=METHOD))
     law, rng, found = core.law, np.random.default_rng(4), []
     law.position_margin, law.velocity_margin = 0.3, 0.5
-    law.posture_stiffness, law.measured_on, law.integral_gain = 50.0, 1.0, 2.0
-    law.integral_limit, law.half_lengths, law.ramp_time = 5.0, 0.1, 0.01
-    law.motion[1, 2], law.wrench[1, 2] = 0.0, 3.0
+    law.posture_stiffness, law.measured_on, law.task_force_integral = 50.0, 1.0, 2.0
+    law.task_force_limit, law.posture_damping, law.ramp = 5.0, 2.0, 0.01
+    set_sole(law, 0.1, 0.1)
+    law.task_force_axes[1, 2], law.wrench[1, 2] = 1.0, 3.0
     q = core.model.integrate(core.model.neutral(), 0.2 * rng.normal(size=core.model.nv), 1.0)
     v = 0.3 * rng.normal(size=core.model.nv)
     core.activate(q, v, 0.0)
@@ -92,7 +95,7 @@ def standing(mode=None, **settings):
     for k in range(TICKS):
         core.tick(q, v, 0.005 * k)
         found.append(seen(law))
-        law.contact_on[1] = 0.0
+        law.contact_enabled[1] = 0.0
     core.safe(BRAKING, q, v, 1.0)
     return np.concatenate([*found, core.tau, law.integral.ravel(), core.osim.ravel()])
 
@@ -123,7 +126,7 @@ CASES = {
     "arm7 as shipped": arm_config,
     "standing": standing,
     "standing, bias in the law": lambda: standing(
-        bias_in_law=1, internal_forces=ZERO, friction_share=1.0, truncate_null_space=1
+        bias_in_law=1, internal_forces=ZERO, compensation_friction=1.0, truncate_null_space=1
     ),
     "standing, raw": lambda: standing(RAW_MODE),
     "standing, gravity": lambda: standing(GRAVITY_MODE, coriolis_share=0.0),

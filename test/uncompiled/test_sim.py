@@ -12,14 +12,14 @@ from helpers.sim_cases import SOLES, box
 
 from opspace_ctrl import load_robot, load_urdf
 from opspace_ctrl.sim.settings import INTEGRATORS, SimulatorSettings
-from opspace_ctrl.sim.simulator import make_simulator
+from opspace_ctrl.sim.simulator import Simulator
 
 STEPS = 5
 
 
 def arm(integrator):
     """arm7 from rest with efforts, a push, and what its sensors say; at its end it is held."""
-    sim = make_simulator("arm7", SimulatorSettings(integrator=integrator))
+    sim = Simulator("arm7", integrator=integrator)
     rng = np.random.default_rng(1)
     sim.push("tool", [1.0, 2.0, 3.0, 0.1, 0.2, 0.3], 0.003)
     for _ in range(STEPS):
@@ -33,7 +33,7 @@ def sliding_box(integrator):
     """A box on its four corners that slides and spins."""
     model = load_urdf(box(), base="floating")
     settings = SimulatorSettings(integrator=integrator, contacts=("sole 0.1 0.05",))
-    sim = make_simulator(model, settings)
+    sim = Simulator.from_settings(model, settings)
     sim.reset(sim.q, [0.5, 0.2, 0.0, 0.0, 0.0, 6.0])
     for _ in range(STEPS):
         sim.step(np.zeros(0))
@@ -43,7 +43,7 @@ def sliding_box(integrator):
 def two_sweeps():
     """The box where the modes have no time to settle: two Gauss-Seidel sweeps a step."""
     model = load_urdf(box(), base="floating")
-    sim = make_simulator(model, SimulatorSettings(contacts=("sole",), solver_sweeps=2))
+    sim = Simulator(model, contacts=("sole",), solver_sweeps=2)
     sim.reset(sim.q, [0.0, 0.0, -1.0, 3.0, 2.0, 1.0])
     for _ in range(STEPS):
         sim.step(np.zeros(0))
@@ -54,7 +54,7 @@ def closed_loop():
     """asimo on two corners of its soles, one hand turning with the other."""
     closure = "left_hand right_hand orientation"
     model = load_robot("asimo")
-    sim = make_simulator(model, SimulatorSettings(closures=(closure,), contacts=SOLES[::4]))
+    sim = Simulator(model, closures=(closure,), contacts=SOLES[::4])
     start = model.integrate(sim.q, 0.1 * np.sin(np.arange(model.nv)), 1.0)
     start[:7] = sim.q[:7]
     sim.reset(start)
@@ -65,7 +65,7 @@ def closed_loop():
 
 def left_range():
     """A step that cannot be made: what it says, and the state after it, which is the one before."""
-    sim = make_simulator("arm7", SimulatorSettings(effort_limits=False))
+    sim = Simulator("arm7", effort_limits=False)
     sim.step(np.ones(7))
     sim.reset(sim.q, 1e60 * np.ones(7))
     with pytest.raises(Exception, match="range of numbers"):

@@ -7,14 +7,11 @@ from time import perf_counter
 
 import numpy as np
 
-from opspace_ctrl import frame_pose
+from opspace_ctrl import Controller, Simulator, frame_pose, load_robot
 
-from ...control.controller import Controller
-from ...control.settings import controller_settings
 from ...data import shipped_path
 from ...parameter_file import node_parameters
 from ...sim.settings import simulator_settings
-from ...sim.simulator import make_simulator
 from .._interrupt import Interruption
 from .record import Record
 from .scenario import SECONDS, Scenario, waypoints
@@ -29,12 +26,10 @@ SHOWN_EVERY = 0.2  # [s] simulated
 def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruption) -> Record | None:
     """Run the scenario; `show` gets the newest rows from time to time. None if it was interrupted."""
     path = shipped_path("config", f"{scenario.robot}.yaml")
-    robot = make_simulator(
-        scenario.robot, simulator_settings(node_parameters(path, "opspace_simulator"))
+    robot = Simulator.from_settings(
+        load_robot(scenario.robot), simulator_settings(node_parameters(path, "opspace_simulator"))
     )
-    controller = Controller(
-        robot.model, controller_settings(node_parameters(path, "opspace_controller"))
-    )
+    controller = Controller.from_file(path, robot.model)
     controller.prepare()
     centre, quaternion = frame_pose(robot.model, robot.q, scenario.task)
     rows: list[tuple] = []  # time of the figure [s], state, efforts, computing time [us], when [s]

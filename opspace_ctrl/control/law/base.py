@@ -143,7 +143,7 @@ def prepare_shares(law):
 @kernel
 def _balanced(law):
     """Write `W_inv_G`, contact by contact in its own axes."""
-    rows, mu, half = law.stack_row, law.mu, law.half_lengths
+    rows, mu = law.stack_row, law.contact_friction
     G, share, block_row = law.G, law.W_inv_G, law.space.block_row
     block, size = law.contact_block, law.contact_size
     i, end = 0, law.stack_contact_rows
@@ -151,11 +151,19 @@ def _balanced(law):
         if i >= end or rows[i] != block_row[block[c]]:
             continue  # this contact does not carry
         axes, m = axes_of_contact(law, c), max(mu[c], 1e-3)
-        x, y = min(half[c, 0], USUAL_SOLE), min(half[c, 1], USUAL_SOLE)
+        x, y = half_lengths(law, c)
+        x, y = min(x, USUAL_SOLE), min(y, USUAL_SOLE)
         _weigh(G, share, i, axes, (m * m, m * m, 1.0))
         if size[c] == 6:
             _weigh(G, share, i + 3, axes, (y * y, x * x, 0.25 * m * m * (x + y) * (x + y)))
         i += size[c]
+
+
+@kernel
+def half_lengths(law, c):
+    """Of the sole of contact c, along x and y of its axes [m]."""
+    x = 0.5 * (law.contact_front[c] + law.contact_back[c])
+    return x, 0.5 * (law.contact_left[c] + law.contact_right[c])
 
 
 @kernel

@@ -1,6 +1,6 @@
 """What each task asks for: its errors, and from them accelerations (inertia law) or forces (impedance, force axes).
 
-In the task's axes A, with the selection o (1 = motion, 0 = force),
+In the task's axes A, with the selection o = 1 - `task_force_axes` (1 = motion, 0 = force),
     inertia law   a = A (o (A^T a_d + Kd A^T e_v + Kp A^T e_x) - (1 - o) D A^T v)
     impedance     F = A o (Kd A^T e_v + Kp A^T e_x)
     force axes    F = A (1 - o) (F_d + K_f (F_d - F_m) + K_i integral of (F_d - F_m))
@@ -138,7 +138,7 @@ def apply_task_laws(law, dt):
 
     Needs `error`, `velocity` and the targets' motion. Returns how many tasks had an error shortened.
     """
-    order, block, limit = law.task_order, law.task_block, law.error_limit
+    order, block = law.task_order, law.task_block
     error, velocity, applied = law.error, law.velocity, law.applied
     target_velocity, acceleration = law.target_velocity, law.target_acceleration
     row_desired, row_applied, block_row = law.row_desired, law.row_applied, law.space.block_row
@@ -152,7 +152,8 @@ def apply_task_laws(law, dt):
         is_short = False
         for half in range(2):
             c = 3 * half
-            e, was_shortened = _shortened(_three(error, i, c), limit[i, half])
+            limit = law.task_error_clip[i] if half == 0 else law.task_error_clip_angle[i]
+            e, was_shortened = _shortened(_three(error, i, c), limit)
             is_short = is_short or was_shortened
             v = _three(velocity, i, c)
             slip = sub(_three(target_velocity, i, c), v)
@@ -189,23 +190,14 @@ def _task_axes(law, i):
 @kernel
 def _motion(law, i, c, e, slip, a, v):
     """The motion part along three axes from component c on, in the task's axes."""
-    kp, kd, o = law.stiffness, law.damping, law.motion
-    d = law.force_damping
+    kp, kd, f = law.task_stiffness, law.task_damping, law.task_force_axes
+    d = law.task_force_damping[i]
     feed = 1.0 if law.task_law[i] == INERTIA_LAW else 0.0
-    x = (
-        o[i, c] * (feed * a[0] + kd[i, c] * slip[0] + kp[i, c] * e[0])
-        - (1.0 - o[i, c]) * d[i, c] * v[0]
-    )
+    x = (1.0 - f[i, c]) * (feed * a[0] + kd[i, c] * slip[0] + kp[i, c] * e[0]) - f[i, c] * d * v[0]
     c += 1
-    y = (
-        o[i, c] * (feed * a[1] + kd[i, c] * slip[1] + kp[i, c] * e[1])
-        - (1.0 - o[i, c]) * d[i, c] * v[1]
-    )
+    y = (1.0 - f[i, c]) * (feed * a[1] + kd[i, c] * slip[1] + kp[i, c] * e[1]) - f[i, c] * d * v[1]
     c += 1
-    z = (
-        o[i, c] * (feed * a[2] + kd[i, c] * slip[2] + kp[i, c] * e[2])
-        - (1.0 - o[i, c]) * d[i, c] * v[2]
-    )
+    z = (1.0 - f[i, c]) * (feed * a[2] + kd[i, c] * slip[2] + kp[i, c] * e[2]) - f[i, c] * d * v[2]
     return x, y, z
 
 
@@ -226,10 +218,10 @@ def _force(law, i, c, a0, a1, a2, dt):
 @kernel
 def _force_axis(law, i, c, f, missing, dt):
     """(1 - o) (F_d + K_f e + integral) of one axis, the integral clipped; e = F_d - F_m, or 0 with the loop open."""
-    integral, most, share = law.integral, law.integral_limit[i, c], 1.0 - law.motion[i, c]
-    grown = integral[i, c] + dt * share * law.integral_gain[i, c] * missing
+    integral, most, share = law.integral, law.task_force_limit[i], law.task_force_axes[i, c]
+    grown = integral[i, c] + dt * share * law.task_force_integral[i] * missing
     integral[i, c] = min(max(grown, -most), most)
-    return share * (f + law.force_gain[i, c] * missing + integral[i, c])
+    return share * (f + law.task_force_gain[i] * missing + integral[i, c])
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 Rows are measured in their typical response (see `osim.singular`): S = sum a u u^T. How small the least a usually is
 depends on robot and task (a pose of a light wrist: 0.003; a position: 0.2), so it is measured when a core is built:
-t = `typical_response`. With e = `singular_damping` t and c = `singular_cut` t << e,
+t = `typical_response`. With e = `singularity_damping` t and c = `singularity_cut` t << e,
     Q = sum g(a) u u^T,   g = 1/a for a >= e, then on a line from 1/e to 0 at c         makes the force F
     P = sum f(a) / a u u^T,   f = 1 for a >= e, then smoothly to 0 at c                 makes the null space
 Both are continuous, and no force is larger than |wanted| / e, whatever the pose. Above e they are the inverse, and the
@@ -45,7 +45,7 @@ def _thresholds(law, report):
     if law.present_mode == RAW_MODE:
         for level in range(2, law.L + 2):
             least = min(least, typical[level])
-    return least * law.singular_damping, least * law.singular_cut
+    return least * law.singularity_damping, least * law.singularity_cut
 
 
 @kernel

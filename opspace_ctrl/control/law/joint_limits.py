@@ -53,7 +53,7 @@ def find_candidates(law):
         margin, slack, rate = position_margin[j], velocity_margin[j], v[joint_v[j]]
         near = slack > 0.0 and abs(rate) > FROM * (velocity_limits[j] - slack)
         if margin > 0.0 and joint_q[j] >= 0:
-            x = q[joint_q[j]] + rate * _horizon(law, j)
+            x = q[joint_q[j]] + rate * _horizon(law)
             near = near or max(x - upper[j], lower[j] - x) > -(1.0 + AHEAD) * margin
         if near:
             near_limit[found] = j
@@ -66,9 +66,9 @@ def find_candidates(law):
 
 
 @kernel
-def _horizon(law, j):
+def _horizon(law):
     """Time kd / kp [s] that a position limit looks ahead."""
-    return law.limit_damping[j] / max(law.limit_stiffness[j], 1.0)
+    return law.limits_damping / max(law.limits_stiffness, 1.0)
 
 
 @kernel
@@ -79,19 +79,19 @@ def _bound(law, place):
     """
     tree, j = law.space.tree, law.near_limit[place]
     i, entry = law.joint_v[j], law.joint_q[j]
-    kp, kd, rate = law.limit_stiffness[j], law.limit_damping[j], tree.v[i]
+    kp, kd, rate = law.limits_stiffness, law.limits_damping, tree.v[i]
     margin, slack = law.position_margin[j], law.velocity_margin[j]
     least, side = math.inf, 0.0
     zone, span = 0.0, 1.0
     if margin > 0.0 and entry >= 0:
-        x = tree.q[entry] + rate * _horizon(law, j)
+        x = tree.q[entry] + rate * _horizon(law)
         above, below = x - (law.position_upper[j] - margin), (law.position_lower[j] + margin) - x
         depth = max(above, below)
         least, side = -kp * min(depth, DEEPEST * margin), 1.0 if above >= below else -1.0
         zone, span = _smooth(2.0 * (depth / (AHEAD * margin) + 1.0)), SPAN * kp * margin
     if slack > 0.0:
         edge = law.velocity_limits[j] - slack
-        jerk = USED * law.rate_limits[j] * law.H_inv[place, i]
+        jerk = USED * law.torque_rate_limit * law.H_inv[place, i]
         most = _speed_bound(edge - abs(rate), kd, slack, jerk)
         if most < least or zone == 0.0:
             fast = _smooth((abs(rate) - FROM * edge) / max((FULL - FROM) * edge, 1e-9))

@@ -17,7 +17,7 @@ def select_bias(law):
     Needs tree.h; composite inertias are computed where gravity has a share of its own.
     """
     tree, out = law.space.tree, law.h_compensated
-    gravity, coriolis, friction = law.gravity_share, law.coriolis_share, law.friction_share
+    gravity, coriolis, friction = law.gravity_share, law.coriolis_share, law.compensation_friction
     h = tree.h
     for i in range(law.nv):
         out[i] = coriolis * h[i]
@@ -25,10 +25,10 @@ def select_bias(law):
         _add_gravity(tree, gravity - coriolis, out)
     if friction != 0.0:
         v, joint_v, viscous = tree.v, law.joint_v, law.viscous
-        coulomb, coulomb_speed = law.coulomb, law.coulomb_speed
+        coulomb, slow = law.coulomb, law.compensation_friction_speed
         for j in range(law.k):
             i = joint_v[j]
-            dry = coulomb[j] * math.tanh(v[i] / coulomb_speed[j])
+            dry = coulomb[j] * math.tanh(v[i] / slow)
             out[i] += friction * (viscous[j] * v[i] + dry)
 
 
@@ -52,7 +52,7 @@ def find_posture_acceleration(law):
     task gives up a direction, and out again by the task. Needs kinematics and `sample_posture`; spoils tree.force.
     """
     q, v, a = law.space.tree.q, law.space.tree.v, law.posture_acceleration
-    joint_q, joint_v, limit = law.joint_q, law.joint_v, law.posture_error
+    joint_q, joint_v, limit = law.joint_q, law.joint_v, law.posture_error_clip
     kp, kd, q_d = law.posture_stiffness, law.posture_damping, law.posture_target
     v_d, a_d = law.posture_target_velocity, law.posture_target_acceleration
     for i in range(law.nv):
@@ -60,7 +60,7 @@ def find_posture_acceleration(law):
     for j in range(law.k):
         i = joint_v[j]
         if joint_q[j] >= 0 and kp[j] > 0.0:
-            e = min(max(q_d[j] - q[joint_q[j]], -limit[j]), limit[j])
+            e = min(max(q_d[j] - q[joint_q[j]], -limit), limit)
             a[i] = a_d[j] + kp[j] * e + kd[j] * (v_d[j] - v[i])
         else:
             a[i] = -kd[j] * v[i]

@@ -62,7 +62,7 @@ def command(law, dt):
     """
     torque, scale, limit = law.level_torque, law.level_scale, law.effort_limits
     tau, wanted, place = law.door.sent, law.wanted_torque, law.joint_command
-    saturated, held, rate = law.saturated, law.activation, law.rate_limits
+    saturated, held, rate = law.saturated, law.activation, law.torque_rate_limit
     k, last, bias_saturated, clipped = law.k, law.L + 2, 0, 0
     share, least = 1.0, 1.0
     for j in range(k):
@@ -78,7 +78,7 @@ def command(law, dt):
         saturated[j] = 1.0 if abs(found) >= most * (1.0 - 1e-6) else 0.0
         wanted[j] = found
         if dt >= 0.0:
-            step, allowed = abs(found - tau[place[j]]), rate[j] * dt
+            step, allowed = abs(found - tau[place[j]]), rate * dt
             if step > allowed:
                 least = min(least, allowed / step)
                 share = min(share, allowed / step) if held[j] == 0.0 else share
@@ -98,12 +98,12 @@ def _change_within_rates(law, dt, share):
 
     If the others drive one of those beyond its bound, they are slowed by half, SLOWER times.
     """
-    held, rate, place = law.activation, law.rate_limits, law.joint_command
+    held, rate, place = law.activation, law.torque_rate_limit, law.joint_command
     wanted, tau, change = law.wanted_torque, law.door.sent, law.change
     k, has_base = law.k, law.base > 0
     for _ in range(SLOWER):
         for j in range(k):
-            step, allowed = wanted[j] - tau[place[j]], rate[j] * dt
+            step, allowed = wanted[j] - tau[place[j]], rate * dt
             change[j] = min(max(step, -allowed), allowed) if held[j] > 0.0 else share * step
         if has_base or not _keep_bounds(law, dt):
             return
@@ -116,7 +116,7 @@ def _keep_bounds(law, dt):
 
     Returns whether one of them cannot, since what the others change drives it.
     """
-    near_limit, H_inv, rate = law.near_limit, law.H_inv, law.rate_limits
+    near_limit, H_inv, rate = law.near_limit, law.H_inv, law.torque_rate_limit
     change, tau, h = law.change, law.door.sent, law.h_compensated
     side, bound, nearness = law.limit_side, law.acceleration_bound, law.nearness
     joint_v, place, k = law.joint_v, law.joint_command, law.k
@@ -130,7 +130,7 @@ def _keep_bounds(law, dt):
                 x = response[joint_v[i]]
                 found += x * (tau[place[i]] + change[i] - h[joint_v[i]])
                 by_others += x * change[i] if i != j else 0.0
-            excess, allowed = side[j] * (found - bound[j]), rate[j] * dt
+            excess, allowed = side[j] * (found - bound[j]), rate * dt
             if excess > 0.0:
                 own = response[joint_v[j]]
                 more = change[j] - nearness[j] * side[j] * excess / own

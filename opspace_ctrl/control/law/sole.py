@@ -7,7 +7,7 @@ import math
 from ...compiled.jit import kernel
 from ...dynamics.spatial import row_times
 from ..fields import CENTRE, CONE, TORSION, UNILATERAL
-from .base import axes_of_contact
+from .base import axes_of_contact, half_lengths
 
 LIFTED = -1.0  # margin of a contact that is pulled
 
@@ -43,25 +43,28 @@ def _margins(law, c):
 
     All are 1 for a contact that does not carry.
     """
-    wrench, margin, mu = law.contact_wrench, law.contact_margin, law.mu[c]
+    wrench, margin, mu = law.contact_wrench, law.contact_margin, law.contact_friction[c]
     for k in range(4):
         margin[c, k] = 1.0
     if not law.contact_weight[c] > 0.0:
         return 1.0
     a0, a1, a2 = axes_of_contact(law, c)
     x, y, n = row_times((wrench[c, 0], wrench[c, 1], wrench[c, 2]), a0, a1, a2)
-    margin[c, UNILATERAL] = n - law.minimum_force[c]
+    margin[c, UNILATERAL] = n - law.contact_minimum_force[c]
     if not n > 0.0:
         for k in range(1, 4):
             margin[c, k] = LIFTED
         return LIFTED
     margin[c, CONE] = 1.0 - math.sqrt(x * x + y * y) / (mu * n)
     if law.contact_size[c] == 6:
-        half, centre = law.half_lengths, law.sole_centre
+        half_x, half_y = half_lengths(law, c)
+        # of the sole, from the frame's origin
+        x0 = 0.5 * (law.contact_front[c] - law.contact_back[c])
+        y0 = 0.5 * (law.contact_left[c] - law.contact_right[c])
         a, b, turn = row_times((wrench[c, 3], wrench[c, 4], wrench[c, 5]), a0, a1, a2)
         px, py = -b / n, a / n
-        beyond = max(abs(px - centre[c, 0]) / half[c, 0], abs(py - centre[c, 1]) / half[c, 1])
+        beyond = max(abs(px - x0) / half_x, abs(py - y0) / half_y)
         margin[c, CENTRE] = 1.0 - beyond
         turn -= px * y - py * x
-        margin[c, TORSION] = 1.0 - abs(turn) / (mu * n * 0.5 * (half[c, 0] + half[c, 1]))
+        margin[c, TORSION] = 1.0 - abs(turn) / (mu * n * 0.5 * (half_x + half_y))
     return min(margin[c, CONE], margin[c, CENTRE], margin[c, TORSION])

@@ -125,10 +125,10 @@ def fade(law, time):
     A change that comes during a fade waits for its end. Returns how far the fade is, 0 .. 1.
     """
     included, contacts, tasks = law.included, law.c, law.t
-    contact_on, task_on = law.contact_on, law.task_on
+    contact_on, task_on = law.contact_enabled, law.task_enabled
     contact_weight, task_weight = law.contact_weight, law.task_weight
     has_started = law.has_started == 1
-    done = progress(time - law.fade_start, law.fade_time)
+    done = progress(time - law.fade_start, law.fade)
     if done >= 1.0 or not has_started:
         changed = False
         for i in range(contacts + tasks):
@@ -141,7 +141,7 @@ def fade(law, time):
             law.fade_start = -FAR  # what is on at the start is in at once
         elif changed:
             law.fade_start = time
-            done = progress(0.0, law.fade_time)
+            done = progress(0.0, law.fade)
     for i in range(contacts + tasks):
         weight = done * included[AFTER, i] + (1.0 - done) * included[BEFORE, i]
         if i < contacts:
@@ -166,7 +166,7 @@ def solve_sets(law, done, alone):
 
     Or, `alone`, that of the contacts which are switched on.
     """
-    chosen, included, on = law.chosen, law.included, law.contact_on
+    chosen, included, on = law.chosen, law.included, law.contact_enabled
     contacts, tasks = law.c, law.t
     if alone:
         for i in range(contacts + tasks):
@@ -237,7 +237,7 @@ def run_tick(law, q, v, time, steady):
         law.start_time = time
     dt = max(time - law.last_time, 0.0) if has_started else 0.0
     law.faded = compute(law, q, v, time, dt, False)
-    law.ramped = progress(time - law.start_time, law.ramp_time)
+    law.ramped = progress(time - law.start_time, law.ramp)
     finish(law, time_to_move(law.door, time, steady))
     law.has_started = 1
     law.last_time = time
@@ -248,7 +248,7 @@ def run_safe(law, kind, q, v, time, steady):
     """A command that needs no target: nothing, gravity as the contacts carry it, or that and what brakes the joints.
 
     Gravity is level 0 at rest: no Coriolis force and no friction, whatever v is. The braking torque is H a with
-    a = -`braking` v of the joints. Overwrites results of the last tick, but no state.
+    a = -`safe_damping` v of the joints. Overwrites results of the last tick, but no state.
     """
     wanted, torque, joint_v = law.wanted_torque, law.level_torque, law.joint_v
     if kind == NO_TORQUE:
@@ -261,7 +261,7 @@ def run_safe(law, kind, q, v, time, steady):
     if kind == BRAKING:
         a, force = law.posture_acceleration, law.posture_force
         for i in range(law.nv):
-            a[i] = -law.braking * v[i] if i >= law.base else 0.0
+            a[i] = -law.safe_damping * v[i] if i >= law.base else 0.0
         inertia_times(law, a, force)
         for j in range(law.k):
             wanted[j] += force[joint_v[j]]

@@ -9,13 +9,14 @@ pose, and the lost direction of a stretched arm, about 1 while it is regular, wo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...osim.response import REACH, SAMPLES
 from ..build import OF_LIMITS
+from ..fields import TASKS_MODE, Law
 
 if TYPE_CHECKING:
     from ..core import Core
@@ -32,8 +33,10 @@ def measure_typical(core: Core) -> None:
     law, space = core.law, core._space
     row_scale = law.space.scale[: law.m]
     row_scale[:] = np.sqrt(_response_together(space, np.square(row_scale)))
-    before = law.singular_damping, law.singular_cut
-    law.singular_damping, law.singular_cut = EXACT_DAMPING, EXACT_CUT
+    neutral: dict[str, Any] = {"mode": TASKS_MODE, "task_enabled": 1.0, "contact_enabled": 1.0}
+    neutral |= {"singularity_damping": EXACT_DAMPING, "singularity_cut": EXACT_CUT}
+    before = {name: np.array(getattr(law, name)) for name in neutral}
+    _set(law, neutral)
     law.typical_response = 1.0
     found: dict[int, list[float]] = {}
     for q in _configurations(core.model):
@@ -48,8 +51,13 @@ def measure_typical(core: Core) -> None:
     law.typical_response[1] = OF_LIMITS
     for level, values in found.items():
         law.typical_response[level] = np.median(values)
-    law.singular_damping, law.singular_cut = before
+    _set(law, before)
     law.reset()
+
+
+def _set(law: Law, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(law, name, value)
 
 
 def _configurations(model) -> Iterator[np.ndarray]:

@@ -75,12 +75,12 @@ def time_to_move(door, time, steady):
 def leave(law, elapsed):
     """Write door.sent, the command, from `wanted_torque` (model order).
 
-    It changes by at most `rate_limits` times `elapsed` (`time_to_move`), and is within `hard_limits` and within
+    It changes by at most `torque_rate_limit` times `elapsed` (`time_to_move`), and is within `hard_limits` and within
     `effort_limits`: where these have been lowered below the last command, it returns to them at the rate. If a number
     is not finite, all torques go to zero at the rate.
     """
     wanted, limit, hard = law.wanted_torque, law.effort_limits, law.hard_limits
-    rate, place, sent = law.rate_limits, law.joint_command, law.door.sent
+    rate, place, sent = law.torque_rate_limit, law.joint_command, law.door.sent
     good = 1.0
     for j in range(law.k):
         if not math.isfinite(wanted[j]):
@@ -88,8 +88,8 @@ def leave(law, elapsed):
     for j in range(law.k):
         last = sent[place[j]]
         step = math.inf
-        if elapsed != FREE and rate[j] < math.inf:
-            step = rate[j] * elapsed if elapsed > 0.0 else 0.0
+        if elapsed != FREE and rate < math.inf:
+            step = rate * elapsed if elapsed > 0.0 else 0.0
         most = min(max(limit[j], abs(last) - step), hard[j])
         asked = min(max(wanted[j], -most), most) if good == 1.0 else 0.0
         sent[place[j]] = min(max(asked, last - step), last + step)

@@ -7,7 +7,7 @@ Stamps, arrivals and the steady clock are whole nanoseconds: two messages belong
 from __future__ import annotations
 
 from ...compiled.workspace import Workspace, constant, count, scratch, setting, state
-from ..tables import GATES
+from .settings import GATES
 
 __all__ = [
     "ADVISORY",
@@ -50,7 +50,7 @@ class Gates(Workspace):
     speed = constant("k", "largest speed [rad/s or m/s]; inf where there is no limit")
     circular = constant("k", "1: an angle without limits, given modulo 2 pi", int)
 
-    # ---- settings, see `tables` ----
+    # ---- settings, see `settings` ----
     position_margin = setting("", "how far a joint may be outside its limits [rad or m]; 0: any")
     velocity_factor = setting("", "how many times faster than its limit a joint can be; 0: any")
     velocity_time = setting("", "time constant of velocities that are differentiated [s]")

@@ -1,6 +1,6 @@
 """Gates: each closes when its fault is seen, and opens `recovery_time` after that, or with a reset.
 
-Each gate of `tables.GATES` is a bit. What may be sent while one is closed depends on what is left:
+Each gate of `settings.GATES` is a bit. What may be sent while one is closed depends on what is left:
 
     target, publishers                       the controller runs on and holds: nothing else is sent
     overrun, position, clock, enable, error, the state is valid: zero, gravity or damping, as configured

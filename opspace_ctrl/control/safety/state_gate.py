@@ -15,11 +15,10 @@ from ...compiled.jit import prepare
 from ...errors import ConfigurationError, listed
 from ...model import Model
 from ...model.joints import NQ, JointType
-from ..settings import SafetySettings
-from ..tables import GATES, LAST_COMMANDS, SAFE_COMMANDS
 from . import entries
 from .fields import ADVISORY, BIT, DROPPED, Gates
 from .names import JointNames
+from .settings import GATES, LAST_COMMANDS, SAFE_COMMANDS, SafetySettings
 
 __all__ = ["StateGate", "names_of", "outside_limits"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import SettingsError, TargetError, listed, quoted
 from ...model import Model
 from ...model.joints import NQ
-from ..settings import PostureSettings
+from ..posture import Posture
 from . import segments
 from .target import vector
 
@@ -28,7 +28,7 @@ class PostureTarget:
         program: (n, 2 + 6 k): start, end, six coefficients a joint.
     """
 
-    def __init__(self, model: Model, settings: PostureSettings):
+    def __init__(self, model: Model, settings: Posture):
         self._model = model
         self._entry = {
             model.body_joint_names[i]: (int(model.q_index[i]), int(place))
@@ -40,7 +40,7 @@ class PostureTarget:
         self.settings = settings
         self.check(settings)
 
-    def check(self, settings: PostureSettings) -> None:
+    def check(self, settings: Posture) -> None:
         """Do the settings fit the robot?
 
         Raises:
@@ -52,27 +52,21 @@ class PostureTarget:
                 raise SettingsError(
                     f"posture.joints: no joint {quoted(name)}; valid are {listed(self._entry)}"
                 )
-        for what, given in (
-            ("positions", settings.positions),
-            ("stiffness", settings.stiffness),
-            ("damping", settings.damping),
-        ):
-            if given and len(given) != len(names) and (what == "positions" or len(given) != 1):
-                raise SettingsError(
-                    f"posture.{what} has {len(given)} numbers; valid are {len(names)}, one a joint of "
-                    f"{'posture.joints' if settings.joints else 'the robot'}"
-                )
+        settings.check_sizes(
+            len(names), "joints of " + ("posture.joints" if settings.joints else "the robot")
+        )
 
     def gains(self) -> tuple[np.ndarray, np.ndarray]:
         """Stiffness and damping (k,); joints that the posture leaves out are only damped."""
         s = self.settings
         stiffness, damping = np.zeros(self._k), np.full(self._k, s.null_damping)
+        kp, kd = s.gains()
         if s.enabled:
             for number, name in enumerate(s.joints or self._model.joint_names):
                 if name in self._entry:
                     place = self._entry[name][1]
-                    stiffness[place] = s.stiffness[number if len(s.stiffness) > 1 else 0]
-                    damping[place] = s.damping[number if len(s.damping) > 1 else 0]
+                    stiffness[place] = kp[number if len(kp) > 1 else 0]
+                    damping[place] = kd[number if len(kd) > 1 else 0]
         return stiffness, damping
 
     def hold(self, q: np.ndarray, time: float) -> None:

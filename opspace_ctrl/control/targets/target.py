@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import TargetError, quoted
 from ...model.rotations import quaternion_conjugate, quaternion_log, quaternion_product
-from ..settings import TaskSettings
+from ..tasks import ControlTask
 from . import segments
 from .segments import Motion
 
@@ -64,20 +64,20 @@ class Target:
     """The reference of one task.
 
     Attributes:
-        settings: Limits; may be replaced at any time, and count from the next target on.
+        settings: The task with its limits; may be replaced at any time, and count from the next target on.
         timeout: A target pose is held where it is after this time [s]; 0: it is completed.
         program: (n, segments.COLUMNS), what the tick samples.
         stamp: When the last target came [s]; None if the task holds since it was activated.
         clipped: Was the last target too far or too fast, and changed?
     """
 
-    def __init__(self, settings: TaskSettings, timeout: float = 0.0):
+    def __init__(self, settings: ControlTask, timeout: float = 0.0):
         self.settings, self.timeout = settings, timeout
-        self.name, selection = settings.spec.name, settings.spec.task().selection()
+        self.name, selection = settings.name, settings.task().selection()
         self._has_position = bool(selection[:, :3].any())
         self._has_orientation = bool(selection[:, 3:].any())
         self.program = segments.hold(
-            segments.at_rest(np.zeros(3), (0.0, 0.0, 0.0, 1.0)), 0.0, settings.limits
+            segments.at_rest(np.zeros(3), (0.0, 0.0, 0.0, 1.0)), 0.0, settings
         )
         self.stamp: float | None = None
         self.clipped = False
@@ -92,7 +92,7 @@ class Target:
 
     def hold(self, now: Motion, time: float) -> None:
         """Restart from a pose and its velocity, and come to rest; no target has come yet."""
-        self.program = segments.hold(now, time, self.settings.limits)
+        self.program = segments.hold(now, time, self.settings)
         self.stamp, self.clipped = None, False
 
     def pose(self, position, quaternion, time: float) -> None:
@@ -114,12 +114,12 @@ class Target:
         )
         step, turn = position - now.position, _turn(now, quaternion)
         clipped_step, clipped_turn = (
-            _shortened(step, self.settings.jump[0]),
-            _shortened(turn, self.settings.jump[1]),
+            _shortened(step, self.settings.jump or np.inf),
+            _shortened(turn, self.settings.jump_angle or np.inf),
         )
         self.clipped = clipped_step is not step or clipped_turn is not turn
         program = segments.minimum_jerk(
-            now, now.position + clipped_step, clipped_turn, time, self.settings.limits
+            now, now.position + clipped_step, clipped_turn, time, self.settings
         )
         self._take(self._cut(program, time), time)
 
@@ -129,7 +129,7 @@ class Target:
         Raises:
             TargetError: What `vector` refuses.
         """
-        twist, limits = vector(f"{self.name}: target twist", twist, 6), self.settings.limits
+        twist, limits = vector(f"{self.name}: target twist", twist, 6), self.settings
         velocity, rate = twist[:3] * self._has_position, twist[3:] * self._has_orientation
         slow, slow_turn = _shortened(velocity, limits.speed), _shortened(rate, limits.angular_speed)
         self.clipped = slow is not velocity or slow_turn is not rate
@@ -164,7 +164,7 @@ class Target:
             twists = vector(f"{self.name}: twists of the trajectory", twists, n, 6)
         try:
             program, slowed = waypoints.through(
-                now, times, positions, quaternions, time, self.settings.limits, twists
+                now, times, positions, quaternions, time, self.settings, twists
             )
         except TargetError as error:
             raise TargetError(f"{self.name}: {error}") from error
@@ -181,7 +181,7 @@ class Target:
         end = time + self.timeout
         if self.timeout == 0.0 or program[-1, segments.END] <= end:
             return program
-        stop = segments.hold(segments.state_at(program, end), end, self.settings.limits)
+        stop = segments.hold(segments.state_at(program, end), end, self.settings)
         program[-1, segments.END] = end
         return np.vstack([program, stop])
 

@@ -44,7 +44,7 @@ def through(
         times: (n,) [s] after `time`, rising.
         positions, quaternions: (n, 3) [m] and (n, 4) xyzw of norm 1.
         time: When it starts.
-        limits: `MotionLimits` of the task.
+        limits: The task, with its limits of speed and acceleration.
         twists: (n, 6) velocity in each point, linear first, world axes; the last one counts as zero.
 
     Returns:

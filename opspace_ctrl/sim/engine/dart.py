@@ -13,7 +13,7 @@ from ...model.configuration import check_vector
 from ...model.rotations import quaternion_log
 from ..joint_index import floating_bases
 from ..settings import SimulatorSettings
-from .base import Simulator
+from ..simulator import Simulator
 
 __all__ = ["DartSimulator"]
 
@@ -31,9 +31,9 @@ class DartSimulator(Simulator):
         MethodError: dartpy is not installed, or the robot or the settings need what this engine does not carry.
     """
 
-    def __init__(self, model: Model, settings: SimulatorSettings):
+    def _build(self) -> None:
+        model, settings = self.model, self.settings
         _check(model, settings)
-        super().__init__(model, settings)
         self._dart = _import_dartpy()
         self._is_floating = bool(floating_bases(model))
         self._world, self._skeleton = self._make_world()
@@ -57,7 +57,6 @@ class DartSimulator(Simulator):
         self.q, self.v, self.tau = self._q.view(), self._v.view(), self._efforts.view()
         for view in (self.q, self.v, self.tau, self._hold):
             view.setflags(write=False)
-        self.reset()
 
     def _make_world(self):
         dart, model, settings = self._dart, self.model, self.settings

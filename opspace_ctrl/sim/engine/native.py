@@ -10,13 +10,11 @@ from ...dynamics import frame_pose
 from ...dynamics.forward import forward_method
 from ...dynamics.state import OK, REFUSED, TOO_LARGE
 from ...errors import ConfigurationError, SimulationError, listed
-from ...model import Model
 from ...model.configuration import check_vector
 from ...model.rotations import from_quaternion
 from ...osim.tasks import ROWS
-from ..settings import SimulatorSettings
+from ..simulator import Simulator
 from . import entries
-from .base import Simulator
 from .build import ForwardChoice, build_engine
 from .rows import parse_contacts, parse_loops, points_of, relative_orientation
 from .sensors import moved
@@ -29,8 +27,8 @@ HOLD_RATE = 0.1  # share of the way back to the held position that the brakes go
 class NativeSimulator(Simulator):
     """See `Simulator`."""
 
-    def __init__(self, model: Model, settings: SimulatorSettings):
-        super().__init__(model, settings)
+    def _build(self) -> None:
+        model, settings = self.model, self.settings
         self._contacts, self._loops = (
             parse_contacts(model, settings.contacts),
             parse_loops(model, settings.closures),
@@ -48,7 +46,6 @@ class NativeSimulator(Simulator):
         self.tau, self._q_before = _read_only(engine.applied), _read_only(engine.q_start)
         self._efforts = np.zeros(engine.joints)
         self._hold, self._held, self._is_holding = _read_only(self._efforts), self.q.copy(), False
-        self.reset()
 
     def prepare(self, *names: str) -> None:
         """See `Simulator.prepare`."""

@@ -85,7 +85,7 @@ class Plant:
         """Put a simulator on a bus.
 
         Args:
-            simulator: Of `make_simulator`.
+            simulator: The robot as it is without faults.
             schedule: The faults.
             seed: Of all random numbers; 0: the schedule's.
             lockstep: Only the first command after each state counts.

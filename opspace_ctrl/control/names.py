@@ -1,0 +1,45 @@
+"""Which names tasks, contacts and joints may have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from ..errors import SettingsError, quoted
+
+__all__ = ["check_names", "check_unique"]
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+
+
+def check_names(names: Sequence[str], reserved: Collection[str]) -> None:
+    """Refuse names of tasks and contacts that cannot be the first part of a parameter's name.
+
+    Raises:
+        SettingsError: A name has other characters than letters, digits and _, is that of a parameter, or stands twice.
+    """
+    for name in names:
+        if not NAME.match(name):
+            raise SettingsError(
+                f"{quoted(name)} cannot name a task or contact: letters, digits and _ are valid, "
+                "a letter first"
+            )
+        if name in reserved:
+            raise SettingsError(
+                f"{quoted(name)} cannot name a task or contact: it is the name of a parameter"
+            )
+    check_unique("tasks and contacts", names)
+
+
+def check_unique(what: str, names: Sequence[str]) -> None:
+    """Refuse a name that stands twice.
+
+    Raises:
+        SettingsError: Naming it.
+    """
+    for name in names:
+        if list(names).count(name) > 1:
+            raise SettingsError(
+                f"{what}: {quoted(name)} is given {list(names).count(name)} times; each name may "
+                "stand once"
+            )
