@@ -1,0 +1,211 @@
+"""A shipped parameter file and the same controller written in Python give the same torques, bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from helpers.support import load_quietly, urdf_path
+
+from opspace_ctrl import (
+    CenterOfMassTask,
+    Contact,
+    Controller,
+    OrientationTask,
+    PoseTask,
+    Posture,
+    Simulator,
+    load_robot,
+)
+from opspace_ctrl.control.options import Compensation, Limits
+from opspace_ctrl.control.safety.settings import SafetySettings
+from opspace_ctrl.data import shipped_path
+from opspace_ctrl.parameter_file import node_parameters
+from opspace_ctrl.sim.settings import simulator_settings
+
+TICKS = 400
+FRICTION = Compensation(friction=True)
+
+
+def arm7():
+    tool = PoseTask(
+        "tool",
+        frame="tool",
+        law="inertia",
+        stiffness=[400.0, 1600.0],
+        speed=0.5,
+        acceleration=2.0,
+        angular_speed=1.5,
+        angular_acceleration=8.0,
+        error_clip=0.05,
+        error_clip_angle=0.2,
+    )
+    model = load_robot("arm7")
+    return Controller(
+        model,
+        [tool],
+        Posture(stiffness=50.0),
+        joints=[f"joint{i}" for i in range(1, 8)],
+        compensation=Compensation(friction=True, friction_speed=0.02),
+        limits=Limits(torque_rate=1000.0),
+        safety=SafetySettings(safe_command="damping", last_command="zero", state_timeout=0.02),
+    )
+
+
+def panda():
+    hand = PoseTask(
+        "hand",
+        frame="panda_hand_tcp",
+        stiffness=(200.0, 400.0),
+        speed=0.3,
+        acceleration=1.0,
+        angular_speed=1.0,
+        angular_acceleration=4.0,
+        error_clip=0.05,
+        error_clip_angle=0.3,
+        jump=0.5,
+    )
+    return Controller(
+        load_quietly(urdf_path("panda"), "fixed"),
+        [hand],
+        Posture(stiffness=30.0),
+        joints=[*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"],
+        limits=Limits(torque_rate=900.0, effort_scale=0.9),
+        safety=SafetySettings(safe_command="damping", last_command="zero", position_margin=0.05),
+    )
+
+
+def humanoid(model, trunk, hands, feet, stiffness, soles, **options):
+    """Stands on both feet; what asimo and G1 have in common."""
+    left, right = (
+        PoseTask(
+            f"{side}_hand",
+            frame=frame,
+            level=2,
+            stiffness=stiffness,
+            speed=0.3,
+            acceleration=1.0,
+            angular_speed=1.0,
+            angular_acceleration=3.0,
+            error_clip=0.05,
+            error_clip_angle=0.3,
+        )
+        for side, frame in zip(("left", "right"), hands)
+    )
+    centre = CenterOfMassTask(
+        "com", level=1, stiffness=40.0, speed=0.1, acceleration=0.2, error_clip=0.03
+    )
+    upright = OrientationTask(
+        "trunk",
+        frame=trunk,
+        level=1,
+        stiffness=60.0,
+        angular_speed=0.5,
+        angular_acceleration=1.0,
+        error_clip_angle=0.2,
+    )
+    return Controller(
+        model,
+        [centre, upright, left, right],
+        Posture(stiffness=60.0),
+        [
+            Contact(f"{side}_foot", frame=frame, friction=0.6, minimum_force=10.0, **soles)
+            for side, frame in zip(("left", "right"), feet)
+        ],
+        internal_forces="balanced",
+        limits=Limits(ramp=0.3),
+        safety=SafetySettings(safe_command="gravity", last_command="zero"),
+        **options,
+    )
+
+
+def asimo():
+    return humanoid(
+        load_robot("asimo"),
+        "torso",
+        ("", ""),
+        ("", ""),
+        [400.0, 1600.0],
+        {"front": 0.13, "back": 0.09, "left": 0.055, "right": 0.055},
+        compensation=FRICTION,
+    )
+
+
+def g1():
+    return humanoid(
+        load_quietly(urdf_path("g1_29dof_rev_1_0"), "floating"),
+        "torso_link",
+        ("left_rubber_hand", "right_rubber_hand"),
+        ("left_ankle_roll_link", "right_ankle_roll_link"),
+        [100.0, 200.0],
+        {"front": 0.12, "back": 0.05, "left": 0.03, "right": 0.03},
+    )
+
+
+def free_flyer():
+    limits = {
+        "speed": 0.25,
+        "acceleration": 0.75,
+        "angular_speed": 0.5,
+        "angular_acceleration": 1.0,
+    }
+    return Controller(
+        load_robot("free_flyer"),
+        [
+            PoseTask("left_tool", level=1, stiffness=[400.0, 1600.0], **limits),
+            PoseTask("right_tool", level=1, stiffness=[400.0, 1600.0], **limits),
+        ],
+        Posture(stiffness=10.0),
+        compensation=FRICTION,
+        safety=SafetySettings(safe_command="damping", last_command="zero"),
+    )
+
+
+CASES = {each.__name__: each for each in (arm7, panda, asimo, g1, free_flyer)}
+OTHERS = {"arm7_controllers", "faults_example", "task_frames"}  # no controllers of ours
+
+
+def test_every_shipped_file_of_a_controller_is_compared():
+    shipped = {path.stem for path in shipped_path("config", "arm7.yaml").parent.glob("*.yaml")}
+    assert shipped == {*CASES, *OTHERS}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_file_and_the_same_in_python_give_bit_identical_ticks(name):
+    mine = CASES[name]()
+    # those that name a robot are also loaded by it
+    model = None if name in ("arm7", "asimo", "free_flyer") else mine.model
+    of_file = Controller.from_file(f"{name}.yaml", model)
+    for each in fields(mine.settings):
+        if each.name not in ("robot", "node"):
+            assert getattr(mine.settings, each.name) == getattr(of_file.settings, each.name)
+    of_file.method = mine.method  # auto decides by a timing
+    values = node_parameters(shipped_path("config", f"{name}.yaml"), "opspace_simulator")
+    robot, rng = (
+        Simulator.from_settings(mine.model, simulator_settings(values)),
+        np.random.default_rng(1),
+    )
+    of_file.activate(robot.q, robot.v, robot.time)
+    of_file.tick(robot.q, robot.v, robot.time)  # takes the method
+    for controller in (mine, of_file):
+        controller.activate(robot.q, robot.v, robot.time)
+    for k in range(TICKS):
+        if k % 100 == 20:
+            for task in mine.tasks:
+                position, quaternion = mine.pose(task)
+                goal = position + 0.02 * rng.normal(size=3)
+                for controller in (mine, of_file):
+                    controller.target_pose(task, goal, quaternion, robot.time)
+        if k == 250:
+            for controller in (mine, of_file):
+                controller.target_twist(
+                    mine.tasks[-1], [0.02, 0.01, 0.0, 0.0, 0.0, 0.1], robot.time
+                )
+        tau = mine.tick(robot.q, robot.v, robot.time)
+        assert tau.tobytes() == of_file.tick(robot.q, robot.v, robot.time).tobytes(), k
+        robot.step(tau)
+    assert np.abs(tau).max() > 0.0
+    for kind in ("gravity", "damping"):
+        safe = mine.safe_command(kind, robot.q, robot.v)
+        assert safe.tobytes() == of_file.safe_command(kind, robot.q, robot.v).tobytes()
