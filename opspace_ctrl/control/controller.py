@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..data import shipped_or_own
 from ..errors import (
@@ -184,7 +185,7 @@ class Controller:
         """Names of the methods that can be chosen."""
         return self._core.methods()
 
-    def activate(self, q, v, time: float) -> None:
+    def activate(self, q: ArrayLike, v: ArrayLike, time: float) -> None:
         """Begin: as `restart`, and compensation comes with the first command, whatever was sent before.
 
         Raises:
@@ -197,7 +198,7 @@ class Controller:
         """Let the next command be the first: whatever was sent before, it is not rate limited."""
         self._core.law.door.is_free = 1
 
-    def restart(self, q, v, time: float) -> None:
+    def restart(self, q: ArrayLike, v: ArrayLike, time: float) -> None:
         """Go on after an interruption: every task holds its present pose, task torque comes over `ramp`.
 
         Torques move on from the last command, within the rate limit. Raises as `activate`.
@@ -210,7 +211,7 @@ class Controller:
         self._streams.clear()
         self._is_active = True
 
-    def tick(self, q, v, time: float, steady: float = NAN) -> np.ndarray:
+    def tick(self, q: ArrayLike, v: ArrayLike, time: float, steady: float = NAN) -> np.ndarray:
         """Torques (len(joints),) in the order of `joints`: finite, within limits; a view that the next tick changes.
 
         Args:
@@ -236,7 +237,7 @@ class Controller:
         """Was the last tick's torque finite? If not, the command before it was kept."""
         return not self._core.law.not_finite
 
-    def hold(self, q, v, time: float) -> None:
+    def hold(self, q: ArrayLike, v: ArrayLike, time: float) -> None:
         """Take the present pose of every task, and the present posture, as targets."""
         q, v = self.model.check_configuration(q), self.model.check_velocity(v)
         self._hold_tasks(q, v, time)
@@ -256,7 +257,12 @@ class Controller:
             self._core.load_program(i, target.program)
 
     def safe_command(
-        self, kind: str, q=None, v=None, time: float = NAN, steady: float = NAN
+        self,
+        kind: str,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        time: float = NAN,
+        steady: float = NAN,
     ) -> np.ndarray:
         """A command (len(joints),) for a closed gate, in the order of `joints`, within all limits of a tick.
 
@@ -331,7 +337,7 @@ class Controller:
         self._core.prepare(name)
         self._next_method = name
 
-    def _switch(self, name: str, q, v, time: float) -> None:
+    def _switch(self, name: str, q: ArrayLike, v: ArrayLike, time: float) -> None:
         """Change the method; both compute the levels at this state, which are then compared."""
         self._next_method = None
         self._core.tick(q, v, time)
@@ -345,27 +351,35 @@ class Controller:
 
     # ---- targets ----
 
-    def target_pose(self, task: str, position, quaternion, time: float) -> None:
+    def target_pose(
+        self, task: str, position: ArrayLike | None, quaternion: ArrayLike | None, time: float
+    ) -> None:
         """Move a task to a pose; None leaves position or orientation (xyzw) as it is to be. Raises TargetError."""
         target = self._target(task)
         target.pose(position, quaternion, time)
         self._load(task, target)
 
-    def target_twist(self, task: str, twist, time: float) -> None:
+    def target_twist(self, task: str, twist: ArrayLike, time: float) -> None:
         """Move a task with a twist (6,), which counts for `stream_timeout`. Raises TargetError."""
         target = self._target(task)
         target.twist(twist, time, self.settings.safety.stream_timeout)
         self._load(task, target)
 
     def trajectory(
-        self, task: str, times, positions, quaternions, time: float, twists=None
+        self,
+        task: str,
+        times: ArrayLike,
+        positions: ArrayLike | None,
+        quaternions: ArrayLike | None,
+        time: float,
+        twists: ArrayLike | None = None,
     ) -> None:
         """Move a task through way points at `times` after `time`. Raises TargetError."""
         target = self._target(task)
         target.trajectory(times, positions, quaternions, time, twists)
         self._load(task, target)
 
-    def target_wrench(self, task: str, wrench, time: float) -> None:
+    def target_wrench(self, task: str, wrench: ArrayLike, time: float) -> None:
         """What a task shall exert along its force axes (6,), for `stream_timeout`. Raises TargetError."""
         settings = self._target(task).settings
         wrench = vector(f"{task}: target wrench", wrench, 6, most=LARGEST_FORCE)
@@ -378,24 +392,30 @@ class Controller:
             "wrench", self._number[task], np.clip(wrench, -limit, limit), self._end(time)
         )
 
-    def measured_wrench(self, task: str, wrench, time: float | None = None) -> None:
+    def measured_wrench(self, task: str, wrench: ArrayLike, time: float | None = None) -> None:
         """What a task does exert (6,); with a time it counts for `stream_timeout`. Raises TargetError."""
         number = self._number[self._target(task).name]
         wrench = vector(f"{task}: measured wrench", wrench, 6, most=LARGEST_FORCE)
         self._streams.put("measured", number, wrench, NEVER if time is None else self._end(time))
 
-    def posture(self, names: Sequence[str], positions, velocities, time: float) -> None:
+    def posture(
+        self,
+        names: Sequence[str],
+        positions: ArrayLike,
+        velocities: ArrayLike | None,
+        time: float,
+    ) -> None:
         """Approach a posture of some joints (velocities: None, empty or one a name). Raises TargetError."""
         self._posture.move(names, positions, velocities, time)
         self._core.load_posture(self._posture.program)
 
-    def force(self, F, time: float) -> None:
+    def force(self, F: ArrayLike, time: float) -> None:
         """Raw mode: F, the rows of the tasks in order, for `stream_timeout`. Raises TargetError."""
         self._need_raw("force")
         F = vector("force", F, self._core.law.task_rows, most=LARGEST_FORCE)
         self._streams.put("force", 0, F, self._end(time))
 
-    def tau0(self, tau0, time: float) -> None:
+    def tau0(self, tau0: ArrayLike, time: float) -> None:
         """Raw mode: tau0, one a joint of `joints`, for `stream_timeout`. Raises TargetError."""
         self._need_raw("tau0")
         tau0 = vector("tau0", tau0, len(self.joints), most=LARGEST_FORCE)
@@ -446,7 +466,8 @@ class Controller:
 
     def error(self, task: str) -> np.ndarray:
         """Wanted minus present pose (6,) of the last tick, linear first, world axes; a view."""
-        return self._error[self._number[self._target(task).name]]
+        error: np.ndarray = self._error[self._number[self._target(task).name]]
+        return error
 
     @property
     def osim(self) -> np.ndarray:

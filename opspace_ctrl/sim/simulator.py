@@ -194,7 +194,7 @@ class Simulator:
         """
         raise NotImplementedError
 
-    def push(self, frame: str, wrench, duration: float) -> None:
+    def push(self, frame: str, wrench: ArrayLike, duration: float) -> None:
         """Let a wrench (force, torque; world axes, at the frame's moving origin) act on a frame from now on.
 
         A frame has one such wrench: another push replaces it, and zero ends it.
@@ -219,7 +219,7 @@ class Simulator:
         """Let a checked wrench act on a frame for so many steps."""
         raise NotImplementedError
 
-    def reset(self, q=None, v=None) -> None:
+    def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
         """Back to time zero: the initial configuration at rest, or the state that is given.
 
         Closures keep the orientations that their frames have there.
