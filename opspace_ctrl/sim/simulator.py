@@ -110,20 +110,23 @@ class Simulator:
             effort_limits=effort_limits,
             solver_sweeps=solver_sweeps,
         )
-        self._set_up(robot if isinstance(robot, Model) else load_any(robot), settings)
+        self._set_up(robot, settings)
 
     @staticmethod
-    def from_settings(model: Model, settings: SimulatorSettings) -> Simulator:
+    def from_settings(
+        robot: Model | str | os.PathLike[str], settings: SimulatorSettings
+    ) -> Simulator:
         """A simulator of all settings at once, as `simulator_settings` makes them of ROS parameters.
 
         Raises:
             MethodError, UnknownFrameError, ConfigurationError: They do not fit the robot.
         """
         simulator: Simulator = object.__new__(_engine_class(settings.engine))
-        simulator._set_up(model, settings)
+        simulator._set_up(robot, settings)
         return simulator
 
-    def _set_up(self, model: Model, settings: SimulatorSettings) -> None:
+    def _set_up(self, robot: Model | str | os.PathLike[str], settings: SimulatorSettings) -> None:
+        model = robot if isinstance(robot, Model) else load_any(robot)
         self.model, self.settings, self._count = model, settings, 0
         self._initial = start_configuration(model, settings)
         self._build()

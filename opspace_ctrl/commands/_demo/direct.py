@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from opspace_ctrl import Controller, Simulator, frame_pose, load_robot
+from opspace_ctrl import Controller, Simulator, frame_pose
 
 from ...data import shipped_path
 from ...parameter_file import node_parameters
@@ -27,7 +27,7 @@ def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruptio
     """Run the scenario; `show` gets the newest rows from time to time. None if it was interrupted."""
     path = shipped_path("config", f"{scenario.robot}.yaml")
     robot = Simulator.from_settings(
-        load_robot(scenario.robot), simulator_settings(node_parameters(path, "opspace_simulator"))
+        scenario.robot, simulator_settings(node_parameters(path, "opspace_simulator"))
     )
     controller = Controller.from_file(path, robot.model)
     controller.prepare()
