@@ -74,14 +74,14 @@ setup(
     package_dir=DATA_PACKAGES,
     package_data={
         PACKAGE: ["py.typed"],
-        f"{PACKAGE}.config": ["*.yaml"],
+        f"{PACKAGE}.config": ["*.yaml", "*.policy.xml"],
         f"{PACKAGE}.rviz": ["*.rviz"],
         f"{PACKAGE}.urdf": ["*.urdf"],
     },
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
-        (f"share/{PACKAGE}/config", glob("config/*.yaml")),
+        (f"share/{PACKAGE}/config", glob("config/*.yaml") + glob("config/*.policy.xml")),
         (f"share/{PACKAGE}/launch", glob("launch/*.launch.py")),
         (f"share/{PACKAGE}/rviz", glob("rviz/*.rviz")),
         (f"share/{PACKAGE}/urdf", glob("urdf/*.urdf")),

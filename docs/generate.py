@@ -1,6 +1,7 @@
 """Write what docs/ prints of the code: `python docs/generate.py`.
 
-The parameter tables of ros_interface.md are those that the nodes declare; fields.md is what the workspaces declare.
+The tables of ros_interface.md are those of the nodes' parameters and of nodes/interface.py, from which the SROS 2
+policies of config/ are made too; fields.md is what the workspaces declare.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from opspace_ctrl.dynamics.forward import forward_method, forward_methods
 from opspace_ctrl.dynamics.forward_method import ForwardMethod
 from opspace_ctrl.model import load_robot
 from opspace_ctrl.nodes.gazebo_table import BRIDGE_TABLE
+from opspace_ctrl.nodes.interface import INTERFACES, Service, Topic
+from opspace_ctrl.nodes.policy import policy_text
 from opspace_ctrl.osim.fields import Space
 from opspace_ctrl.osim.method import Method
 from opspace_ctrl.osim.registry import BUILT_IN, get_method
@@ -29,6 +32,7 @@ from opspace_ctrl.sim.engine.fields import Engine, Inverse
 from opspace_ctrl.sim.engine.inverse import ArticulatedInverse
 from opspace_ctrl.sim.settings import SIMULATOR_TABLE
 
+CONFIG = Path(__file__).parents[1] / "config"
 PAGE = Path(__file__).with_name("ros_interface.md")
 FIELDS = Path(__file__).with_name("fields.md")
 TABLES = {
@@ -36,6 +40,30 @@ TABLES = {
     "simulator": SIMULATOR_TABLE,
     "bridge": BRIDGE_TABLE,
 }
+NODES = {
+    "controller": "opspace_controller",
+    "simulator": "opspace_simulator",
+    "bridge": "opspace_gazebo_bridge",
+}
+
+
+def topic_table(node: str) -> str:
+    """A Markdown table, one row a topic."""
+    rows = ["| topic | type | | |", "|---|---|---|---|"]
+    topics = (each for each in INTERFACES[node] if isinstance(each, Topic))
+    rows += [f"| `{t.name}` | {t.type} | {t.direction} | {t.text} |" for t in topics]
+    return "\n".join(rows)
+
+
+def service_table(node: str) -> str:
+    """A Markdown table, one row a service."""
+    rows = ["| service | type | |", "|---|---|---|"]
+    services = (each for each in INTERFACES[node] if isinstance(each, Service))
+    rows += [
+        f"| `{s.name}` | {s.type} | {'client, ' if s.direction == 'out' else ''}{s.text} |"
+        for s in services
+    ]
+    return "\n".join(rows)
 
 
 def table(parameters: Iterable[Parameter]) -> str:
@@ -54,12 +82,16 @@ def table(parameters: Iterable[Parameter]) -> str:
 
 def generated(text: str) -> str:
     """The page with its tables made anew: what stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
-    for name, parameters in TABLES.items():
+    tables = {name: table(parameters) for name, parameters in TABLES.items()}
+    for name in TABLES:
+        node = NODES[name]
+        tables |= {f"{name} topics": topic_table(node), f"{name} services": service_table(node)}
+    for name, rows in tables.items():
         place = re.compile(rf"(<!-- {name}: begin -->\n).*?(\n<!-- {name}: end -->)", re.DOTALL)
         found = place.search(text)
         if not found:
             raise SystemExit(f"{PAGE.name}: the marks of the table {name!r} are missing")
-        text = f"{text[: found.end(1)]}{table(parameters)}{text[found.start(2) :]}"
+        text = f"{text[: found.end(1)]}{rows}{text[found.start(2) :]}"
     return text
 
 
@@ -122,3 +154,5 @@ def _valid(p: Parameter) -> str:
 if __name__ == "__main__":
     PAGE.write_text(generated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     FIELDS.write_text(fields_page(), encoding="utf-8")
+    for node in INTERFACES:
+        (CONFIG / f"{node}.policy.xml").write_text(policy_text(node), encoding="utf-8")

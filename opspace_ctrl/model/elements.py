@@ -125,8 +125,13 @@ def _name(element: Element, what: str) -> str:
     name = element.get("name", "").strip()
     if not name:
         raise UrdfSyntaxError(f"{what} has no name")
+    return checked_name(name, what, UrdfSyntaxError)
+
+
+def checked_name(name: str, what: str, error: type[OpspaceError]) -> str:
+    """A name that can be shown wherever names are; else the error is raised."""
     if len(name) > LONGEST_NAME or not name.isprintable():
-        raise UrdfSyntaxError(
+        raise error(
             f"{what} is named {quoted(name)}: at most {LONGEST_NAME} printable characters are valid"
         )
     return name

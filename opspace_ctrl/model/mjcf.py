@@ -19,6 +19,7 @@ import numpy as np
 
 from ..errors import ConfigurationError, MjcfError, MjcfWarning, SourceError, quoted
 from .coordinates import armature_by_joint
+from .elements import checked_name
 from .joints import JointType
 from .loader import checked_gravity, model_of
 from .model import Model
@@ -133,6 +134,9 @@ class _Reader:
             if mj.site(i).name:
                 self._add_site(i)
         name = bytes(mj.names).split(b"\0", 1)[0].decode(errors="replace")
+        for each in (*self._links, *self._joints):
+            checked_name(each.name, "a body, joint or site", MjcfError)
+        name = checked_name(name, "the model", MjcfError)
         return RobotSpec(name or "mjcf", tuple(self._links), tuple(self._joints))
 
     def warn_of_what_is_left_out(self, name: str) -> None:

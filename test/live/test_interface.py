@@ -1,79 +1,93 @@
-"""docs/ros_interface.md says what the nodes really have: parameters, topics, services."""
+"""docs/ros_interface.md and the SROS 2 policies say what the nodes really have: parameters, topics, services."""
 
 import importlib.util
 import re
+from fnmatch import fnmatchcase
 
 from helpers.compiled_nodes import compile_controller, compile_simulator
 from helpers.documents import ROOT
+from helpers.gazebo_graph import start_gazebo
+from helpers.gazebo_stand_in import REQUESTS
 from helpers.ros import COMPILING, Graph
+
+from opspace_ctrl.nodes.interface import COMMON, INTERFACES, LIFECYCLE
+from opspace_ctrl.nodes.policy import permitted
+from opspace_ctrl.nodes.transforms import has_tf2
 
 PAGE = (ROOT / "docs" / "ros_interface.md").read_text(encoding="utf-8")
 
 
-def test_the_parameter_tables_are_those_of_the_code():
+def test_the_tables_are_those_of_the_code():
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)
     assert generate.generated(PAGE) == PAGE, "run python docs/generate.py"
 
 
-# Beside its own names every lifecycle node has these.
-COMMON = {
-    "/rosout",
-    "/parameter_events",
-    "transition_event",
-    "change_state",
-    "get_state",
-    "get_available_states",
-    "get_available_transitions",
-    "get_transition_graph",
-    "describe_parameters",
-    "get_parameter_types",
-    "get_parameters",
-    "list_parameters",
-    "set_parameters",
-    "set_parameters_atomically",
-    "get_type_description",
-}
-# Documented, and not there in a lock-step pair that reads a shipped robot and follows tasks.
-ELSEWHERE = {"opspace_controller": {"robot_description", "/clock"}, "opspace_simulator": {"/clock"}}
-
-
-def documented(node: str) -> dict[str, str]:
-    """Topics and services of a node's section with their types."""
-    section = re.search(rf"^## {node}$.*?(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)[0]
-    kinds = r"(\w+_(?:msgs|interfaces)/[^|]*|std_srvs/[^|]*|the same)"
-    rows = re.findall(rf"^\| (`[^|]*) \| {kinds} \|", section, re.MULTILINE)
-    return {
-        name: kind.split(",")[0] for names, kind in rows for name in re.findall(r"`([^`]*)`", names)
-    }
-
-
-def existing(graph: Graph, node: str, task: str) -> dict[str, str]:
-    """What the graph knows of a node, with the names of the page; a node may answer before its name is known."""
-    if (node, "/") not in graph.node.get_node_names_and_namespaces():
-        return {}
+def used(graph: Graph, node: str) -> dict[tuple[str, str], dict[str, str]]:
+    """What the graph knows of a node and of others of its process: {rule of a policy: {full name: type}}."""
     peer, found = graph.node, {}
-    for names_and_types in (
-        peer.get_publisher_names_and_types_by_node,
-        peer.get_subscriber_names_and_types_by_node,
-        peer.get_service_names_and_types_by_node,
-    ):
-        for name, (kind, *_) in names_and_types(node, "/"):
-            own = name.removeprefix(f"/{node}/")
-            if own not in COMMON:
-                place = (
-                    f"~/{own}"
-                    if own != name
-                    else name
-                    if name in ("/clock", "/diagnostics")
-                    else name[1:]
+    for rule, names_and_types in {
+        ("topics", "publish"): peer.get_publisher_names_and_types_by_node,
+        ("topics", "subscribe"): peer.get_subscriber_names_and_types_by_node,
+        ("services", "reply"): peer.get_service_names_and_types_by_node,
+        ("services", "request"): peer.get_client_names_and_types_by_node,
+    }.items():
+        found[rule] = {}
+        for name, namespace in peer.get_node_names_and_namespaces():
+            if name.startswith(node):
+                found[rule].update(
+                    (topic, kinds[0]) for topic, kinds in names_and_types(name, namespace)
                 )
-                found[place.replace(f"/{task}/", "/<t>/")] = re.sub("/(msg|srv)/", "/", kind)
     return found
 
 
-def test_topics_and_services_of_both_nodes_are_those_of_the_page(tmp_path):
+def full_name(node: str, name: str) -> str:
+    """As the policy's names are resolved in the namespace /."""
+    return f"/{node}{name[1:]}" if name.startswith("~") else f"/{name.lstrip('/')}"
+
+
+def compare(graph: Graph, node: str, elsewhere: set[str], foreign: set[str] = frozenset()) -> None:
+    """Wait until all that is permitted is used, and see that nothing else is.
+
+    Args:
+        elsewhere: permitted, and not used in this graph.
+        foreign: used by what stands in for something else.
+    """
+    rules = {
+        rule: {full_name(node, name) for name in names} - elsewhere
+        for rule, names in permitted(node).items()
+    }
+
+    def unused():
+        now = used(graph, node)
+        return {
+            name
+            for rule, names in rules.items()
+            for name in names
+            if not any(fnmatchcase(each, name) for each in now[rule])
+        }
+
+    graph.wait_for(lambda: not unused(), f"{node} uses all that it may", patience=COMPILING)
+    for rule, names in used(graph, node).items():
+        for name in set(names) - foreign:
+            assert any(fnmatchcase(name, each) for each in rules.get(rule, ())), (
+                f"{node} uses {name} ({rule}): it belongs into nodes/interface.py"
+            )
+    _compare_types(graph, node)
+
+
+def _compare_types(graph: Graph, node: str) -> None:
+    found = {name: kind for names in used(graph, node).values() for name, kind in names.items()}
+    for each in (*INTERFACES[node], *COMMON, *LIFECYCLE):
+        pattern = re.sub("<[a-z]+>", "*", full_name(node, each.name))
+        wanted = re.sub("/(msg|srv)/", "/", each.type.split(",")[0])
+        for name, kind in found.items():
+            if fnmatchcase(name, pattern):
+                assert re.sub("/(msg|srv)/", "/", kind) == wanted, name
+
+
+def test_both_nodes_use_what_their_policies_permit_and_nothing_else(tmp_path):
     with Graph(tmp_path) as graph:
         compile_simulator("free_flyer")
         compile_controller("free_flyer")
@@ -88,7 +102,12 @@ def test_topics_and_services_of_both_nodes_are_those_of_the_page(tmp_path):
         )
         graph.start(
             "controller",
-            parameters={"robot": "free_flyer", "tasks": ["right_tool"], "autostart": True},
+            parameters={
+                "base": "floating",
+                "tasks": ["right_tool"],
+                "autostart": True,
+                "use_sim_time": True,
+            },
         )
         for node in ("opspace_simulator", "opspace_controller"):
             graph.wait_for(
@@ -96,12 +115,11 @@ def test_topics_and_services_of_both_nodes_are_those_of_the_page(tmp_path):
                 f"{node} active",
                 patience=COMPILING,
             )
-            page = {name.replace("<frame>", "<t>"): kind for name, kind in documented(node).items()}
-            expected = {name: kind for name, kind in page.items() if name not in ELSEWHERE[node]}
+            compare(graph, node, set() if has_tf2() else {"/tf"})
 
-            def complete(node=node, expected=expected):
-                found = existing(graph, node, "right_tool")
-                return found if set(expected) <= set(found) else None
 
-            found = graph.wait_for(complete, f"all of {sorted(expected)}")
-            assert {name: page.get(name) for name in found} == found
+def test_the_bridge_uses_what_its_policy_permits_and_nothing_else(tmp_path):
+    with Graph(tmp_path) as graph:
+        start_gazebo(graph, "asimo", "--paused", lockstep=True, use_sim_time=True)
+        # ros_gz_interfaces is no wheel: a topic stands in for the world's service
+        compare(graph, "opspace_gazebo_bridge", {"/gazebo/control"}, {f"/{REQUESTS.lstrip('/')}"})

@@ -354,3 +354,11 @@ def test_a_file_finds_what_it_includes(tmp_path):
         '<mujoco model="included"><worldbody><include file="hand.xml"/></worldbody></mujoco>'
     )
     assert load_mjcf(path).body_names == load_mjcf(str(path)).body_names == ("b",)
+
+
+@pytest.mark.parametrize("name", ["a&#10;ok limits", "a\u202eb", "a\u2028b", "x" * 2000])
+def test_a_name_that_could_write_on_a_terminal_is_refused(name):
+    text = f'<mujoco><worldbody><body name="{name}"><freejoint/><geom size="1"/></body></worldbody></mujoco>'
+    with pytest.raises(MjcfError, match="printable") as caught:
+        load_mjcf(text)
+    assert str(caught.value).isprintable()
