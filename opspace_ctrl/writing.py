@@ -21,7 +21,7 @@ from typing import IO
 from .errors import OutputError, quoted
 from .reading import read_regular
 
-__all__ = ["MARK", "OutputFolder", "check_output", "new_file"]
+__all__ = ["MARK", "OutputFolder", "check_output", "new_file", "open_stream"]
 
 MARK = ".opspace.json"  # {"owner": who writes here, "files": {name: checksum, empty while it is being written}}
 LARGEST_MARK = 1 << 20  # [bytes]
@@ -65,6 +65,22 @@ def new_file(
                 _move_new(temporary, path)
     except FileExistsError:
         raise OutputError(f"cannot write {quoted(str(path))}: it exists by now") from None
+    except OSError as error:
+        raise OutputError(f"cannot write {quoted(str(path))}: {error.strerror or error}") from None
+
+
+def open_stream(path: str | Path, force: bool = False) -> IO[bytes]:
+    """A new file that grows in its place, so that what was written is there even if the process is killed.
+
+    Raises:
+        OutputError: It may not or cannot be written.
+    """
+    path = Path(path)
+    check_output(path, force)
+    try:
+        if force:
+            path.unlink(missing_ok=True)
+        return path.open("xb")
     except OSError as error:
         raise OutputError(f"cannot write {quoted(str(path))}: {error.strerror or error}") from None
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from opspace_ctrl.errors import OutputError
-from opspace_ctrl.writing import MARK, OutputFolder, check_output, new_file
+from opspace_ctrl.writing import MARK, OutputFolder, check_output, new_file, open_stream
 
 NAMES = ("report.json", "robot.urdf")
 
@@ -266,3 +266,15 @@ def test_whenever_it_is_killed_every_file_is_whole_and_the_next_run_goes_on(tmp_
         assert (tmp_path / name).read_text() in ("old", "new")
     claimed(tmp_path).write({"report.json": "newer"})
     assert (tmp_path / "report.json").read_text() == "newer"
+
+
+def test_a_stream_is_a_new_file_in_its_place(tmp_path):
+    (tmp_path / "precious").write_bytes(b"mine")
+    (tmp_path / "a").symlink_to("precious")
+    with pytest.raises(OutputError, match="a link"):
+        open_stream(tmp_path / "a")
+    with open_stream(tmp_path / "a", force=True) as file:
+        file.write(b"new")
+    assert contents(tmp_path) == {"precious": b"mine", "a": b"new"}
+    with pytest.raises(OutputError, match="--force"):
+        open_stream(tmp_path / "a")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from ..errors import quoted, shown
 from . import CommandError, add_force
 from ._figure import ensure_drawable, new_figure, save
 
@@ -26,9 +27,10 @@ def run(args: argparse.Namespace) -> int:
         ensure_drawable(args.plot, args.force)
     kept = _read(args.file)
     time = (kept["arrival"] - kept["arrival"][-1]) * 1e-9
-    print(f"{kept['robot']}: {len(time)} commands in {-time[0]:.3f} s; closed: {kept['why']}")
+    robot, why = shown(kept["robot"]), shown(kept["why"])
+    print(f"{robot}: {len(time)} commands in {-time[0]:.3f} s; closed: {why}")
     for at, names in _changes(kept, time):
-        print(f"  {at:9.4f} s  {names}")
+        print(f"  {at:9.4f} s  {shown(names)}")
     if args.plot:
         save(_drawn(kept, time), args.plot, args.force)
     return 0
@@ -45,8 +47,10 @@ def _read(path: str) -> dict[str, Any]:
             kept = {name: file[name] for name in file.files}
         if len(kept["arrival"]) != len(kept["command"]) or not len(kept["arrival"]):
             raise ValueError("it holds no commands")
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise CommandError(f"{path!r} is no black box of the controller: {error}") from None
+    except (OSError, ValueError, KeyError, EOFError, MemoryError, BadZipFile) as error:
+        raise CommandError(
+            f"{quoted(path)} is no black box of the controller: {shown(error)}"
+        ) from None
     return kept
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from time import monotonic
 
 from ..sim.record.bag import check_recording
+from ..writing import open_stream
 from . import CommandError, add_force
 from ._console import console
 from ._interrupt import Interruption
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         # straight into its place: what is written is there even if this process is killed
-        with Path(args.file).open("wb") as file:
+        with open_stream(args.file, args.force) as file:
             recorder = Recorder(file, args.topics or ["/*"])
             executor = SingleThreadedExecutor()
             executor.add_node(recorder)

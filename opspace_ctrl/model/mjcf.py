@@ -134,8 +134,8 @@ class _Reader:
             if mj.site(i).name:
                 self._add_site(i)
         name = bytes(mj.names).split(b"\0", 1)[0].decode(errors="replace")
-        for each in (*self._links, *self._joints):
-            checked_name(each.name, "a body, joint or site", MjcfError)
+        for each in [*(link.name for link in self._links), *(j.name for j in self._joints)]:
+            checked_name(each, "a body, joint or site", MjcfError)
         name = checked_name(name, "the model", MjcfError)
         return RobotSpec(name or "mjcf", tuple(self._links), tuple(self._joints))
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from datetime import datetime, timezone
 from pathlib import Path
@@ -22,6 +23,7 @@ SECONDS = 5.0  # that a file holds
 AFTERMATH = 0.5  # [s] of them after the event, in which further events are part of the same file
 FILES = 20  # kept in a folder; the oldest goes
 MARK = "black_box-"  # how the names of our files begin
+NAME = re.compile(MARK + r"\d{8}T\d{6}\.\d{6}-\d+\.npz")
 
 
 def default_folder() -> Path:
@@ -124,5 +126,6 @@ class BlackBox:
             )
         draft.rename(path)
         self.files += 1
-        for old in sorted(self._folder.glob(f"{MARK}*.npz"))[:-FILES]:
+        ours = [each for each in self._folder.iterdir() if NAME.fullmatch(each.name)]
+        for old in sorted(ours)[:-FILES]:
             old.unlink(missing_ok=True)

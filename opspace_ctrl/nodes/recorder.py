@@ -5,17 +5,21 @@ A topic is subscribed to when its publisher appears, with what that publisher of
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import IO, Any
 
 from mcap.writer import Writer
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+from ..errors import shown
 from .qos import profile
 from .schemas import schema_of
 
@@ -61,11 +65,9 @@ class Recorder(Node):
                 self._subscribe(topic, kinds[0])
 
     def _subscribe(self, topic: str, kind: str) -> None:
-        package, folder, name = kind.split("/")
-        try:
-            message = getattr(import_module(f"{package}.{folder}"), name)
-        except (ImportError, AttributeError):
-            self.unknown.add(kind)
+        message = _message_class(kind)
+        if message is None:
+            self.unknown.add(shown(kind))
             return
         if kind not in self._schemas:
             self._schemas[kind] = self._writer.register_schema(
@@ -93,3 +95,19 @@ class Recorder(Node):
             reliable=all(each.reliability == ReliabilityPolicy.RELIABLE for each in offered),
             latched=all(each.durability == DurabilityPolicy.TRANSIENT_LOCAL for each in offered),
         )
+
+
+def _message_class(kind: str) -> Any:
+    """The class of a type such as std_msgs/msg/Bool, None if it is not installed.
+
+    Anybody in the graph can name a type: only a package that holds messages is imported for it.
+    """
+    parts = re.fullmatch(r"([a-z][a-z0-9_]*)/msg/([A-Za-z][A-Za-z0-9]*)", kind)
+    package = find_spec(parts[1]) if parts else None
+    folders = (package.submodule_search_locations or ()) if package else ()
+    if parts is None or not any(Path(folder, "msg", "__init__.py").is_file() for folder in folders):
+        return None
+    try:
+        return getattr(import_module(f"{parts[1]}.msg"), parts[2], None)
+    except ImportError:
+        return None
