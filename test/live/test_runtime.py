@@ -98,3 +98,23 @@ def test_an_invalid_parameter_at_the_start_ends_the_node_with_code_2_and_a_reaso
         process = echo(graph, "wait_set", "-p", parameter)
         assert process.wait() == 2
         assert reason in process.output()
+
+
+ENDING = """
+import atexit
+from opspace_ctrl.nodes.{module} import main
+atexit.register(print, "the interpreter takes itself down")
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["controller", "simulator"])
+def test_a_process_ends_at_once_after_the_last_word(module, tmp_path):
+    """The interpreter's own end takes seconds, in which whoever has started the node may kill it."""
+    with ros.Graph(tmp_path) as graph:
+        command = [sys.executable, "-c", ENDING.format(module=module), "--ros-args"]
+        process = graph.run([*command, "-p", "robot:=arm7"], module)
+        assert graph.state(f"/opspace_{module}") == "unconfigured"
+        process.send(signal.SIGINT)
+        assert process.wait() == 0
+        assert "takes itself down" not in process.output()
