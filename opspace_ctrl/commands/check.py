@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from math import isinf
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from . import CommandError, _robot
-
-if TYPE_CHECKING:
-    from opspace_ctrl.commands._findings import Findings
-    from opspace_ctrl.control.settings import ControllerSettings
-    from opspace_ctrl.model import Model
+from ..control.settings import ControllerSettings, controller_settings
+from ..data import shipped_path
+from ..errors import InertiaWarning, OpspaceError, ParameterFileError
+from ..model import Model
+from ..model.source import ROBOTS
+from ..parameter_file import node_parameters
+from . import CommandError, _first_tick, _robot
+from ._console import console
+from ._findings import Findings
 
 FAILED = 1
 CONTROLLER = "opspace_controller"
@@ -59,10 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one line a finding and the first torques; 0 if nothing failed, 1 otherwise."""
-    from opspace_ctrl.commands._console import console
-    from opspace_ctrl.commands._findings import Findings
-    from opspace_ctrl.errors import OpspaceError
-
     out, findings = console(), Findings()
     if not args.rate > 0.0:
         raise CommandError(f"--rate {args.rate:g}: a positive number is valid")
@@ -88,8 +87,6 @@ def config_path(config: str) -> Path:
     Raises:
         CommandError: there is neither.
     """
-    from opspace_ctrl.data import shipped_path
-
     if not Path(config).exists() and config in SHIPPED:
         return Path(shipped_path("config", f"{config}.yaml"))
     if not Path(config).is_file():
@@ -101,10 +98,6 @@ def config_path(config: str) -> Path:
 
 def look(args: argparse.Namespace, path: Path, findings: Findings) -> None:
     """Everything in order; what cannot go on raises an OpspaceError."""
-    from opspace_ctrl.commands import _first_tick
-    from opspace_ctrl.control.settings import controller_settings
-    from opspace_ctrl.parameter_file import node_parameters
-
     findings.subject = "parameters"
     given = node_parameters(path, args.node)
     given.pop("use_sim_time", None)
@@ -128,8 +121,6 @@ def look(args: argparse.Namespace, path: Path, findings: Findings) -> None:
 
 def _loaded(args: argparse.Namespace, settings: ControllerSettings, findings: Findings) -> Model:
     """The robot; what is doubtful in its file is a finding."""
-    from opspace_ctrl.errors import InertiaWarning
-
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -144,8 +135,6 @@ def _compare_robot(
     args: argparse.Namespace, settings: ControllerSettings, model: Model, findings: Findings
 ) -> None:
     """The robot that the controller's node would load is the one that is checked."""
-    from opspace_ctrl.model.source import ROBOTS
-
     named = settings.robot.robot
     base = "floating" if model.is_base_coordinate.any() else "fixed"
     findings.good(
@@ -177,8 +166,6 @@ def _compare_joints(
     args: argparse.Namespace, settings: ControllerSettings, model: Model, findings: Findings
 ) -> None:
     """The order of the command is that of the effort controller."""
-    from opspace_ctrl.parameter_file import node_parameters
-
     findings.subject = "joints"
     joints = list(settings.joints or model.joint_names)
     if not args.controllers:
@@ -219,9 +206,6 @@ def _compare_joints(
 
 def _type_of(path: str, controller: str) -> str:
     """What the controller manager loads as this controller; empty if the file does not say."""
-    from opspace_ctrl.errors import ParameterFileError
-    from opspace_ctrl.parameter_file import node_parameters
-
     try:
         return str(node_parameters(path, "controller_manager").get(f"{controller}.type", ""))
     except ParameterFileError:
@@ -229,8 +213,6 @@ def _type_of(path: str, controller: str) -> str:
 
 
 def _look_at_limits(model: Model, findings: Findings) -> None:
-    from math import isinf
-
     for what, limits in (("effort", model.effort_limits), ("velocity", model.velocity_limits)):
         free = [name for name, limit in zip(model.joint_names, limits) if isinf(limit)]
         zero = [name for name, limit in zip(model.joint_names, limits) if limit == 0.0]

@@ -6,13 +6,20 @@ import argparse
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..errors import listed
+from ..bringup.gazebo import server_words
+from ..bringup.request import default_params_file
+from ..errors import ParameterFileError, listed
+from ..gazebo import world_settings, write_files
+from ..model import Model
+from ..model.source import ROBOTS
+from ..parameter_file import node_parameters
+from ..parameters import checked
+from ..robot_settings import locked_joints
+from ..sim.settings import SIMULATOR_TABLE
 from . import CommandError, _robot, add_force
-
-if TYPE_CHECKING:
-    from opspace_ctrl.model import Model
+from ._console import console
 
 NODE = "opspace_simulator"  # whose parameters say where the robot begins
 
@@ -66,12 +73,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files and say what they are and how to start them."""
-    from opspace_ctrl.commands._console import console
-    from opspace_ctrl.gazebo import world_settings, write_files
-    from opspace_ctrl.parameters import checked
-    from opspace_ctrl.robot_settings import locked_joints
-    from opspace_ctrl.sim.settings import SIMULATOR_TABLE
-
     simulator, controller = _file_parameters(args)
     model = _robot.load(args, locked_joints(checked(SIMULATOR_TABLE, simulator)))
     options: dict[str, Any] = {
@@ -97,9 +98,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _how_to_start(args: argparse.Namespace, folder: Path) -> list[str]:
     """The commands that start what was written, whatever the folder they are pasted in."""
-    from opspace_ctrl.bringup.gazebo import server_words
-    from opspace_ctrl.model.source import ROBOTS
-
     is_shipped, folder = args.robot in ROBOTS, folder.resolve()
     server = server_words(folder / "world.sdf", args.gazebo, args.ros2_control, gui=False)
     given = {"robot": args.robot if is_shipped else Path(args.robot).resolve(), "files": folder}
@@ -135,10 +133,6 @@ def _how_to_start(args: argparse.Namespace, folder: Path) -> list[str]:
 
 def _file_parameters(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the parameter file says to the simulator and, if it does, to the controller."""
-    from opspace_ctrl.bringup.request import default_params_file
-    from opspace_ctrl.errors import ParameterFileError
-    from opspace_ctrl.parameter_file import node_parameters
-
     path = args.params or default_params_file(args.robot)
     if not path:
         return {}, {}

@@ -6,17 +6,29 @@ import argparse
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..errors import quoted, shown
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from ..data import shipped_path
+from ..errors import LogError, quoted, shown
+from ..model.source import ROBOTS
+from ..parameter_file import node_parameters
+from ..parameters import checked
+from ..sim.plant.faults import load_faults
+from ..sim.record.bag import check_recording, write_bag
+from ..sim.record.log import log_folder, read_log
+from ..sim.record.report import make_report, report_text
+from ..sim.settings import SIMULATOR_TABLE
 from ..writing import OutputFolder
+from ..yaml_reader import parse_yaml
 from . import CommandError, _robot, add_force
+from ._console import console
+from ._hil_plots import PICTURES, draw
+from ._hil_run import Outcome, controller_words, ensure_ros, run_hardware
 from ._interrupt import INTERRUPTED, Interruption
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from opspace_ctrl.commands._hil_run import Outcome
 
 KEPT, BROKEN = 0, 1
 # What a run leaves in its folder, beside the pictures.
@@ -117,9 +129,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tested(args: argparse.Namespace, stop: Interruption) -> int:
-    from opspace_ctrl.commands._console import console
-    from opspace_ctrl.commands._hil_run import controller_words, ensure_ros, run_hardware
-
     out = console()
     ensure_ros()
     controller = controller_words(args.controller)
@@ -150,9 +159,6 @@ def _report_folder(args: argparse.Namespace, description: str) -> OutputFolder:
     Raises:
         OutputError: Something in it is not ours.
     """
-    from opspace_ctrl.commands._hil_plots import PICTURES
-    from opspace_ctrl.sim.record.log import log_folder
-
     names = (REPORT, ROBOT, *PICTURES, *PROCESS_FILES)
     inputs = (args.robot, args.params or "", args.faults)
     folder = OutputFolder(args.report, "opspace hil", names, args.force, inputs)
@@ -166,11 +172,6 @@ def _report_folder(args: argparse.Namespace, description: str) -> OutputFolder:
 
 def _simulator_values(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
     """The parameters of the simulator, checked before anything starts, and the robot's URDF unless it is shipped."""
-    from opspace_ctrl.model.source import ROBOTS
-    from opspace_ctrl.parameters import checked
-    from opspace_ctrl.sim.plant.faults import load_faults
-    from opspace_ctrl.sim.settings import SIMULATOR_TABLE
-
     if not (0.0 < args.seconds < float("inf") and args.patience > 0.0):
         raise CommandError("--seconds and --patience: positive numbers are valid")
     model = _robot.load(args)
@@ -198,10 +199,6 @@ def _simulator_values(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 def _file_values(args: argparse.Namespace) -> dict[str, Any]:
     """The simulator's section of a parameter file: the given one, or a shipped robot's own."""
-    from opspace_ctrl.data import shipped_path
-    from opspace_ctrl.model.source import ROBOTS
-    from opspace_ctrl.parameter_file import node_parameters
-
     if args.params:
         return node_parameters(args.params, "opspace_simulator")
     return (
@@ -212,8 +209,6 @@ def _file_values(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _set_values(pairs: list[str]) -> dict[str, Any]:
-    from opspace_ctrl.yaml_reader import parse_yaml
-
     values = {}
     for pair in pairs:
         name, separator, text = pair.partition(":=")
@@ -228,8 +223,6 @@ def _set_values(pairs: list[str]) -> dict[str, Any]:
 def _check_record(args: argparse.Namespace) -> None:
     """Fail before the run, not after it, if it could not be recorded."""
     if args.record:
-        from opspace_ctrl.sim.record.bag import check_recording
-
         check_recording(args.record, args.force)
 
 
@@ -237,8 +230,6 @@ class _Progress:
     """A progress bar on a terminal; nothing in a file."""
 
     def __init__(self, out: Console, seconds: float) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
         self._seconds = seconds
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -276,10 +267,6 @@ def _reported(
     out: Console,
 ) -> int:
     """Write the report, the plots and the bag; the exit code."""
-    from opspace_ctrl.errors import LogError
-    from opspace_ctrl.sim.record.log import read_log
-    from opspace_ctrl.sim.record.report import make_report, report_text
-
     limits = {name: getattr(args, name) for name in LIMITS if getattr(args, name) is not None}
     context = {
         "mode": args.mode,
@@ -302,8 +289,6 @@ def _reported(
     if outcome.stood_still or outcome.controller_code is not None:
         out.print(_reason(outcome, folder.path).removeprefix(": "))
     if args.record and not stop.requested:
-        from opspace_ctrl.sim.record.bag import write_bag
-
         count = write_bag(run, args.record, outcome.tracking, args.force)
         out.print(f"recorded: {count} messages in {args.record}")
     if not stop.requested:
@@ -329,8 +314,6 @@ def _reason(outcome: Outcome, folder: Path) -> str:
 
 
 def _print_report(report: dict, out: Console) -> None:
-    from rich.table import Table
-
     for fault in report["faults"]:
         out.print(f"  {fault['words']}", soft_wrap=True)
     latency, deadlines = report["latency"], report["deadlines"]
@@ -352,8 +335,6 @@ def _print_report(report: dict, out: Console) -> None:
 
 
 def _draw(run, report: dict, outcome: Outcome, folder: OutputFolder, out: Console) -> None:
-    from opspace_ctrl.commands._hil_plots import draw
-
     try:
         drawn = draw(run, report, outcome.tracking)
     except CommandError as error:
