@@ -1,4 +1,4 @@
-"""What ros_gz_bridge and our own bridge node are told: their YAML files."""
+"""The YAML files of ros_gz_bridge and of our own bridge node."""
 
 from __future__ import annotations
 

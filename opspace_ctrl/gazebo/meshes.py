@@ -1,8 +1,9 @@
-"""Where a mesh lies that a URDF names: file://, package:// or a path relative to the URDF."""
+"""The file of a mesh that a URDF names by file://, package:// or a path relative to the URDF."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -34,7 +35,7 @@ def find_mesh(name: str, folder: Path | None = None) -> Path | None:
     return next((path.resolve() for path in candidates if path.is_file()), None)
 
 
-def _packages(package: str, folder: Path | None):
+def _packages(package: str, folder: Path | None) -> Iterator[Path]:
     """Folders that the package may be."""
     try:
         from ament_index_python import get_package_share_path

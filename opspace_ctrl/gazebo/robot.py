@@ -10,7 +10,9 @@ mimic follower stands still at its start, for Gazebo's default engine couples no
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -52,7 +54,7 @@ class RobotSdf:
     notes: tuple[str, ...]
 
 
-def robot_sdf(model: Model, start: np.ndarray, folder=None) -> RobotSdf:
+def robot_sdf(model: Model, start: np.ndarray, folder: Path | None = None) -> RobotSdf:
     """Write the model so that it begins at the configuration `start` (nq,).
 
     Args:
@@ -92,7 +94,7 @@ def _is_base(model: Model, body: int) -> bool:
 class _Builder:
     """The parts of a <model>, put together by `build`."""
 
-    def __init__(self, model: Model, start: np.ndarray, folder) -> None:
+    def __init__(self, model: Model, start: np.ndarray, folder: Path | None) -> None:
         self.model, self.start = model, start
         document = parse_xml(str(model.source))
         self.shapes = Shapes(document, folder)
@@ -140,7 +142,7 @@ class _Builder:
         model = self.model
         return float(model.multiplier[body] * self.start[model.q_index[body]] + model.offset[body])
 
-    def _frames(self):
+    def _frames(self) -> Iterator[tuple[str, int, np.ndarray, np.ndarray]]:
         """(link, body that carries it, rotation, translation) of every link."""
         model = self.model
         return zip(

@@ -1,4 +1,4 @@
-"""What a Gazebo world is made with, besides the robot."""
+"""The settings of a Gazebo world, besides the robot."""
 
 from __future__ import annotations
 
@@ -93,5 +93,5 @@ class WorldSettings:
         return joints
 
     def has_ground(self, model: Model) -> bool:
-        """Whether there is a ground plane."""
+        """Is there a ground plane?"""
         return bool(model.gravity.any()) if self.ground is None else self.ground

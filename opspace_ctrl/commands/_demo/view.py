@@ -44,18 +44,20 @@ class LiveView:
 
     def _panel(self, recent: Record) -> Panel:
         now = max(float(recent.time[-1]), 0.0)
+        delay = f"{np.nanmedian(recent.delay):6.0f} us" if _any(recent.delay) else ""
+        torque = f"{100.0 * np.abs(recent.share[-1]).max():6.0f} % of its limit"
+        lines = {
+            "method": recent.scenario.method_at(now),
+            "rate": f"{recent.rate:6.0f} steps/s",
+            self._delay_name: delay,
+            "tracking error": f"{recent.error[-1]:6.2f} mm",
+            "largest torque": torque,
+            "": "PUSH" if recent.scenario.is_pushed(now) else "",
+            f"{now:4.1f} s": ProgressBar(total=SECONDS, completed=now, width=40),
+        }
         table = Table.grid(padding=(0, 2))
-        table.add_row("method", recent.scenario.method_at(now))
-        table.add_row("rate", f"{recent.rate:6.0f} steps/s")
-        table.add_row(
-            self._delay_name, f"{np.nanmedian(recent.delay):6.0f} us" if _any(recent.delay) else ""
-        )
-        table.add_row("tracking error", f"{recent.error[-1]:6.2f} mm")
-        table.add_row(
-            "largest torque", f"{100.0 * np.abs(recent.share[-1]).max():6.0f} % of its limit"
-        )
-        table.add_row("", "PUSH" if recent.scenario.is_pushed(now) else "")
-        table.add_row(f"{now:4.1f} s", ProgressBar(total=SECONDS, completed=now, width=40))
+        for label, value in lines.items():
+            table.add_row(label, value)
         return Panel(table, title=recent.model.name, expand=False)
 
 
