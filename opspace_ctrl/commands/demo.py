@@ -55,7 +55,7 @@ def _shown(args: argparse.Namespace, stop: Interruption) -> None:
         ensure_drawable(args.plot, args.force)
     out, scenario = console(), SCENARIOS[args.robot]
     has_ros = _has_ros()
-    follow, delay_name, how = _way(has_ros, args.no_ros)
+    follow, delay_name, how = _choose_way(has_ros, args.no_ros)
     out.print(
         f"{scenario.robot}: {scenario.story};\nit is pushed in the middle, and the method changes: "
         f"{', '.join(scenario.methods)}"
@@ -83,7 +83,7 @@ def _has_ros() -> bool:
     return True
 
 
-def _way(has_ros: bool, no_ros: bool) -> tuple[Callable[..., Record | None], str, str]:
+def _choose_way(has_ros: bool, no_ros: bool) -> tuple[Callable[..., Record | None], str, str]:
     """Choose how to run it: the function, the name of its delays, and a line that says so."""
     if has_ros and not no_ros:
         from opspace_ctrl.commands._demo import graph

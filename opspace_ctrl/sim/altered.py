@@ -26,8 +26,8 @@ class Variants:
 
     def prepare(self, combinations: Iterable[list[Activity]]) -> None:
         """Make the simulators for sets of faults that will act together."""
-        for together in combinations:
-            self._of(together)
+        for activities in combinations:
+            self._of(activities)
 
     def prepare_forward_methods(self, *names: str) -> None:
         """Compile methods of forward dynamics for all simulators, see `Simulator.prepare`."""
@@ -40,17 +40,17 @@ class Variants:
             simulator.forward_method = name
         self._settings = replace(self._settings, forward_method=name)
 
-    def going_on(self, simulator: Any, together: list[Activity]) -> Any:
+    def going_on(self, simulator: Any, activities: list[Activity]) -> Any:
         """The simulator with exactly these faults, in the state of the one that ran so far."""
-        wanted = self._of(together)
+        wanted = self._of(activities)
         if wanted is not simulator:
             wanted.restore(simulator.save())
         return wanted
 
-    def _of(self, together: list[Activity]) -> Any:
-        key = tuple(activity.number for activity in together)
+    def _of(self, activities: list[Activity]) -> Any:
+        key = tuple(activity.number for activity in activities)
         if key not in self._made:
-            model = altered_model(self._model, [activity.fault for activity in together])
+            model = altered_model(self._model, [activity.fault for activity in activities])
             self._made[key] = Simulator.from_settings(model, self._settings)
         return self._made[key]
 

@@ -34,7 +34,7 @@ class Flyer(Case):
             [
                 _spatial(a, s, r)
                 for a, s, r in zip(
-                    self.links, link_state(self.model, self.q, self.v).velocity, self.tree.at
+                    self.links, link_state(self.model, self.q, self.v).velocity, self.tree.offset
                 )
             ]
         )
@@ -156,7 +156,7 @@ def test_004_lemma_4_1_and_algorithm_8_the_inertia_of_every_link(name):
     for k, link in enumerate(case.model.body_names):
         J = dynamics.frame_jacobian(case.model, case.q, link)
         expected = np.linalg.inv(J @ np.linalg.solve(case.H, J.T))
-        turn = _at_link(case.tree.at[k])
+        turn = _at_link(case.tree.offset[k])
         found = turn.T @ (case.filters.P[k] + case.filters.S[k]) @ turn
         assert_near(found, expected, case.tolerance, np.abs(expected).max())
         assert_near(compiled[k], expected, case.tolerance, np.abs(expected).max())
@@ -190,7 +190,7 @@ def test_004_appendix_A_any_link_can_be_the_base(name):
     case = Flyer(name)
     for k in _some(case.model):
         T, turn = base_change(case.model, case.q, case.model.body_names[k]), np.eye(case.model.nv)
-        turn[:6, :6] = _at_link(case.tree.at[k])
+        turn[:6, :6] = _at_link(case.tree.offset[k])
         expected = T.T @ case.H @ T
         found = turn.T @ composite_mass_matrix(reroot(case.tree, k)) @ turn
         assert_near(found, expected, case.tolerance, np.abs(expected).max())

@@ -43,7 +43,7 @@ class LinkTree:
         armature: For each link (d, d).
         T: For each link (d,): hinge forces; of a base the spatial force on it.
         coordinates: For each link the slice of v that moves it.
-        at: (N, 3) each link's origin from that of its base.
+        offset: (N, 3) each link's origin from that of its base.
     """
 
     order: list[int]
@@ -56,7 +56,7 @@ class LinkTree:
     armature: list[np.ndarray]
     T: list[np.ndarray]
     coordinates: list[slice]
-    at: np.ndarray
+    offset: np.ndarray
 
 
 def link_state(model: Model, q: ArrayLike, v: ArrayLike) -> LinkState:
@@ -95,7 +95,7 @@ def link_tree(model: Model, state: LinkState, tau: ArrayLike) -> LinkTree:
         parent=model.parent.copy(),
         M=M,
         V=V,
-        at=offset,
+        offset=offset,
         coordinates=where,
         H=[np.eye(6) if p < 0 else h for p, h in zip(model.parent, hinges)],
         a=np.array([cross(x) @ y for x, y in zip(before, V)]),

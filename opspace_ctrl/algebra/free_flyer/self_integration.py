@@ -60,7 +60,7 @@ def _rates(model: Model, state: LinkState, tau: ArrayLike) -> np.ndarray:
     tree = link_tree(model, state, tau)
     alpha = two_filters(tree).alpha
     rates = np.empty((len(alpha), 18))
-    for k, (a, r) in enumerate(zip(alpha, tree.at)):
+    for k, (a, r) in enumerate(zip(alpha, tree.offset)):
         omega, v = state.velocity[k, :3], state.velocity[k, 3:]
         rates[k, :9] = (skew(omega) @ state.rotation[k]).ravel()
         rates[k, 9:12], rates[k, 12:15] = v, a[:3]

@@ -115,7 +115,7 @@ class Timetable:
         mine = [activity for activity in self.all if activity.fault.kind in kinds]
         sets: list[list[Activity]] = [[]]
         for time in sorted({time for activity in mine for time in (activity.start, activity.end)}):
-            together = [activity for activity in mine if activity.start <= time < activity.end]
-            if together not in sets:
-                sets.append(together)
+            acting = [activity for activity in mine if activity.start <= time < activity.end]
+            if acting not in sets:
+                sets.append(acting)
         return sets
