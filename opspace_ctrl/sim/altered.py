@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -20,9 +19,9 @@ __all__ = ["Variants", "altered_model"]
 class Variants:
     """The simulators of one robot with different mass and friction errors, made ahead because it takes time."""
 
-    def __init__(self, simulator: Any):
+    def __init__(self, simulator: Simulator):
         self._model, self._settings = simulator.model, simulator.settings
-        self._made: dict[tuple[int, ...], Any] = {(): simulator}
+        self._made: dict[tuple[int, ...], Simulator] = {(): simulator}
 
     def prepare(self, combinations: Iterable[list[Activity]]) -> None:
         """Make the simulators for sets of faults that will act together."""
@@ -40,14 +39,14 @@ class Variants:
             simulator.forward_method = name
         self._settings = replace(self._settings, forward_method=name)
 
-    def going_on(self, simulator: Any, activities: list[Activity]) -> Any:
+    def going_on(self, simulator: Simulator, activities: list[Activity]) -> Simulator:
         """The simulator with exactly these faults, in the state of the one that ran so far."""
         wanted = self._of(activities)
         if wanted is not simulator:
             wanted.restore(simulator.save())
         return wanted
 
-    def _of(self, activities: list[Activity]) -> Any:
+    def _of(self, activities: list[Activity]) -> Simulator:
         key = tuple(activity.number for activity in activities)
         if key not in self._made:
             model = altered_model(self._model, [activity.fault for activity in activities])

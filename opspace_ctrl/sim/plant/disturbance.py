@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
+from ..engine.base import Simulator
 from .timetable import Activity
 
 __all__ = ["Disturbance"]
@@ -27,7 +27,7 @@ class Disturbance:
             wrench = self._wrenches.setdefault(activity.fault.frame, np.zeros(6))
             wrench += (*values["force"], *values["torque"])
 
-    def act(self, simulator: Any, step: float) -> None:
+    def act(self, simulator: Simulator, step: float) -> None:
         """Push for the step of this length [s] that comes."""
         for activity in self._active:
             activity.count("steps")

@@ -16,13 +16,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import FaultError
 from ..altered import Variants
+from ..engine.base import Simulator
 from ..joint_index import base_index, position_index
 from ..record.log import Log
 from .actuation import Actuation
@@ -72,7 +72,7 @@ class Plant:
 
     def __init__(
         self,
-        simulator: Any,
+        simulator: Simulator,
         schedule: Schedule | None = None,
         seed: int = 0,
         *,
