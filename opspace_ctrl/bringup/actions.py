@@ -187,8 +187,9 @@ def _configure(context: LaunchContext, node: LifecycleNode) -> list[Action]:
         if context.is_shutdown:
             return []
         for answer in answers:
-            if answer.done():
-                _refuse_a_second(context, node.node_name, answer.result().current_state.label)
+            response = answer.result() if answer.done() else None
+            if response is not None:
+                _refuse_a_second(context, node.node_name, response.current_state.label)
                 return [_change(node, Transition.TRANSITION_CONFIGURE)]
         if client.service_is_ready():
             answers.append(client.call_async(GetState.Request()))

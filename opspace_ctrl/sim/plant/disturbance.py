@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..engine.base import Simulator
+from ..simulator import Simulator
 from .timetable import Activity
 
 __all__ = ["Disturbance"]

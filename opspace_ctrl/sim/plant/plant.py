@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike
 
 from ...errors import FaultError
 from ..altered import Variants
-from ..engine.base import Simulator
 from ..joint_index import base_index, position_index
 from ..record.log import Log
+from ..simulator import Simulator
 from .actuation import Actuation
 from .channel import Channel
 from .disturbance import Disturbance
