@@ -3,13 +3,15 @@
     U = IA S,  D = S^T U + armature,  IA_parent += IA - U D^-1 U^T                                tips to base
     eps = tau - S^T p,  p_parent += p + U D^-1 eps                                                tips to base
     qdd = D^-1 (eps - U^T a_parent),  a = a_parent + S qdd                                        base to tips
-Node by node, so that a joint of several nodes needs no small inverse: its D is eliminated one pivot at a time.
+Node by node, so that a joint of several nodes needs no small inverse: its D is eliminated one pivot at a time. What mimic
+joints tie together is one step of these recursions: `clusters`.
 """
 
 from __future__ import annotations
 
 from ..compiled.jit import kernel, stage
 from ..compiled.lanes import W
+from .clusters import cluster_inertia, cluster_subspaces
 from .fields import Tree
 
 
@@ -34,16 +36,22 @@ def inertia_to_lanes(I, b, out, place):
 
 @stage(Tree)
 def articulated_inertias(tree):
-    """IA, U and 1/D of every node, tips to base. Needs S, I and armature. Writes S_lanes, IA, U, DA_inv."""
-    n, parent, coordinate = tree.n, tree.parent, tree.coordinate
-    S, S_lanes = tree.S, tree.S_lanes
-    I, IA = tree.I, tree.IA
+    """IA, U and 1/D of every node, tips to base. Needs S, I and armature. Writes S_A, S_lanes, IA, U, DA_inv."""
+    n, parent, coordinate = tree.n, tree.parent_A, tree.coordinate
+    S, S_lanes = tree.S_A, tree.S_lanes
+    I, IA, members = tree.I, tree.IA, tree.members
     U, D_inv, armature = tree.U, tree.DA_inv, tree.armature
+    if tree.merges > 0:
+        cluster_subspaces(tree)
     for b in range(n):
         inertia_to_lanes(I, b, IA, b)
         for k in range(6):
             S_lanes[b, k] = S[k, b]
     for b in range(n - 1, -1, -1):
+        if members[b] != 1:
+            if members[b] > 1:
+                cluster_inertia(tree, b)
+            continue
         r = 6 * b
         i0, i1, i2 = IA[r, 0:W], IA[r + 1, 0:W], IA[r + 2, 0:W]
         i3, i4, i5 = IA[r + 3, 0:W], IA[r + 4, 0:W], IA[r + 5, 0:W]
@@ -80,13 +88,34 @@ def innovations(tree, tau):
 
     Needs S, U, DA_inv, and the bodies' bias forces in pA, which become the articulated ones. Writes eps.
     """
-    n, parent, coordinate = tree.n, tree.parent, tree.coordinate
-    S, U, D_inv = tree.S, tree.U, tree.DA_inv
-    pA, eps = tree.pA, tree.eps
+    n, parent, coordinate = tree.n, tree.parent_A, tree.coordinate
+    S, U, D_inv = tree.S_A, tree.U, tree.DA_inv
+    pA, eps, members = tree.pA, tree.eps, tree.members
     for b in range(n - 1, -1, -1):
+        if members[b] != 1:
+            if members[b] > 1:
+                cluster_innovation(tree, tau, b)
+            continue
         eps[b] = tau[coordinate[b]] - along(S, b, pA)
         p = parent[b]
         pA[p, 0:W] = pA[p, 0:W] + (pA[b, 0:W] + (eps[b] * D_inv[b]) * U[b, 0:W])
+
+
+@kernel
+def cluster_innovation(tree, tau, b):
+    """eps of the cluster that b leads, for every member, and what is left of their bias forces onto where it hangs."""
+    n, g, following = tree.n, tree.parent_A[b], tree.next_member
+    pA, eps = tree.pA, tree.eps
+    left, m = tau[tree.coordinate[b]], b
+    while m < n:
+        left -= along(tree.S_A, m, pA)
+        pA[g, 0:W] = pA[g, 0:W] + pA[m, 0:W]
+        m = following[m]
+    pA[g, 0:W] = pA[g, 0:W] + (left * tree.DA_inv[b]) * tree.U[b, 0:W]
+    m = b
+    while m < n:
+        eps[m] = left
+        m = following[m]
 
 
 @kernel
@@ -96,7 +125,7 @@ def accelerations(tree, qdd):
     alpha is what the joints' accelerations add to the motion with qdd = 0; the world's, in row n, is zero.
     Needs S_lanes, U, DA_inv and eps. Writes qdd and alpha.
     """
-    n, parent, coordinate = tree.n, tree.parent, tree.coordinate
+    n, parent, coordinate = tree.n, tree.parent_A, tree.coordinate
     S_lanes, U, D_inv = tree.S_lanes, tree.U, tree.DA_inv
     eps, alpha = tree.eps, tree.alpha
     for b in range(n):

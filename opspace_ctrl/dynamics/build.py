@@ -9,6 +9,7 @@ import numpy as np
 from ..model import JointType, Model
 from ..model.configuration import quaternions
 from ..model.connectivity import support
+from .clusters import cluster_tables
 from .fields import FIRST, LAST, MEMBER, SINGLE, Tree
 from .nodes import NODE_IS_ROTATION, Nodes
 
@@ -34,6 +35,7 @@ class RobotTree(Tree):
             trees=len(nodes.roots()),
             leaves=len(nodes.leaves()),
             **_connectivity(nodes),
+            **cluster_tables(nodes.parent, nodes.coordinate),
             **_joints(nodes),
             **_coordinates(nodes),
             **_constants(nodes),
@@ -41,6 +43,7 @@ class RobotTree(Tree):
         )
         if self.merges == 0:  # nodes are coordinates
             self.share("H_nodes", "H")
+            self.share("S_A", "S")
             self.share("rate", "v")
             self.share("rate_derivative", "a")
         self.R[[0, 4, 8], nodes.n] = 1.0  # the world's orientation

@@ -64,6 +64,13 @@ class Tree(Workspace):
     )
     depth_e = constant("nv", "coordinates above it", int)
     path_e = constant("nv, D_e", "the coordinates from the root to each, by depth", int)
+    parent_A = constant(
+        "n", "the node that a node's cluster hangs on, n for the world: see `clusters`", int
+    )
+    members = constant(
+        "n", "nodes of the cluster that it leads: 1 alone, 0 if another one leads it", int
+    )
+    next_member = constant("n", "the next node of its cluster, n after the last", int)
     step = constant(
         "steps",
         "the order in which coordinates are eliminated, alone or with their parent k - 1",
@@ -112,7 +119,11 @@ class Tree(Workspace):
     p = result("3, n + 1", "by node: position from the tree's origin [m]")
     origin = result("trees + 1, 3", "the trees' origins in the world; the last is the world's own")
     S = result("6, n + 1", "by node: motion subspace")
-    S_lanes = result("n, 8", "by lane: motion subspace")
+    S_A = result(
+        "6, n + 1",
+        "by node: motion from where its cluster hangs; without mimic joints another name of S",
+    )
+    S_lanes = result("n, 8", "by lane: the same")
     S_path = result(
         "6 * max(leaves, 1), D + 8", "S along the path to each leaf, component by depth"
     )
@@ -165,6 +176,9 @@ class Dual(Workspace):
     """
 
     n = count("nodes of the tree")
+    visits = count("clusters that the recursion visits")
+    visit = constant("visits", "their first nodes, rising: with each those it hangs on", int)
+    is_branching = constant("n + 1", "1 if several clusters hang on the node", int)
     S = result(
         "6 * (n + 1), 8", "by lane: S(k), inertia of all but the subtree of k through its hinge"
     )
@@ -172,6 +186,7 @@ class Dual(Workspace):
     U_s = result("n + 1, 8", "by lane: u = S+ S_k")
     D_s_inv = result("n", "1 / D_s, D_s = S_k^T u + armature")
     eps_s = result("n", "eps_s = T + S_k^T z_s+")
+    C = scratch("6, 1", "how a member of a cluster moves from another, for a unit of its coordinate")
     S_gathered = scratch(
         "6 * (n + 1), 8", "by lane: P+ of the children seen so far; outward with M + S of the node"
     )

@@ -8,6 +8,7 @@ from ..compiled.jit import kernel, stage
 from ..compiled.workspace import Workspace, call
 from ..model import Model
 from . import aba, crba, ltl, rnea
+from .clusters import wide_clusters
 from .dual import held_bases
 from .fields import Tree
 
@@ -18,7 +19,7 @@ class ForwardMethod(Workspace):
     """A method of forward dynamics; one with memory of its own declares it as fields.
 
     Attributes:
-        carries_mimic: Whether it can carry mimic joints.
+        carries_mimic: Whether it can carry mimic joints of any kind, also those that the recursions refuse (`clusters`).
         floating_only: Whether it is only for robots whose trees all float freely.
         leaves: Which factors of H it leaves in the tree: "ltdl" (H, D_inv), "articulated" (S_lanes, U, DA_inv) or "".
         leaves_motion: Whether it leaves the motion with dv/dt = 0 there (`rnea.motion`).
@@ -39,7 +40,7 @@ class ForwardMethod(Workspace):
     @classmethod
     def missing(cls, model: Model) -> list[str]:
         """What of the model this method cannot carry, in words."""
-        lacking = [] if cls.carries_mimic or not model.is_mimic.any() else ["mimic joints"]
+        lacking = [] if cls.carries_mimic else wide_clusters(model)
         return lacking + (held_bases(model) if cls.floating_only else [])
 
     @staticmethod

@@ -12,10 +12,16 @@ def products(space):
     """Lambda^-1 = Y_D Y_d^T over what two blocks both depend on ([Featherstone2010] figure 10), upper triangle."""
     for a in range(space.blocks):
         for b in range(a, space.blocks):
-            if space.common[a, b] >= 0:
-                _common_path(space, a, b)
-            else:
-                _common_slots(space, a, b)
+            product(space, a, b)
+
+
+@kernel
+def product(space, a, b):
+    """Block (a, b) of Y_D Y_d^T."""
+    if space.common[a, b] >= 0:
+        _common_path(space, a, b)
+    else:
+        _common_slots(space, a, b)
 
 
 @kernel
@@ -176,16 +182,3 @@ def mirror(matrix, m, from_lower):
                     matrix[r, c] = matrix[c, r]
                 else:
                     matrix[c, r] = matrix[r, c]
-
-
-@kernel
-def body_accelerations_to_tasks(space):
-    """Jx = K alpha for the body accelerations alpha that joint forces alone would cause. Needs K, tree.alpha."""
-    K, alpha, X = space.K, space.tree.alpha, space.Jx
-    for b in range(space.blocks):
-        total = splat(0.0)
-        for k in range(space.block_leg[b], space.block_leg[b] + space.block_legs[b]):
-            node = space.leg_end[k]
-            for c in range(6):
-                total = total + alpha[node, c] * K[6 * k + c, 0:W]
-        X[space.block_row[b] : space.block_row[b] + W] = total

@@ -1,4 +1,4 @@
-"""From tasks to a `Space`: supports, slots, common paths and selections."""
+"""From tasks to a `Space`: supports, slots, ways, common paths and selections."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.build import RobotTree
+from ..dynamics.clusters import hangs_on
 from ..dynamics.nodes import Nodes
-from ..model.connectivity import support
-from .fields import Space
+from ..model.connectivity import ancestor, support
+from .fields import BY_ROWS, Space
 from .tasks import Block
 
 __all__ = ["Supports", "TaskSpace"]
@@ -24,6 +25,10 @@ class Supports:
         is_path: For each block, whether these are one path of lambda_e.
         first: For each block, its first register; the last entry is the number of registers.
         legs: (block, node at its end, nodes it contributes) of every leg.
+        parent_A: (n,) what the cluster of each node hangs on, -1 for the world: the tree of the recursive methods.
+        ways: For each block, the nodes whose innovations it depends on, base to tips: its way in that tree.
+        meetings: (blocks, blocks) the node where the ways of two blocks on frames meet, -1 for separate robots; BY_ROWS
+            for other blocks, and where the ways part within a cluster.
     """
 
     def __init__(self, nodes: Nodes, blocks: Sequence[Block]):
@@ -32,6 +37,10 @@ class Supports:
         self.slots = [self._slots_of(b) for b in range(len(blocks))]
         self.is_path = [self._is_path(slots) for slots in self.slots]
         self.first = np.cumsum([0, *map(len, self.slots)])
+        self.parent_A = hangs_on(nodes.parent, nodes.coordinate)
+        self.ways = [self._way_of(b) for b in range(len(blocks))]
+        count = range(len(blocks))
+        self.meetings = np.array([[self._meeting(a, b) for b in count] for a in count])
 
     def ends(self) -> list[int]:
         """The node at the end of each leg, -1 for the world."""
@@ -66,6 +75,21 @@ class Supports:
                 found.update(support(self.model.parent_expanded, self.nodes.coordinate[node]))
         return sorted(found)
 
+    def _way_of(self, b: int) -> list[int]:
+        if self.blocks[b].is_whole_robot:
+            return list(range(self.nodes.n))
+        ends = [end for block, end, _ in self.legs if block == b]
+        return sorted({i for end in ends for i in support(self.parent_A, end)})
+
+    def _meeting(self, a: int, b: int) -> int:
+        if any(self.blocks[c].is_relative or self.blocks[c].is_whole_robot for c in (a, b)):
+            return BY_ROWS
+        met = ancestor(self.parent_A, self.ways[a][-1], self.ways[b][-1])
+        after = [next((i for i in self.ways[c] if i > met), None) for c in (a, b)]
+        parted = None not in after and len(set(after)) == 2
+        is_cluster = parted and len({int(self.nodes.coordinate[i]) for i in after}) == 1
+        return BY_ROWS if is_cluster else met
+
     def _is_path(self, slots: list[int]) -> bool:
         parents = [-1, *slots[:-1]]
         return all(self.model.parent_expanded[c] == p for c, p in zip(slots, parents))
@@ -89,6 +113,7 @@ class TaskSpace(Space):
             **_block_tables(supports),
             **_leg_tables(supports),
             **_slot_tables(supports),
+            **_way_tables(supports),
             **_pair_tables(supports),
             **_selections(supports),
         )
@@ -146,6 +171,32 @@ def _slot_tables(supports: Supports) -> dict[str, Any]:
             for of, slots in zip(_register_of(supports), supports.slots)
             for c in slots
         ],
+    }
+
+
+def _way_tables(supports: Supports) -> dict[str, Any]:
+    """The nodes that recursive methods visit for each block, and where they keep what they find there."""
+    register_of, coordinate = _register_of(supports), supports.nodes.coordinate
+    registers = [
+        [of[int(coordinate[i])] for i in way] for of, way in zip(register_of, supports.ways)
+    ]
+    meetings, lengths = supports.meetings, [len(way) for way in supports.ways]
+    first = np.cumsum([0, *lengths])
+    count = range(len(meetings))
+    return {
+        "way_nodes": first[-1],
+        "way_first": first[:-1],
+        "way_length": lengths,
+        "way_node": [i for way in supports.ways for i in way],
+        "way_register": [r for own in registers for r in own],
+        "way_closes": [own.index(r) == k for own in registers for k, r in enumerate(own)],
+        "meeting": meetings,
+        "meeting_place": [
+            [first[a] + supports.ways[a].index(meetings[a, b]) if meetings[a, b] >= 0 else -1 for b in count]
+            for a in count
+        ],
+        "block_by_rows": (meetings == BY_ROWS).any(axis=1),
+        "carried_nodes": supports.nodes.n + 1 if (meetings.diagonal() == BY_ROWS).any() else 0,
     }
 
 

@@ -4,7 +4,8 @@ A *block* is up to six rows of one task; its rows are lanes. The *support* of a 
 and their ancestors, in rising order; the place of one in that list is its *slot*. For a task on one frame the support
 is a path of lambda_e, so slot = depth, and L's rows by depth line up with it. J, Y_d and Y_D hold one register a slot,
 block after block. A *leg* is a body that a block depends on: one for a frame, two for a relative task, none for the
-centre of mass.
+centre of mass. A *way* is the nodes that the recursive methods carry a block's rows through, in the tree of clusters
+(`dynamics.clusters`): a path for a frame, the union of two for a relative task, all nodes for the centre of mass.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from ..dynamics.fields import Tree
 from .method import Method
 from .tasks import CENTER, FRAME, RELATIVE  # `block_kind`
 
-__all__ = ["CENTER", "FRAME", "RELATIVE", "Space"]
+__all__ = ["BY_ROWS", "CENTER", "FRAME", "RELATIVE", "Space"]
+
+BY_ROWS = -2  # `meeting` of two blocks whose share of Lambda^-1 is a product of carried rows
 
 
 class Space(Workspace):
@@ -40,6 +43,8 @@ class Space(Workspace):
     legs = count("legs of all blocks")
     leg_places = count("nodes of all legs")
     registers = count("slots of all blocks")
+    way_nodes = count("nodes of all ways")
+    carried_nodes = count("nodes that rows are gathered on, 0 if all blocks are on one frame")
     listed_pairs = count("slots that two blocks share, where not both are on paths")
 
     # ---- the tasks ----
@@ -59,6 +64,20 @@ class Space(Workspace):
     leg_register = constant("leg_places", "the register of J that the node contributes to", int)
     support = constant("registers", "the coordinate of each slot", int)
     slot_parent = constant("registers", "the register of the parent coordinate, -1 at a root", int)
+    way_first = constant("blocks", "first of its places in way_node", int)
+    way_length = constant("blocks", "number of its nodes", int)
+    way_node = constant("way_nodes", "the nodes of each way, base to tips", int)
+    way_register = constant("way_nodes", "the register of the node's coordinate", int)
+    way_closes = constant(
+        "way_nodes", "1 at the lowest node of a cluster on the way, which is passed last", int
+    )
+    meeting = constant(
+        "blocks, blocks",
+        "the node where the ways of two frames meet, -1 for separate robots; BY_ROWS of all others",
+        int,
+    )
+    meeting_place = constant("blocks, blocks", "the place of that node on the first one's way", int)
+    block_by_rows = constant("blocks", "1 if Y is needed for a pair BY_ROWS", int)
     common = constant(
         "blocks, blocks",
         "length of the common path of two path blocks; -1 - first pair otherwise",
@@ -98,6 +117,9 @@ class Space(Workspace):
         "6 * max(legs, 1), 8",
         "by lane: task rows from the spatial velocity of the leg's body (K_c)",
     )
+    carried = scratch(
+        "6 * carried_nodes, 8", "by lane: rows that each node carries, where a way is no path"
+    )
     J = result("registers, 8", "by lane: the Jacobian")
     Y_d = result("registers, 8", "by lane: Y_d = J L_d^-1, or Y = J L^-1")
     Y_D = result("registers, 8", "by lane: Y_D = Y_d D^-1, or Y")
@@ -133,5 +155,7 @@ class Space(Workspace):
 
     # ---- stages ----
     task_jacobian = call("(space): J")
+    carried_rows = call("(space): Y of all blocks that are not on one frame, by recursion")
+    solve_articulated = call("(space): the innovations and accelerations of x")
     factored = call("(space): U, or the eigenvalues where Lambda^-1 is singular")
     results = call("(space, wanted): what is wanted and not done")

@@ -7,7 +7,7 @@ import numpy as np
 from ..compiled.jit import address, entry
 from ..compiled.workspace import workspace_at
 from ..dynamics import aba
-from ..dynamics.dual import dual_inertias
+from ..dynamics.dual import dual_inertias, dual_of
 from ..dynamics.entries import at_configuration, tree_at
 from ..dynamics.fields import Dual
 from ..dynamics.functions import call, run
@@ -35,12 +35,12 @@ def link_inertias(model: Model, q) -> np.ndarray:
     Lambda(k) = P(k) + S(k), two recursions over the tree for all links together; independent of which link is the base.
 
     Raises:
-        MethodError: The base is fixed, or there are mimic joints.
+        MethodError: The base is fixed, or mimic joints have others between them.
         ConfigurationError: q is no configuration.
     """
     BaseInvariant.check(model, (), methods(model))
     tree = run(model, at_configuration, (q,), "")
-    dual, last = Dual(n=tree.n), tree.nodes.last
+    dual, last = dual_of(tree), tree.nodes.last
     call(_find, dual.address, tree.address)
     P, S = (rows.reshape(-1, 6, 8)[last, :, :6] for rows in (tree.IA, dual.S))
     return np.array([_moved(inertia, tree.p[:, node]) for inertia, node in zip(P + S, last)])

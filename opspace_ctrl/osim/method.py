@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from ..compiled.workspace import Workspace, call, constant
+from ..dynamics.clusters import wide_clusters
 from ..dynamics.dual import held_bases
 from ..errors import MethodError
 from ..model import Model
@@ -14,11 +15,13 @@ from .tasks import FEATURES, Block
 if TYPE_CHECKING:
     from .build import TaskSpace
 
-__all__ = ["EVERYTHING", "LTDL", "LTL", "PLAIN", "Method"]
+__all__ = ["BY_RECURSION", "EVERYTHING", "LTDL", "LTL", "PLAIN", "Method"]
 
 PLAIN, LTDL, LTL = 0, 1, 2  # what is in tree.H: the matrix itself, or its factors
 # of a method that needs no more than J and H
 EVERYTHING = ("mimic", *(name for name, _ in FEATURES.values()))
+# of a method that leaves rows on several bodies to `propagate`, and mimic joints to `dynamics.clusters`
+BY_RECURSION = ("clusters", "relative", "center_of_mass")
 
 
 class Method(Workspace):
@@ -31,7 +34,8 @@ class Method(Workspace):
     Attributes:
         name: What users call it.
         leaves: What it leaves in tree.H: PLAIN, LTDL or LTL.
-        carries: Which of "mimic" and the names in `tasks.FEATURES` it can carry.
+        carries: Which of "mimic" (or only "clusters", mimic joints with nothing between them) and the names in
+            `tasks.FEATURES` it can carry.
         floating_only: Only for robots whose trees all have floating bases, free of armature.
     """
 
@@ -56,9 +60,10 @@ class Method(Workspace):
         """What the model and tasks ask for that this method does not carry."""
         kinds = {block.kind for block in blocks}
         wanted = [FEATURES[kind] for kind in FEATURES if kind in kinds]
-        if model.is_mimic.any():
-            wanted.insert(0, ("mimic", "mimic joints"))
         lacking = [words for name, words in wanted if name not in cls.carries]
+        if model.is_mimic.any() and "mimic" not in cls.carries:
+            by_clusters = "clusters" in cls.carries
+            lacking += wide_clusters(model) if by_clusters else ["mimic joints"]
         return lacking + (held_bases(model) if cls.floating_only else [])
 
     @classmethod

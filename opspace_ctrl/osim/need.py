@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -12,7 +12,10 @@ __all__ = ["need_table"]
 
 
 def need_table(
-    parent: np.ndarray, task_bodies: Sequence[int], corrected: bool = True
+    parent: np.ndarray,
+    task_bodies: Sequence[int],
+    corrected: bool = True,
+    skipped: Iterable[tuple[int, int]] = (),
 ) -> np.ndarray:
     """need(i, j), i <= j: Omega_ij has to be computed (figure 15).
 
@@ -24,6 +27,7 @@ def need_table(
         parent: lambda (N,), -1 = world.
         task_bodies: the bodies of b.
         corrected: False gives the table as printed.
+        skipped: pairs of task bodies whose block is found in another way.
 
     Returns:
         Booleans (N, N).
@@ -31,6 +35,8 @@ def need_table(
     N = len(parent)
     need = np.zeros((N, N), bool)
     need[np.ix_(task_bodies, task_bodies)] = True
+    for pair in skipped:
+        need[pair] = False
     for i in range(N - 1, -1, -1):
         for j in range(N - 1, i - 1, -1):
             if not need[i, j]:

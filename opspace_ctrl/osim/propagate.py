@@ -1,16 +1,21 @@
 """Task rows carried from body to body: K_parent = K L, L = 1 - S D^-1 U^T (the force propagator, transposed).
 
 Shared by the recursive methods. L is never formed: X L = X - (X S)(D^-1 U^T) is twelve multiply-adds a row, and X S is
-at once the column of Y_d = B^T psi^T H^T that the innovations factorisation has there ([Featherstone2010] (28)).
+at once the column of Y_d = B^T psi^T H^T that the innovations factorisation has there ([Featherstone2010] (28)). So for
+rows that start on several bodies (relative tasks, the centre of mass) every method has Lambda^-1 = Y_D Y_d^T, and only
+what it does between tasks on frames is its own:
+    X_i = K_i + sum of the children's X L,   y_i = X_i S_i,   Lambda^-1_ab = sum over the shared nodes of y_a D^-1 y_b^T
 """
 
 from __future__ import annotations
 
-from ..compiled.jit import kernel
-from ..compiled.lanes import W
+from ..compiled.jit import kernel, stage
+from ..compiled.lanes import W, splat
 from ..dynamics import aba
-from ..dynamics.rows import combination, load_rows, row_sum, store_rows
-from .blocks import body_accelerations_to_tasks
+from ..dynamics.rows import add_rows, combination, load_rows, row_sum, store_rows
+from .blocks import times_support
+from .fields import CENTER, FRAME, Space
+from .jacobian import moving_mass, task_rows
 
 
 @kernel
@@ -28,14 +33,18 @@ def pass_on(x, xs, U, i):
 
 @kernel
 def carry_rows(space, b, keep, keeping):
-    """Y_d and Y_D of block b on a path, tip to base; if asked, K before each node into `keep`, six registers a slot."""
-    S, U, D_inv = space.tree.S, space.tree.U, space.tree.DA_inv
-    support, Y_d, Y_D = space.support, space.Y_d, space.Y_D
-    first, x = space.block_first[b], load_rows(space.K, space.block_leg[b])
-    for r in range(first + space.block_slots[b] - 1, first - 1, -1):
-        i = support[r]
+    """Y_d and Y_D of block b on a frame, tip to base; if asked, K before each node into `keep`, a place of the way each.
+
+    Needs K, S_A, U and DA_inv.
+    """
+    S, U, D_inv = space.tree.S_A, space.tree.U, space.tree.DA_inv
+    nodes, registers, Y_d, Y_D = space.way_node, space.way_register, space.Y_d, space.Y_D
+    first, x = space.way_first[b], load_rows(space.K, space.block_leg[b])
+    _clear_unvisited(space, b)
+    for e in range(first + space.way_length[b] - 1, first - 1, -1):
+        i, r = nodes[e], registers[e]
         if keeping:
-            store_rows(keep, r, x)
+            store_rows(keep, e, x)
         y = row_sum(x, S, i)
         yd = y * D_inv[i]
         Y_d[r, 0:W] = y
@@ -44,12 +53,129 @@ def carry_rows(space, b, keep, keeping):
 
 
 @kernel
+def _clear_unvisited(space, b):
+    """Zeros into Y of block b: with mimic joints a support may hold coordinates that a way does not meet."""
+    if space.tree.merges > 0:
+        Y_d, Y_D, first = space.Y_d, space.Y_D, space.block_first[b]
+        for r in range(first, first + space.block_slots[b]):
+            Y_d[r, 0:W] = 0.0
+            Y_D[r, 0:W] = 0.0
+
+
+@kernel
+def gather_rows(space):
+    """Y of the blocks that are not on one frame, if there are any: see `carried_rows`."""
+    if space.carried_nodes > 0:
+        carried_rows(space)
+
+
+@stage(Space)
+def carried_rows(space):
+    """Y_d and Y_D of every block that is not on one frame: rows are summed where branches, or members, join.
+
+    Needs K, S_A, U and DA_inv. Writes carried.
+    """
+    tree, carried = space.tree, space.carried
+    S, U, D_inv = tree.S_A, tree.U, tree.DA_inv
+    nodes, registers, closes = space.way_node, space.way_register, space.way_closes
+    Y_d, Y_D = space.Y_d, space.Y_D
+    for b in range(space.blocks):
+        if space.block_kind[b] == FRAME:
+            continue
+        for r in range(6 * (tree.n + 1)):
+            carried[r, 0:W] = 0.0
+        _seed(space, b)
+        for r in range(space.block_first[b], space.block_first[b] + space.block_slots[b]):
+            Y_d[r, 0:W] = 0.0
+            Y_D[r, 0:W] = 0.0
+        first = space.way_first[b]
+        for e in range(first + space.way_length[b] - 1, first - 1, -1):
+            i, r = nodes[e], registers[e]
+            x = load_rows(carried, i)
+            y = Y_d[r, 0:W] + row_sum(x, S, i)
+            Y_d[r, 0:W] = y
+            if closes[e] == 1:
+                yd = y * D_inv[i]
+                Y_D[r, 0:W] = yd
+                x = pass_on(x, yd, U, i)
+            add_rows(carried, tree.parent_A[i], x)
+
+
+@kernel
+def _seed(space, b):
+    """Start the rows of block b on the bodies they depend on; the centre of mass depends on all, by their mass."""
+    tree, carried, K = space.tree, space.carried, space.K
+    if space.block_kind[b] == CENTER:
+        I, inverse = tree.I, 1.0 / moving_mass(tree)
+        x, y, z = task_rows(space, b, 0)
+        for i in range(tree.n):
+            mx, my, mz = I[1, i] * inverse, I[2, i] * inverse, I[3, i] * inverse
+            m = I[0, i] * inverse
+            angular = (my * z - mz * y, mz * x - mx * z, mx * y - my * x)
+            store_rows(carried, i, (*angular, m * x, m * y, m * z))
+    first = space.block_leg[b]
+    for k in range(first, first + space.block_legs[b]):
+        store_rows(carried, space.leg_end[k], load_rows(K, k))
+
+
+@kernel
+def articulated_rows(space):
+    """Y_d and Y_D of all blocks. Needs K, S_A, U and DA_inv."""
+    gather_rows(space)
+    for b in range(space.blocks):
+        if space.block_kind[b] == FRAME:
+            carry_rows(space, b, space.carried, False)
+
+
+@kernel
+def carry_needed_rows(space):
+    """Y of the blocks that some pair is BY_ROWS of: what a method needs that carries rows in another way."""
+    gather_rows(space)
+    for b in range(space.blocks):
+        if space.block_by_rows[b] == 1 and space.block_kind[b] == FRAME:
+            carry_rows(space, b, space.carried, False)
+
+
+@kernel
+def project_innovations(space):
+    """Jx = J H^-1 x = Y_D eps, eps the innovations of x. Needs Y_D of all blocks, articulated inertias. Spends tree.x."""
+    tree = space.tree
+    aba.no_bias(tree)
+    aba.innovations(tree, tree.x)
+    if tree.merges == 0:  # nodes are coordinates
+        times_support(space, space.Y_D, tree.eps, space.Jx)
+    else:
+        for i in range(tree.n):
+            tree.x[tree.coordinate[i]] = tree.eps[i]
+        times_support(space, space.Y_D, tree.x, space.Jx)
+
+
+@stage(Space)
+def solve_articulated(space):
+    """H^-1 x and the bodies' accelerations by one O(n) solve. Needs articulated inertias. Writes eps, qdd and alpha."""
+    tree = space.tree
+    aba.no_bias(tree)
+    aba.innovations(tree, tree.x)
+    aba.accelerations(tree, tree.qdd)
+
+
+@kernel
 def project_articulated(space):
-    """Jx = J H^-1 x by one O(n) solve. Needs K, tree.x, articulated inertias. Writes Jx, tree.qdd, tree.alpha."""
-    aba.no_bias(space.tree)
-    aba.innovations(space.tree, space.tree.x)
-    aba.accelerations(space.tree, space.tree.qdd)
-    body_accelerations_to_tasks(space)
+    """Jx = J H^-1 x by one O(n) solve: K alpha on frames, Y_D eps of other blocks. Needs K, articulated inertias."""
+    tree = space.tree
+    solve_articulated(space)
+    K, alpha, eps = space.K, tree.alpha, tree.eps
+    for b in range(space.blocks):
+        total = splat(0.0)
+        if space.block_kind[b] == FRAME:
+            k, node = space.block_leg[b], space.leg_end[space.block_leg[b]]
+            for c in range(6):
+                total = total + alpha[node, c] * K[6 * k + c, 0:W]
+        else:
+            for e in range(space.way_first[b], space.way_first[b] + space.way_length[b]):
+                if space.way_closes[e] == 1:
+                    total = total + eps[space.way_node[e]] * space.Y_D[space.way_register[e], 0:W]
+        space.Jx[space.block_row[b] : space.block_row[b] + W] = total
 
 
 @kernel

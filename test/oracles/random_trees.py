@@ -26,6 +26,7 @@ def random_model(
     forest: int = 1,
     shape: str = "tree",
     armature: bool = True,
+    near: bool = False,
 ) -> Model:
     """A random robot, or forest of them, with inertias that bodies can have.
 
@@ -38,11 +39,13 @@ def random_model(
         forest: number of robots; with more than one, robot i has the prefix "r<i>_".
         shape: "tree", "chain", or "star" (every joint on the root).
         armature: whether about half of the joints have some.
+        near: whether joints follow only where no other joint is between them and their leader: beside it, or on what it
+            moves; then every method can carry them. Joints are written in any order, so followers may come first.
     """
     rng = np.random.default_rng([seed, bodies, forest])
     names = [f"r{i}_" for i in range(forest)] if forest > 1 else [""]
     kinds = [_joint_types(rng, bodies, types) for _ in names]
-    texts = [_text(rng, kind, mimic, shape) for kind in kinds]
+    texts = [_text(rng, kind, mimic, shape, near) for kind in kinds]
     bases = [rng.choice(["fixed", "floating"]).item() if base == "any" else base for _ in names]
     gravity = rng.normal(0.0, 5.0, 3)
     moving = [
@@ -85,6 +88,7 @@ def trees(max_bodies: int = 60, **fixed) -> st.SearchStrategy[Model]:
         "mimic": st.sampled_from([0.0, 0.3]),
         "forest": st.sampled_from([1, 1, 2]),
         "shape": st.sampled_from(SHAPES),
+        "near": st.booleans(),
     }
     given = {name: st.just(value) for name, value in fixed.items()}
     return st.builds(random_model, **{**drawn, **given})
@@ -99,12 +103,17 @@ def _joint_types(rng, bodies: int, types: tuple[str, ...]) -> list[str]:
     return drawn
 
 
-def _text(rng, kinds: list[str], fraction: float, shape: str) -> str:
+def _text(rng, kinds: list[str], fraction: float, shape: str, near: bool) -> str:
     """A URDF with links l0 .. ln and joints j1 .. jn of the given types."""
-    leaders = _leaders(rng, kinds, fraction)
-    elements = [_link(rng, "l0")]
-    for i, kind in enumerate(kinds, 1):
-        parent = {"chain": i - 1, "star": 0}.get(shape, max(rng.integers(0, i), rng.integers(0, i)))
+    parents = [
+        {"chain": i - 1, "star": 0}.get(shape, max(rng.integers(0, i), rng.integers(0, i)))
+        for i in range(1, len(kinds) + 1)
+    ]
+    leaders = (
+        _near_leaders(rng, kinds, fraction, parents) if near else _leaders(rng, kinds, fraction)
+    )
+    links, joints = [_link(rng, "l0")], []
+    for i, (kind, parent) in enumerate(zip(kinds, parents), 1):
         extra = f'<dynamics damping="{rng.uniform(0, 0.5)}" friction="{rng.uniform(0, 0.5)}"/>'
         if i in leaders:
             sign = rng.choice([-1.0, 1.0])
@@ -113,8 +122,8 @@ def _text(rng, kinds: list[str], fraction: float, shape: str) -> str:
             )
         else:
             extra += LIMITS.get(kind, "")
-        elements += [
-            _link(rng, f"l{i}"),
+        links.append(_link(rng, f"l{i}"))
+        joints.append(
             joint(
                 f"j{i}",
                 f"l{parent}",
@@ -124,9 +133,10 @@ def _text(rng, kinds: list[str], fraction: float, shape: str) -> str:
                 _vector(rng.uniform(-np.pi, np.pi, 3)),
                 _vector(_axis(rng)),
                 extra,
-            ),
-        ]
-    return robot(*elements)
+            )
+        )
+    order = rng.permutation(len(joints)) if near else range(len(joints))
+    return robot(*links, *(joints[k] for k in order))
 
 
 def _leaders(rng, kinds: list[str], fraction: float) -> dict[int, int]:
@@ -137,6 +147,22 @@ def _leaders(rng, kinds: list[str], fraction: float) -> dict[int, int]:
         for k, follower in enumerate(order)
         if k > 0 and rng.random() < fraction
     }
+
+
+def _near_leaders(rng, kinds: list[str], fraction: float, parents: list[int]) -> dict[int, int]:
+    """follower -> an earlier joint that it follows; it is moved beside the first leader, or onto what follows that."""
+    leaders: dict[int, int] = {}
+    chief: dict[int, int] = {}
+    for i, kind in enumerate(kinds, 1):
+        if kind not in SCALAR:
+            continue
+        if chief and rng.random() < fraction:
+            leaders[i] = int(rng.choice([*chief]))
+            first = chief[leaders[i]]
+            mates = [k for k, other in chief.items() if other == first]
+            parents[i - 1] = int(rng.choice([parents[first - 1], *mates]))
+        chief[i] = chief[leaders[i]] if i in leaders else i
+    return leaders
 
 
 def _link(rng, name: str) -> str:

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from ...compiled.jit import MISFIT
 from ...dynamics import entries
 from ...dynamics.build import RobotTree
+from ...dynamics.forward import forward_method
 from ...dynamics.functions import Wrenches, call, external_wrenches, run
 from ...dynamics.state import OK, REFUSED, TOO_LARGE
-from ...errors import ConfigurationError, IllPosedError, MethodError
+from ...errors import ConfigurationError, IllPosedError
 from ...model import Model
 from ...osim import Task
 from . import core
@@ -64,7 +65,7 @@ class ClosedChain:
         closures: `Closure`s, or pairs of frame names (held rigidly).
 
     Raises:
-        MethodError: The model has mimic joints, which the articulated-body recursions cannot carry.
+        MethodError: The model has mimic joints with other joints between them.
         UnknownFrameError: A frame does not exist.
         ConfigurationError: Rows of a closure are malformed, or there is no closure.
     """
@@ -74,8 +75,7 @@ class ClosedChain:
         self.closures = tuple(c if isinstance(c, Closure) else Closure(*c) for c in closures)
         if not self.closures:
             raise ConfigurationError(f"{model.name}: a closed chain needs at least one closure")
-        if model.is_mimic.any():
-            raise MethodError(f"closed chains cannot carry mimic joints ({model.name})")
+        forward_method(model, "kalman")  # which refuses by name what it cannot carry
         selections = [c.selection() for c in self.closures]
         pairs = [(model.frame_index(c.first), model.frame_index(c.second)) for c in self.closures]
         self._selection = np.vstack(selections)

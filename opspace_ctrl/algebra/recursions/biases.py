@@ -25,7 +25,8 @@ def velocity(tree, b):
 def hinge_acceleration(tree, b):
     """a(k) = V(before the joint) x V(k) of node b. Needs velocity. Writes hinge.
 
-    The joint's own term is V x V_joint with V_joint = V(k) - V(before): due once, at the last node of the joint.
+    The joint's own term is V x V_joint with V_joint = V(k) - V(before): due once, at the last node of the joint. For a
+    node that hangs on its cluster through others (`dynamics.clusters`), theirs are added.
     """
     kind, before = tree.kind[b], tree.before[b]
     vel, hinge = tree.velocity, tree.hinge
@@ -33,6 +34,9 @@ def hinge_acceleration(tree, b):
         omega, v, omega_before = get3(vel, 0, b), get3(vel, 3, b), get3(vel, 0, before)
         set3(hinge, 0, b, cross(omega_before, omega))
         set3(hinge, 3, b, add(cross(omega_before, v), cross(get3(vel, 3, before), omega)))
+        if tree.parent_A[b] != tree.parent[b]:
+            set3(hinge, 0, b, add(get3(hinge, 0, b), get3(hinge, 0, before)))
+            set3(hinge, 3, b, add(get3(hinge, 3, b), get3(hinge, 3, before)))
 
 
 @kernel

@@ -12,7 +12,7 @@ from ...compiled.jit import kernel, stage
 from ...compiled.lanes import W
 from ...compiled.workspace import part
 from ...dynamics import aba, rows
-from ...dynamics.dual import dual_inertias
+from ...dynamics.dual import dual_inertias, dual_of
 from ...dynamics.fields import LAST, Dual, Tree
 from ...dynamics.forward_method import ForwardMethod
 from . import kalman
@@ -87,7 +87,7 @@ class Decoupled(ForwardMethod):
     @classmethod
     def for_tree(cls, tree: Tree) -> Decoupled:
         """The method with memory for a robot."""
-        return cls(dual=Dual(n=tree.n))
+        return cls(dual=dual_of(tree))
 
 
 @stage(Tree, Decoupled, fills="compute")

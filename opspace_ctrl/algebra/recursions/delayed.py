@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 
 from ...dynamics import entries
 from ...dynamics.build import RobotTree
+from ...dynamics.forward import forward_method
 from ...dynamics.forward_method import ForwardMethod
 from ...dynamics.functions import Wrenches, external_wrenches, result_of
-from ...errors import MethodError
 from ...model import Model
 from .two_sweep import DelayedTwoSweep, UndelayedTwoSweep
 
@@ -24,12 +24,11 @@ class TwoSweep:
     no memory, make the sweep of velocities as well and are exact.
 
     Raises:
-        MethodError: The model has mimic joints.
+        MethodError: The model has mimic joints with other joints between them.
     """
 
     def __init__(self, model: Model):
-        if model.is_mimic.any():
-            raise MethodError(f"'two_sweep' cannot carry mimic joints ({model.name})")
+        forward_method(model, "two_sweep")  # which refuses by name what it cannot carry
         self.model, self._tree = model, RobotTree(model)
         self._first, self._next = UndelayedTwoSweep(), DelayedTwoSweep()
         self.restart()

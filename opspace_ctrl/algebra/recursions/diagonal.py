@@ -47,18 +47,27 @@ def residual_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """mu (nv,) = L^-1 h - (dL/dt)^T v."""
     s = FilterSmoother(model, q, v)
     v, V, acc = model.check_velocity(v), _with_world(s.velocity), np.zeros((len(s.D) + 1, 6))
-    dH = np.array([_cross(V[last], h) for last, h in zip(s.nodes.last[s.nodes.body], s.H)]).reshape(
-        -1, 6
-    )
+    dH = _subspace_rates(s)
     dU, dD = _inertia_rates(s, dH)
     out = _whitened_forces(s, bias_forces(model, q, v))
     white = _whitened_rates(s, v)
     for k, p in enumerate(s.parent):
-        rate = v[s.coordinate[k]]
-        acc[k] = acc[p] + dH[k] * rate
+        acc[k] = acc[p] + dH[k] * v[s.coordinate[k]]
+    for k in (own[0] for own in s.clusters):
+        p, rate = s.parent[k], v[s.coordinate[k]]
         change = dD[k] * rate + dU[k] @ V[p] + s.D[k] * s.G[k] @ acc[p] - 0.5 * dD[k] * white[k]
         out[s.coordinate[k]] -= change / np.sqrt(s.D[k])
     return out
+
+
+def _subspace_rates(s: FilterSmoother) -> np.ndarray:
+    """dH/dt (n, 6): what a joint adds to H is fixed in the body it moves; through a cluster joints add up."""
+    dH = np.zeros_like(s.H)
+    for k, (p, last) in enumerate(zip(s.nodes.parent, s.nodes.last[s.nodes.body])):
+        is_inner = p >= 0 and p != s.parent[k]
+        before, rate = (s.H[p], dH[p]) if is_inner else (0.0, 0.0)
+        dH[k] = rate + _cross(s.velocity[last], s.H[k] - before)
+    return dH
 
 
 def _with_world(x: np.ndarray) -> np.ndarray:
@@ -74,9 +83,10 @@ def _whitened_rates(s: FilterSmoother, v: np.ndarray) -> np.ndarray:
 def _whitened_forces(s: FilterSmoother, tau: np.ndarray) -> np.ndarray:
     """D^-1/2 (1 - H psi K) tau (nv,)."""
     z, out = np.zeros((len(s.D) + 1, 6)), np.empty(len(tau))
-    for k in range(len(s.D) - 1, -1, -1):
-        eps = tau[s.coordinate[k]] - s.H[k] @ z[k]
-        z[s.parent[k]] += z[k] + s.G[k] * eps
+    for own in reversed(s.clusters):
+        k = own[0]
+        eps = tau[s.coordinate[k]] - np.sum(s.H[own] * z[own])
+        z[s.parent[k]] += z[own].sum(axis=0) + s.G[k] * eps
         out[s.coordinate[k]] = eps / np.sqrt(s.D[k])
     return out
 
@@ -87,17 +97,21 @@ def _cross(V: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _inertia_rates(s: FilterSmoother, dH: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """dU/dt (n, 6) and dD/dt (n,) for U = P H^T: the Riccati recursion differentiated, tips to base."""
+    """dU/dt (n, 6) and dD/dt (n,) for U = P H^T: the Riccati recursion differentiated, tips to base.
+
+    Those of a cluster stand at its first node.
+    """
     n, V = len(s.D), s.velocity
     dP, dU, dD = np.zeros((n + 1, 6, 6)), np.zeros((n, 6)), np.zeros(n)
-    for k in range(n - 1, -1, -1):
-        X = np.column_stack([_cross(V[k], e) for e in np.eye(6)])
-        dP[k] -= X.T @ s.M[k] + s.M[k] @ X
-        U = s.D[k] * s.G[k]
-        dU[k] = dP[k] @ s.H[k] + s.P[k] @ dH[k]
-        dD[k] = 2.0 * dH[k] @ U + s.H[k] @ dP[k] @ s.H[k]
+    for own in reversed(s.clusters):
+        k = own[0]
+        for i in own:
+            X = np.column_stack([_cross(V[i], e) for e in np.eye(6)])
+            dP[i] -= X.T @ s.M[i] + s.M[i] @ X
+            dU[k] += dP[i] @ s.H[i] + s.P[i] @ dH[i]
+            dD[k] += 2.0 * dH[i] @ s.P[i] @ s.H[i] + s.H[i] @ dP[i] @ s.H[i]
         dP[s.parent[k]] += (
-            dP[k]
+            dP[own].sum(axis=0)
             - np.outer(dU[k], s.G[k])
             - np.outer(s.G[k], dU[k])
             + dD[k] * np.outer(s.G[k], s.G[k])

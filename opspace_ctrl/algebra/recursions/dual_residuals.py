@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...compiled.jit import kernel
-from ...compiled.lanes import W
+from ...compiled.lanes import W, total
 from ...dynamics import aba
 from ...dynamics.fields import LAST
 from ...dynamics.rows import load_rows, row_sum
@@ -11,45 +11,73 @@ from . import kalman
 
 
 @kernel
-def hinge_residual(tree, dual, i):
-    """z_s of node i from z_s+ + S+ a in its row, with S+ a = S a + u D_s^-1 u^T a.
+def hinge_residual(tree, dual, k, leader):
+    """z_s of node k from z_s+ + S+ a in its row, with S+ a = S a + u D_s^-1 u^T a.
 
-    Needs tau, S, hinge, and S, U_s, D_s_inv of `dual`. Writes its eps_s and z_s.
+    Other members i of its cluster add z_i + P_i a_i to z_s+, and act on the coordinate by what they move less than k.
+    Needs tau, S_A, S_lanes, hinge, pA, and S, U_s, D_s_inv of `dual`. Writes its eps_s and z_s.
     """
-    tau, S, a = tree.tau, tree.S, tree.hinge
-    z, U, D_inv = dual.z_s, dual.U_s, dual.D_s_inv
-    eps, u = dual.eps_s, U[i, 0:W]
-    coriolis = row_sum(load_rows(dual.S, i), a, i) + (D_inv[i] * kalman.gain_times(U, i, a)) * u
-    z[i, 0:W] = z[i, 0:W] - coriolis
-    found = tau[tree.coordinate[i]] + aba.along(S, i, z)
-    eps[i] = found
-    z[i, 0:W] = z[i, 0:W] - (D_inv[i] * found) * u
+    a, z, D_inv = tree.hinge, dual.z_s, dual.D_s_inv[k]
+    u, along_u = dual.U_s[k, 0:W], 0.0
+    for c in range(6):
+        along_u += dual.U_s[k, c] * a[c, k]
+    found = z[k, 0:W] - (row_sum(load_rows(dual.S, k), a, k) + (D_inv * along_u) * u)
+    eps, i = tree.tau[tree.coordinate[k]], leader
+    while i < tree.n:
+        if i != k:
+            P = load_rows(tree.IA, i)
+            own = tree.pA[i, 0:W] + row_sum(P, a, i)
+            eps -= total(tree.S_lanes[i, 0:W] * (own - row_sum(P, a, k)))
+            found = found + own
+        i = tree.next_member[i]
+    z[k, 0:W] = found
+    eps += aba.along(tree.S_A, k, z)
+    dual.eps_s[k] = eps
+    z[k, 0:W] = found - (D_inv * eps) * u
 
 
 @kernel
 def dual_residuals(tree, dual):
-    """z_s of every node, base to tips.
+    """z_s of every node, base to tips, as `dynamics.dual.dual_inertias` has the inertias.
 
     Needs tau, force, hinge, the filter's pA and eps, and S, U_s, D_s_inv of `dual`. Writes its z_s and eps_s.
     """
-    n, parent, before = tree.n, tree.parent, tree.before
-    kind, force = tree.kind, tree.force
-    z, gathered = dual.z_s, dual.z_gathered
+    n, parent, before = tree.n, tree.parent_A, tree.before
+    z, gathered, visit = dual.z_s, dual.z_gathered, dual.visit
     for i in range(n + 1):
         gathered[i, 0:W] = 0.0
-    for i in range(n - 1, -1, -1):
+    for v in range(dual.visits - 1, -1, -1):
+        i = visit[v]
         z[i, 0:W] = gathered[parent[i], 0:W]
         gathered[parent[i], 0:W] = gathered[parent[i], 0:W] + kalman.updated_state(tree, i)
-    for i in range(n):
+    for v in range(dual.visits):
+        i = visit[v]
         if before[i] == n:
-            if kind[i] == LAST:
+            if tree.kind[i] == LAST:
                 base_residual(tree, dual, i)
-        else:
-            z[i, 0:W] = z[i, 0:W] + gathered[parent[i], 0:W]
-            gathered[parent[i], 0:W] = gathered[parent[i], 0:W] + kalman.updated_state(tree, i)
-            hinge_residual(tree, dual, i)
+            _gather_members(tree, dual, i)
+            continue
+        z[i, 0:W] = z[i, 0:W] + gathered[parent[i], 0:W]
+        gathered[parent[i], 0:W] = gathered[parent[i], 0:W] + kalman.updated_state(tree, i)
+        m = tree.next_member[i]
+        while m < n:
+            z[m, 0:W] = z[i, 0:W]
+            m = tree.next_member[m]
+        m = i
+        while m < n:
+            hinge_residual(tree, dual, m, i)
+            m = tree.next_member[m]
+        _gather_members(tree, dual, i)
+
+
+@kernel
+def _gather_members(tree, dual, leader):
+    """xi + z_s of every member, for what hangs on it."""
+    m = leader
+    while m < tree.n:
         for k in range(6):
-            gathered[i, k] = force[k, i] + z[i, k]
+            dual.z_gathered[m, k] = tree.force[k, m] + dual.z_s[m, k]
+        m = tree.next_member[m]
 
 
 @kernel

@@ -4,7 +4,8 @@ With c = D^-1 + G^T Lambda+ G and d = G^T Lambda+ - c H, and s_i what node i sen
     i = k                            c_k
     i above (outboard of) k          d_k psi(k-, i+) s_i
     on another branch, meeting at g  G_k^T psi^T(g-, k+) Lambda-_g psi(g-, i+) s_i
-(10.2) for chains; the last line is what trees add. Lines with i below k are the transposed ones.
+(10.2) for chains; the last line is what trees add. Lines with i below k are the transposed ones. Where the two branches
+part within a cluster of mimic joints, Lambda- is that between the two members.
 """
 
 from __future__ import annotations
@@ -38,60 +39,80 @@ class _Kernels:
 
     def __init__(self, s: FilterSmoother):
         self.s = s
-        self.minus, self.plus = s.costate_covariance
+        self.plus = s.costate_covariance[1]
         self.c = 1.0 / s.D + np.einsum("ni,nij,nj->n", s.G, self.plus, s.G)
         self.d = np.einsum("ni,nij->nj", s.G, self.plus) - self.c[:, None] * s.H
-        self.gains = [self.carry(i, s.G[i]) for i in range(len(s.D))]
+        self.transition = s.transition
+        self.mates = {k: own for own in s.clusters for k in own.tolist()}
+        self.gains = {own[0]: self.carry(own[0], s.G[own[0]]) for own in s.clusters}
 
     def carry(self, i: int, x: np.ndarray) -> dict[int, np.ndarray]:
         """psi(k-, i+) x at every node k below i on the way to the base ((10.6))."""
-        found, k, L = {}, self.s.parent[i], self.s.transition
+        found, k = {}, self.s.parent[i]
         while k >= 0:
             found[int(k)] = x
-            x, k = L[k] @ x, self.s.parent[k]
+            x, k = self.transition[k] @ x, self.s.parent[k]
         return found
 
-    def meeting(self, k: int, sent: dict[int, np.ndarray]) -> int | None:
-        """The nearest node below both k and the sender, or None for separate robots."""
-        return next((g for g in self.gains[k] if g in sent), None)
+    def between(self, k: int, i: int) -> np.ndarray:
+        """Lambda- (6, 6) of a node and itself, or of two members of a cluster: how k responds to a force on i."""
+        s, L = self.s, self.transition
+        return L[k].T @ self.plus[k] @ L[i] + np.outer(s.H[k], s.H[i]) / s.D[k]
 
-    def answer(self, i: int, sent: np.ndarray, own: float, outward: np.ndarray) -> np.ndarray:
-        """Accelerations (n,) of all nodes when i sends `sent` inward and `outward` (a co-state) outward."""
-        inward, found = self.carry(i, sent), np.zeros(len(self.c))
-        for k in range(len(self.c)):
-            if k == i:
-                found[k] = own
-            elif k in inward:
-                found[k] = self.d[k] @ inward[k]
-            elif i in self.gains[k]:
-                found[k] = self.gains[k][i] @ outward
-            else:
-                g = self.meeting(k, inward)
-                found[k] = 0.0 if g is None else self.gains[k][g] @ self.minus[g] @ inward[g]
+    def answer(
+        self, i: int, sent: np.ndarray, here: float, outward: dict[int, np.ndarray]
+    ) -> np.ndarray:
+        """Accelerations (nv,) when the cluster of i sends `sent` inward, and each member k the co-state outward[k]."""
+        s, inward = self.s, self.carry(i, sent)
+        met, found = {s.coordinate[k]: k for k in inward}, np.zeros(s.model.nv)
+        for own in s.clusters:
+            k, c = own[0], s.coordinate[own[0]]
+            below = self.gains[k]
+            above = next((m for m in outward if m in below), None)
+            if c == s.coordinate[i]:
+                found[c] = here
+            elif c in met:
+                found[c] = self.d[met[c]] @ inward[met[c]]
+            elif above is not None:
+                found[c] = below[above] @ outward[above]
+            else:  # another branch: by the nearest node, or cluster, below both
+                g = next((g for g in below if s.coordinate[g] in met), None)
+                if g is not None:
+                    other = met[s.coordinate[g]]
+                    found[c] = below[g] @ self.between(g, other) @ inward[other]
         return found
+
+    def answer_to_moment(self, i: int, tau: float) -> np.ndarray:
+        """Accelerations (nv,) for a force on the coordinate of node i."""
+        outward = {k: self.d[k] * tau for k in self.mates[i].tolist()}
+        return self.answer(i, self.s.G[i] * tau, self.c[i] * tau, outward)
+
+    def answer_to_force(self, i: int, xi: np.ndarray, eta: np.ndarray) -> np.ndarray:
+        """Accelerations (nv,) for a bias force on node i, and a bias acceleration of what hangs on it."""
+        outward = {k: self.between(k, i) @ xi for k in self.mates[i].tolist()}
+        outward[i] -= eta
+        return self.answer(i, self.transition[i] @ xi, self.d[i] @ xi, outward)
 
 
 def inverse_mass_matrix(smoother: FilterSmoother) -> np.ndarray:
     """H^-1 (nv, nv), each element by itself: O(n^2), no factorisation and no solve ((10.2), first line)."""
     kernels, s = _Kernels(smoother), smoother
     inverse = np.zeros((s.model.nv, s.model.nv))
-    for i, column in enumerate(s.coordinate):
-        inverse[s.coordinate, column] = kernels.answer(i, s.G[i], kernels.c[i], kernels.d[i])
+    for own in s.clusters:
+        inverse[:, s.coordinate[own[0]]] = kernels.answer_to_moment(own[0], 1.0)
     return inverse
 
 
 def acceleration_terms(smoother: FilterSmoother) -> AccelerationTerms:
-    """The three terms of the joint accelerations, each a weighted sum over all nodes ((10.1)-(10.3))."""
+    """The three terms of the joint accelerations, each a weighted sum over all nodes ((10.1)-(10.3)).
+
+    A bias acceleration eta acts as the force P eta, and accelerates what hangs on the node by itself.
+    """
     s, kernels = smoother, _Kernels(smoother)
-    n, found = len(s.D), np.zeros((3, s.model.nv))
-    for i in range(n):
-        L, rest = s.transition[i], np.eye(6) - kernels.plus[i] @ s.P_plus[i]
-        tau, xi, eta = s.tau[s.coordinate[i]], s.xi[i], s.eta[i]
-        causes = (
-            (s.G[i] * tau, kernels.c[i] * tau, kernels.d[i] * tau),
-            (L @ xi, kernels.d[i] @ xi, kernels.minus[i] @ xi),
-            (s.P_plus[i] @ eta, -s.G[i] @ rest @ eta, -L.T @ rest @ eta),
-        )
-        for term, (sent, own, outward) in zip(found, causes):
-            term[s.coordinate] += kernels.answer(i, sent, own, outward)
+    found, still = np.zeros((3, s.model.nv)), np.zeros(6)
+    for own in s.clusters:
+        found[0] += kernels.answer_to_moment(own[0], s.tau[s.coordinate[own[0]]])
+        for i in own:
+            found[1] += kernels.answer_to_force(i, s.xi[i], still)
+            found[2] += kernels.answer_to_force(i, s.P[i] @ s.eta[i], s.eta[i])
     return AccelerationTerms(*found)

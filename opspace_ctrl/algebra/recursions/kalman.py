@@ -13,7 +13,7 @@ One inward and one outward sweep, no inverse dynamics before. z- stays in `pA`, 
 from __future__ import annotations
 
 from ...compiled.jit import kernel, stage
-from ...compiled.lanes import W
+from ...compiled.lanes import W, splat, total
 from ...dynamics import aba, rnea
 from ...dynamics.fields import Tree
 from ...dynamics.forward_method import ForwardMethod
@@ -24,51 +24,62 @@ __all__ = ["Kalman", "kalman"]
 
 
 @kernel
-def gain_times(U, b, eta):
-    """U^T eta of node b, D G^T eta."""
-    return (
-        U[b, 0] * eta[0, b]
-        + U[b, 1] * eta[1, b]
-        + U[b, 2] * eta[2, b]
-        + U[b, 3] * eta[3, b]
-        + U[b, 4] * eta[4, b]
-        + U[b, 5] * eta[5, b]
-    )
+def gain_times(tree, b):
+    """D G^T eta of the cluster that b leads: U^T eta if it is alone, else the sum of B^T Q eta over the members."""
+    S, eta, found, m = tree.S_lanes, tree.hinge, 0.0, b
+    while m < tree.n:
+        found += total(S[m, 0:W] * row_sum(load_rows(tree.IA, m), eta, m))
+        m = tree.next_member[m]
+    return found
 
 
 @kernel
 def updated_state(tree, b):
-    """z+ = z- + G e- + P+ eta of node b, with P+ eta = P- eta - G U^T eta. Needs IA, U, DA_inv, pA, eps and hinge."""
-    U, D_inv, eta = tree.U, tree.DA_inv, tree.hinge
-    z, eps = tree.pA, tree.eps
-    spent = D_inv[b] * (eps[b] - gain_times(U, b, eta))
-    return z[b, 0:W] + row_sum(load_rows(tree.IA, b), eta, b) + spent * U[b, 0:W]
+    """z+ = z- + G e- + P+ eta of the cluster that b leads. Needs IA, S_lanes, U, DA_inv, pA, eps and hinge.
+
+    P+ eta = P- eta - G D G^T eta; of several members z- and P- eta are summed.
+    """
+    z, found, m = tree.pA, splat(0.0), b
+    spent = tree.DA_inv[b] * (tree.eps[b] - gain_times(tree, b))
+    while m < tree.n:
+        found = found + (z[m, 0:W] + row_sum(load_rows(tree.IA, m), tree.hinge, m))
+        m = tree.next_member[m]
+    return found + spent * tree.U[b, 0:W]
 
 
 @kernel
 def filter_forces(tree):
-    """z- and e-, tips to base. Needs tau, force, hinge, S, IA, U, DA_inv. Writes pA and eps."""
-    parent, coordinate, tau = tree.parent, tree.coordinate, tree.tau
-    S, z, eps = tree.S, tree.pA, tree.eps
+    """z- and e-, tips to base. Needs tau, force, hinge, S_A, S_lanes, IA, U, DA_inv. Writes pA and eps."""
+    n, parent, following = tree.n, tree.parent_A, tree.next_member
+    z, eps = tree.pA, tree.eps
     aba.body_bias(tree)
-    for b in range(tree.n - 1, -1, -1):
-        eps[b] = tau[coordinate[b]] - aba.along(S, b, z)
+    for b in range(n - 1, -1, -1):
+        if tree.members[b] == 0:
+            continue
+        found, m = tree.tau[tree.coordinate[b]], b
+        while m < n:
+            found -= aba.along(tree.S_A, m, z)
+            m = following[m]
+        m = b
+        while m < n:
+            eps[m] = found
+            m = following[m]
         z[parent[b], 0:W] = z[parent[b], 0:W] + updated_state(tree, b)
 
 
 @kernel
 def smooth(tree, b):
-    """(8.12), (8.13) of node b after its parent's. Needs eps, hinge, S, U, DA_inv. Writes qdd and alpha."""
-    p, coordinate, qdd = tree.parent[b], tree.coordinate[b], tree.qdd
-    U, S, eta = tree.U, tree.S, tree.hinge
-    costate, found = tree.alpha, tree.eps[b]
+    """(8.12), (8.13) of node b after its parent's. Needs eps, hinge, IA, S_A, U, DA_inv. Writes qdd and alpha."""
+    p, coordinate, qdd = tree.parent_A[b], tree.coordinate[b], tree.qdd
+    U, S, eta = tree.U, tree.S_A, tree.hinge
+    costate = tree.alpha
+    if tree.members[b] > 0:  # the first of a cluster finds the acceleration for all members
+        found = tree.eps[b] - gain_times(tree, b)
+        for k in range(6):
+            found -= U[b, k] * costate[p, k]
+        qdd[coordinate] = found * tree.DA_inv[b]
     for k in range(6):
-        costate[b, k] = costate[p, k] + eta[k, b]
-        found -= U[b, k] * costate[b, k]
-    found *= tree.DA_inv[b]
-    qdd[coordinate] = found
-    for k in range(6):
-        costate[b, k] += S[k, b] * found
+        costate[b, k] = costate[p, k] + eta[k, b] + S[k, b] * qdd[coordinate]
 
 
 @kernel

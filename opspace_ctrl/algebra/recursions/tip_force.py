@@ -27,9 +27,10 @@ def tip_force_correction(model: Model, q: ArrayLike, external: Wrenches) -> np.n
     z, lambda_e, delta = np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.empty(model.nv)
     z[:n] = _at_nodes(model, q, external)
     nu = np.zeros(n)
-    for k in range(n - 1, -1, -1):
-        nu[k] = s.H[k] @ z[k] / s.D[k]
-        z[s.parent[k]] += z[k] - s.G[k] * (s.H[k] @ z[k])
+    for own in reversed(s.clusters):
+        k, felt = own[0], np.sum(s.H[own] * z[own])
+        nu[own] = felt / s.D[k]
+        z[s.parent[k]] += z[own].sum(axis=0) - s.G[k] * felt
     for k, p in enumerate(s.parent):
         delta[s.coordinate[k]] = nu[k] - s.G[k] @ lambda_e[p]
         lambda_e[k] = lambda_e[p] + s.H[k] * delta[s.coordinate[k]]

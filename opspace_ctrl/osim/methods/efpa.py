@@ -12,55 +12,58 @@ from ...compiled.lanes import W
 from ...compiled.workspace import count, scratch
 from ...dynamics import aba
 from ...dynamics.rows import combination, load_rows, store_rows, subtract_outer, zero_rows
-from ..blocks import store_product, store_zero
+from ..blocks import product, store_product, store_zero
 from ..build import TaskSpace
-from ..fields import Space
-from ..method import Method
-from ..propagate import carry_rows, project_articulated
+from ..fields import BY_ROWS, FRAME, Space
+from ..method import BY_RECURSION, Method
+from ..propagate import carry_rows, gather_rows, project_innovations
 
 
 class Efpa(Method):
-    """What the tasks carry and how bodies respond, slot by slot."""
+    """What the tasks carry and how bodies respond, along the ways of all blocks."""
 
     name = "efpa"
+    carries = BY_RECURSION
 
-    registers = count("slots of all blocks")
-    K = scratch("6 * registers, 8", "by lane: K of each slot")
-    V = scratch("6 * registers, 8", "by lane: V of each slot")
+    way_nodes = count("nodes of all ways")
+    K = scratch("6 * way_nodes, 8", "by lane: K at each place of a way")
+    V = scratch("6 * way_nodes, 8", "by lane: V at each place of a way")
 
     @classmethod
     def for_space(cls, space: TaskSpace) -> Efpa:
-        """Room for K and V of every slot."""
-        return cls(registers=space.registers)
+        """Room for K and V of every node of a way."""
+        return cls(way_nodes=space.way_nodes)
 
 
 @kernel
-def responses(space, own):
-    """V along every path: V_i = V_parent + S (K S - U^T V_parent) / D. Needs Y_d, S, U, DA_inv."""
-    tree, support, Y_d = space.tree, space.support, space.Y_d
-    S, U, D_inv = tree.S, tree.U, tree.DA_inv
-    for b in range(space.blocks):
-        v, first = zero_rows(), space.block_first[b]
-        for r in range(first, first + space.block_slots[b]):
-            i = support[r]
-            step = (Y_d[r, 0:W] - combination(U, i, v)) * D_inv[i]
-            v = subtract_outer(v, S, i, -step)
-            store_rows(own.V, r, v)
+def responses(space, own, b):
+    """V along the way of block b: V_i = V_parent + S (K S - U^T V_parent) / D. Needs Y_d, S_A, U, DA_inv."""
+    tree, Y_d = space.tree, space.Y_d
+    S, U, D_inv = tree.S_A, tree.U, tree.DA_inv
+    v, first = zero_rows(), space.way_first[b]
+    for e in range(first, first + space.way_length[b]):
+        i = space.way_node[e]
+        step = (Y_d[space.way_register[e], 0:W] - combination(U, i, v)) * D_inv[i]
+        v = subtract_outer(v, S, i, -step)
+        store_rows(own.V, e, v)
 
 
 @stage(Space, Efpa, fills="inertia_inv")
 def inertia_inv(space, own):
     """Lambda^-1 by what two tasks carry to, and cause at, their common ancestor; J H^-1 x into Jx."""
     aba.articulated_inertias(space.tree)
+    gather_rows(space)
     for b in range(space.blocks):
-        carry_rows(space, b, own.K, True)
-    responses(space, own)
-    first, common = space.block_first, space.common
+        if space.block_kind[b] == FRAME:
+            carry_rows(space, b, own.K, True)
+            responses(space, own, b)
+    meeting, place = space.meeting, space.meeting_place
     for a in range(space.blocks):
         for b in range(a, space.blocks):
-            g = common[a, b] - 1
-            if g < 0:
+            if meeting[a, b] == BY_ROWS:
+                product(space, a, b)
+            elif meeting[a, b] < 0:
                 store_zero(space, a, b)
             else:
-                store_product(space, a, b, own.K, first[a] + g, load_rows(own.V, first[b] + g))
-    project_articulated(space)
+                store_product(space, a, b, own.K, place[a, b], load_rows(own.V, place[b, a]))
+    project_innovations(space)

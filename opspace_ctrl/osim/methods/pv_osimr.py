@@ -9,6 +9,8 @@ with g the nearest branching body that carries both tasks and K_{g,c} the rows o
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from ...compiled.jit import kernel, stage
@@ -16,17 +18,18 @@ from ...compiled.lanes import W
 from ...compiled.workspace import constant, count, scratch
 from ...dynamics import aba
 from ...dynamics.rows import add_scaled, load_rows, row_sum, store_rows, zero_rows
-from ..blocks import store_product, store_zero
-from ..build import TaskSpace
-from ..fields import Space
-from ..method import Method
-from ..propagate import pass_on, project_articulated, times_rows
+from ..blocks import product, store_product, store_zero
+from ..build import Supports, TaskSpace
+from ..fields import BY_ROWS, Space
+from ..method import BY_RECURSION, Method
+from ..propagate import carry_needed_rows, pass_on, project_articulated, times_rows
 
 
 class PvOsimr(Method):
     """The spans, numbered tasks first, then branching bodies from the base up; and where chains of spans meet."""
 
     name = "pv_osimr"
+    carries = BY_RECURSION
 
     blocks = count("blocks of the tasks")
     spans = count("spans")
@@ -56,16 +59,15 @@ class PvOsimr(Method):
     @classmethod
     def for_space(cls, space: TaskSpace) -> PvOsimr:
         """Branching bodies, spans, and where the chains of two tasks meet."""
-        nodes, ends = space.supports.nodes, space.supports.ends()
-        rows, span_node = _spans(nodes, ends)
+        rows, span_node = _spans(space.supports)
         chains = []
-        for c in range(len(ends)):
+        for c in range(space.blocks):
             chain, g = [], rows[c][2]
             while g >= 0:
                 chain.append(g)
                 g = rows[g][2]
             chains.append(chain)
-        meeting = np.full((len(ends), len(ends)), -1)
+        meeting = np.full((len(chains), len(chains)), -1)
         for a, own in enumerate(chains):
             for b, other in enumerate(chains):
                 shared = [g for g in own if g in other]
@@ -74,7 +76,7 @@ class PvOsimr(Method):
         lengths = [len(chain) for chain in chains]
         first, length, below, leg = np.array(rows).T
         made = cls(
-            blocks=len(ends),
+            blocks=len(chains),
             spans=len(rows),
             span_nodes=len(span_node),
             links=sum(lengths),
@@ -91,17 +93,23 @@ class PvOsimr(Method):
         return made
 
 
-def _spans(nodes, ends: list[int]) -> tuple[list[tuple[int, int, int, int]], list[int]]:
-    """(first place, length, span below, leg) of every span, and the nodes of all of them."""
-    parent = nodes.parent
-    carrying = {i for end in ends for i in nodes.path(end)}
-    branching = sorted(
-        i for i in carrying if sum(int(parent[j]) == i for j in carrying) + ends.count(i) >= 2
-    )
+def _spans(supports: Supports) -> tuple[list[tuple[int, int, int, int]], list[int]]:
+    """(first place, length, span below, leg) of every span, and the nodes of all of them.
+
+    A block that is not on one frame has an empty span: its rows are carried in another way.
+    """
+    parent, ends = supports.parent_A, [-1] * len(supports.blocks)
+    legs = {b: k for k, (b, _, _) in reversed([*enumerate(supports.legs)])}
+    for b in np.flatnonzero(supports.meetings.diagonal() != BY_ROWS):
+        ends[b] = supports.ways[b][-1]
+    carrying = {i for b, end in enumerate(ends) if end >= 0 for i in supports.ways[b]}
+    tasks = Counter([*ends, *(int(parent[j]) for j in carrying)])
+    branching = sorted(i for i in carrying if tasks[i] >= 2)
     number = {i: len(ends) + k for k, i in enumerate(branching)}
     rows: list[tuple[int, int, int, int]] = []
     span_node: list[int] = []
-    for leg, start in [*enumerate(ends), *((-1, i) for i in branching)]:
+    starts = [(legs.get(b, -1), end) for b, end in enumerate(ends)]
+    for leg, start in [*starts, *((-1, i) for i in branching)]:
         run, i = [], start
         while i >= 0 and (i not in number or (leg < 0 and i == start)):
             run.append(int(i))
@@ -115,7 +123,7 @@ def _spans(nodes, ends: list[int]) -> tuple[list[tuple[int, int, int, int]], lis
 def carry_span(space, own, k):
     """P and O of span k: O += (P S) D^-1 (P S)^T, P = P L, node by node."""
     tree, P, O = space.tree, own.P, own.O
-    S, U, D_inv = tree.S, tree.U, tree.DA_inv
+    S, U, D_inv = tree.S_A, tree.U, tree.DA_inv
     x = load_rows(P, own.spans)
     if own.span_leg[k] >= 0:
         x = load_rows(space.K, own.span_leg[k])
@@ -158,6 +166,7 @@ def pass_down(own, c):
 def inertia_inv(space, own):
     """Lambda^-1 by what two tasks pass to, and how it responds at, the branching body where they meet."""
     aba.articulated_inertias(space.tree)
+    carry_needed_rows(space)
     below, P, O = own.span_below, own.P, own.O
     blocks, meeting, passed = space.blocks, own.meeting, own.passed
     for k in range(own.spans):
@@ -168,11 +177,16 @@ def inertia_inv(space, own):
     for a in range(blocks):
         if below[a] >= 0:
             add_response(P, a, below[a], O)
-        _store_own(space, own, a)
         pass_down(own, a)
     for a in range(blocks):
-        for b in range(a + 1, blocks):
+        for b in range(a, blocks):
             e = meeting[a, b]
+            if space.meeting[a, b] == BY_ROWS:
+                product(space, a, b)
+                continue
+            if a == b:
+                _store_own(space, own, a)
+                continue
             if e < 0:
                 store_zero(space, a, b)
                 continue

@@ -25,18 +25,19 @@ from ...dynamics.rows import (
     zero_rows,
 )
 from ...model.connectivity import ancestor
-from ..blocks import store_product, store_zero
+from ..blocks import product, store_product, store_zero
 from ..build import TaskSpace
-from ..fields import Space
-from ..method import Method
+from ..fields import BY_ROWS, Space
+from ..method import BY_RECURSION, Method
 from ..need import need_table
-from ..propagate import project_articulated, times_rows
+from ..propagate import carry_needed_rows, project_articulated, times_rows
 
 
 class Rjk(Method):
     """The blocks of Omega, each with a place (one more is spare), and the order in which they are computed."""
 
     name = "rjk"
+    carries = BY_RECURSION
 
     blocks = count("blocks of the tasks")
     diagonals = count("blocks Omega_ii")
@@ -59,12 +60,15 @@ class Rjk(Method):
     @classmethod
     def for_space(cls, space: TaskSpace) -> Rjk:
         """The order of computation, and where each block of Omega is kept."""
-        parent, ends = space.supports.nodes.parent, space.supports.ends()
-        need = need_table(parent, ends)
+        supports = space.supports
+        parent, meet = supports.parent_A, supports.meetings
+        ends, on_frame = [way[-1] for way in supports.ways], meet.diagonal() != BY_ROWS
+        apart = [(ends[a], ends[b]) for a, b in np.argwhere(meet == BY_ROWS) if on_frame[[a, b]].all()]
+        need = need_table(parent, [ends[b] for b in np.flatnonzero(on_frame)], skipped=apart)
         diagonal = np.flatnonzero(need.diagonal()).tolist()
         off_diagonal = [(int(i), int(j)) for i, j in np.argwhere(np.triu(need, 1))]
-        pairs = [(i, i) for i in diagonal] + off_diagonal
-        place = {pair: k for k, pair in enumerate(pairs)}
+        order = [(i, i) for i in diagonal] + off_diagonal
+        place = {pair: k for k, pair in enumerate(order)}
         place[-1, -1] = -1
         rows = []
         for i, j in off_diagonal:
@@ -75,10 +79,10 @@ class Rjk(Method):
                 rows.append((-1 if common == i else i, j, place[i, j], source, int(p > q)))
         left, right, pair_place, pair_source, is_turned = np.array(rows).reshape(-1, 5).T
         return cls(
-            blocks=len(ends),
+            blocks=len(meet),
             diagonals=len(diagonal),
             off_diagonals=len(rows),
-            places=len(pairs),
+            places=len(order),
             diagonal_node=diagonal,
             diagonal_place=[place[i, i] for i in diagonal],
             diagonal_source=[place[parent[i], parent[i]] for i in diagonal],
@@ -88,8 +92,8 @@ class Rjk(Method):
             pair_source=pair_source,
             source_is_turned=is_turned,
             task_place=[
-                [place[min(i, j), max(i, j)] if ancestor(parent, i, j) >= 0 else -1 for j in ends]
-                for i in ends
+                [place[min(i, j), max(i, j)] if g >= 0 else -1 for j, g in zip(ends, row)]
+                for i, row in zip(ends, meet)
             ],
             task_is_turned=[[int(i > j) for j in ends] for i in ends],
         )
@@ -97,8 +101,8 @@ class Rjk(Method):
 
 @kernel
 def diagonal_blocks(tree, own):
-    """Omega_ii, base to tips: with u = D^-1 Omega_pp U, a symmetric update of rank two. Needs S, U, DA_inv."""
-    Omega, S, S_lanes = own.Omega, tree.S, tree.S_lanes
+    """Omega_ii, base to tips: with u = D^-1 Omega_pp U, a symmetric update of rank two. Needs S_A, U, DA_inv."""
+    Omega, S, S_lanes = own.Omega, tree.S_A, tree.S_lanes
     U, D_inv = tree.U, tree.DA_inv
     nodes, places, sources = own.diagonal_node, own.diagonal_place, own.diagonal_source
     for k in range(own.diagonals):
@@ -118,9 +122,9 @@ def diagonal_blocks(tree, own):
 
 @kernel
 def off_diagonal_blocks(tree, own):
-    """Omega_ij in rising order of i and j, so that every source is there. Needs S, U, DA_inv and Omega_ii."""
+    """Omega_ij in rising order of i and j, so that every source is there. Needs S_A, U, DA_inv, Omega_ii."""
     Omega, spare = own.Omega, own.places
-    S, S_lanes = tree.S, tree.S_lanes
+    S, S_lanes = tree.S_A, tree.S_lanes
     U, D_inv = tree.U, tree.DA_inv
     for k in range(own.off_diagonals):
         i, j, source = own.left_node[k], own.right_node[k], own.pair_source[k]
@@ -159,12 +163,16 @@ def inertia_inv(space, own):
     """Lambda^-1 = B^T Omega B, B^T the task rows K; J H^-1 x into Jx."""
     tree, K, leg = space.tree, space.K, space.block_leg
     aba.articulated_inertias(tree)
+    carry_needed_rows(space)
     diagonal_blocks(tree, own)
     off_diagonal_blocks(tree, own)
     Omega, spare = own.Omega, own.places
     for a in range(space.blocks):
         for b in range(a, space.blocks):
             place = own.task_place[a, b]
+            if space.meeting[a, b] == BY_ROWS:
+                product(space, a, b)
+                continue
             if place < 0:
                 store_zero(space, a, b)
                 continue

@@ -87,7 +87,7 @@ class ForwardChoice:
         space = engine.space if engine.rows else None
         self._parts = {
             "forward": method.for_tree(engine.tree),
-            "inverse": INVERSES[method.leaves].for_space(space),
+            "inverse": INVERSES[method.leaves](),
             "has_factors": int(method.leaves != ""),
             "has_motion": int(method.leaves_motion),
         }

@@ -11,14 +11,11 @@ slopes of the joints' laws in it (tree.armature), which `forward.compute` has ju
 from __future__ import annotations
 
 from ...compiled.jit import stage
-from ...compiled.workspace import part
 from ...dynamics import aba, crba, ltl
 from ...dynamics.forward_method import factored_solve, solve_factored
-from ...dynamics.state import copy
 from ...osim.blocks import products
-from ...osim.build import TaskSpace
-from ...osim.methods.pv_osim import PvOsim, y_articulated
 from ...osim.methods.sparse_ltdl import y_ltdl
+from ...osim.propagate import articulated_rows
 from .fields import Engine, Inverse
 
 __all__ = ["INVERSES", "ArticulatedInverse", "LtdlInverse"]
@@ -26,11 +23,6 @@ __all__ = ["INVERSES", "ArticulatedInverse", "LtdlInverse"]
 
 class LtdlInverse(Inverse):
     """H and its LTDL factors, rows as `sparse_ltdl` has them."""
-
-    @classmethod
-    def for_space(cls, space: TaskSpace | None) -> LtdlInverse:
-        """The inverse; it needs no memory."""
-        return cls()
 
 
 @stage(Engine, LtdlInverse, fills="solve")
@@ -61,13 +53,6 @@ def respond_ltdl(engine, own):
 class ArticulatedInverse(Inverse):
     """Articulated-body inertias, rows carried from body to body as `pv_osim` has them; no H."""
 
-    carrier = part(PvOsim, "room for the rows that bodies carry; only with contacts or closures")
-
-    @classmethod
-    def for_space(cls, space: TaskSpace | None) -> ArticulatedInverse:
-        """The inverse, with room for the rows of a space if there is one."""
-        return cls() if space is None else cls(carrier=PvOsim.for_space(space))
-
 
 @stage(Engine, ArticulatedInverse, fills="solve")
 def solve_articulated(engine, own):
@@ -84,7 +69,7 @@ def delassus_articulated(engine, own):
     """A = J H^-1 J^T, upper triangle."""
     if engine.has_factors == 0:
         aba.articulated_inertias(engine.tree)
-    y_articulated(engine.space, own.carrier)
+    articulated_rows(engine.space)
     products(engine.space)
 
 
@@ -92,7 +77,8 @@ def delassus_articulated(engine, own):
 def respond_articulated(engine, own):
     """response = the accelerations of the innovations in response."""
     tree = engine.tree
-    copy(engine.response, tree.eps, tree.nv)
+    for b in range(tree.n):
+        tree.eps[b] = engine.response[tree.coordinate[b]]
     aba.accelerations(tree, engine.response)
 
 
