@@ -3,8 +3,8 @@
     U = IA S,  D = S^T U + armature,  IA_parent += IA - U D^-1 U^T                                tips to base
     eps = tau - S^T p,  p_parent += p + U D^-1 eps                                                tips to base
     qdd = D^-1 (eps - U^T a_parent),  a = a_parent + S qdd                                        base to tips
-Node by node, so that a joint of several nodes needs no small inverse: its D is eliminated one pivot at a time. What mimic
-joints tie together is one step of these recursions: `clusters`.
+Node by node, so that a joint of several nodes needs no small inverse: its D is eliminated one pivot at a time. What
+mimic joints tie together is one step of these recursions: `clusters`.
 """
 
 from __future__ import annotations

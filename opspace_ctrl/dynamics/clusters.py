@@ -21,7 +21,7 @@ from ..compiled.jit import kernel
 from ..compiled.lanes import W, splat
 from ..errors import listed
 from ..model import Model
-from .rows import add_rows, load_rows, row_sum, store_rows, subtract_square
+from .rows import add_rows, load_rows, row_sum, subtract_square
 
 __all__ = ["cluster_tables", "hangs_on", "wide_clusters"]
 

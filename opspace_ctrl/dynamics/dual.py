@@ -85,7 +85,7 @@ def updated_inertia(tree, j):
 
 @kernel
 def dual_inertias(tree, dual):
-    """S of every visited node, base to tips. Brothers are added up from both sides, the younger ones before, on the way in.
+    """S of every visited node, base to tips. Brothers are added from both sides, the younger ones first, on the way in.
 
     Needs I, S_A, IA, U, DA_inv. Writes S, U_s and D_s_inv of `dual`.
     """

@@ -186,7 +186,9 @@ class Dual(Workspace):
     U_s = result("n + 1, 8", "by lane: u = S+ S_k")
     D_s_inv = result("n", "1 / D_s, D_s = S_k^T u + armature")
     eps_s = result("n", "eps_s = T + S_k^T z_s+")
-    C = scratch("6, 1", "how a member of a cluster moves from another, for a unit of its coordinate")
+    C = scratch(
+        "6, 1", "how a member of a cluster moves from another, for a unit of its coordinate"
+    )
     S_gathered = scratch(
         "6 * (n + 1), 8", "by lane: P+ of the children seen so far; outward with M + S of the node"
     )

@@ -19,7 +19,7 @@ class ForwardMethod(Workspace):
     """A method of forward dynamics; one with memory of its own declares it as fields.
 
     Attributes:
-        carries_mimic: Whether it can carry mimic joints of any kind, also those that the recursions refuse (`clusters`).
+        carries_mimic: Whether it can carry all mimic joints, also those that the recursions refuse (`clusters`).
         floating_only: Whether it is only for robots whose trees all float freely.
         leaves: Which factors of H it leaves in the tree: "ltdl" (H, D_inv), "articulated" (S_lanes, U, DA_inv) or "".
         leaves_motion: Whether it leaves the motion with dv/dt = 0 there (`rnea.motion`).

@@ -192,7 +192,10 @@ def _way_tables(supports: Supports) -> dict[str, Any]:
         "way_closes": [own.index(r) == k for own in registers for k, r in enumerate(own)],
         "meeting": meetings,
         "meeting_place": [
-            [first[a] + supports.ways[a].index(meetings[a, b]) if meetings[a, b] >= 0 else -1 for b in count]
+            [
+                first[a] + supports.ways[a].index(meetings[a, b]) if meetings[a, b] >= 0 else -1
+                for b in count
+            ]
             for a in count
         ],
         "block_by_rows": (meetings == BY_ROWS).any(axis=1),

@@ -33,7 +33,7 @@ def pass_on(x, xs, U, i):
 
 @kernel
 def carry_rows(space, b, keep, keeping):
-    """Y_d and Y_D of block b on a frame, tip to base; if asked, K before each node into `keep`, a place of the way each.
+    """Y_d and Y_D of block b on a frame, tip to base; if asked, K before each node into `keep`, by place of the way.
 
     Needs K, S_A, U and DA_inv.
     """
@@ -138,7 +138,7 @@ def carry_needed_rows(space):
 
 @kernel
 def project_innovations(space):
-    """Jx = J H^-1 x = Y_D eps, eps the innovations of x. Needs Y_D of all blocks, articulated inertias. Spends tree.x."""
+    """Jx = J H^-1 x = Y_D eps, eps the innovations of x. Needs Y_D of all blocks, articulated inertias. Spends x."""
     tree = space.tree
     aba.no_bias(tree)
     aba.innovations(tree, tree.x)

@@ -8,7 +8,7 @@ from helpers.operator_cases import CASES, Dense, mass_matrix_of, model_of, opera
 from helpers.support import load_pair, load_quietly, robots, urdf_path
 from hypothesis import given, settings
 from oracles.random_trees import random_model, random_motion, seeds, trees
-from oracles.reference import assert_close, derived_tolerance
+from oracles.reference import Reference, assert_close, derived_tolerance
 
 from opspace_ctrl import load_robot, mass_matrix
 from opspace_ctrl.algebra.operators import SpatialOperators, evaluate
@@ -135,17 +135,61 @@ def test_inverse_factorization_on_any_tree_000_46(model, seed):
     assert_close(found, expected, scale, derived_tolerance(H))
 
 
-def test_mimic_joints_are_refused_by_name_where_the_riccati_recursion_is_needed():
-    model = load_quietly(urdf_path("panda"))
-    operators = SpatialOperators(model, model.neutral(), ["panda_hand"])
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("name", ["panda", "talos_full_v2", "pr2"])
+def test_mimic_joints_of_real_robots_are_carried_by_the_articulated_operators(name, base):
+    """000 identities 5 and 6, (39), (56) and 004 (4.6) where D, G and psi are those of clusters."""
+    model = load_quietly(urdf_path(name), base)
+    check_clusters(model, 1)
+
+
+@settings(max_examples=25)
+@given(trees(max_bodies=14, mimic=0.5, near=True), seeds())
+def test_mimic_joints_of_any_tree_are_carried_by_the_articulated_operators(model, seed):
+    check_clusters(model, seed)
+
+
+def check_clusters(model, seed):
+    q, v, torque = random_motion(model, seed)
+    frames = [name for name, body in zip(model.frame_names, model.frame_body) if body >= 0][-2:]
+    operators = SpatialOperators(model, q, frames)
+    H, tolerance = mass_matrix(model, q), derived_tolerance(mass_matrix(model, q))
+    for text, expected in (
+        ("H phi M phi* H* + A", H),
+        ("(I + H phi K) D (I + H phi K)*", H),
+        ("(I - H Psi G)* D^-1 (I - H Psi G)", np.linalg.inv(H)),
+        ("H P H* + A", evaluate("D", operators).dense()),
+        ("P - G D G*", operators.P_plus.dense()),
+        ("E_phi taubar", operators.E_psi.dense()),
+        ("J (H phi M phi* H* + A)^-1 J*", evaluate("B* Omega B", operators).dense()),
+    ):
+        found = evaluate(text, operators).dense()
+        sizes = [expected, operators.P.dense()] if text.startswith("P") else [expected]
+        assert_close(found, expected, max(np.abs(x).max(initial=1e-9) for x in sizes), tolerance)
+    a, b = operators.bias(v)
+    C = operators.H @ (operators.phi @ (operators.M @ (operators.phi.T @ a) + b))
+    expected, size = Reference(model, q, v).inverse_dynamics()
+    assert_close(C, expected, max(size, 1.0))
+    for k, name in enumerate(model.body_names):
+        own = SpatialOperators(model, q, [name])
+        J = own.J.dense()
+        moved = own.B.dense()[6 * k : 6 * k + 6]
+        expected = J @ np.linalg.solve(H, J.T)
+        found = moved.T @ operators.quantities.Upsilon[k] @ moved
+        assert_close(found, expected, max(np.abs(expected).max(), 1e-9), tolerance)
+
+
+def test_mimic_joints_with_others_between_are_refused_by_name_where_the_riccati_recursion_is_needed():
+    model = random_model(3, 8, mimic=0.9, types=("revolute",))
+    operators = SpatialOperators(model, model.neutral(), [model.frame_names[-1]])
     H = mass_matrix(model, model.neutral())
     assert_close(evaluate("H phi M phi* H* + A", operators).dense(), H, np.abs(H).max())
     for name in RIGID:
         assert getattr(operators, name).dense().shape == getattr(operators, name).shape
     for name in ARTICULATED:
-        with pytest.raises(MethodError, match="panda_finger_joint2"):
+        with pytest.raises(MethodError, match="mimic joints with other joints between them"):
             getattr(operators, name)
-    with pytest.raises(MethodError, match="panda_finger_joint2"):
+    with pytest.raises(MethodError, match="mimic joints with other joints between them"):
         evaluate("H psi", operators)
 
 
@@ -224,9 +268,5 @@ def test_factorizations_of_every_robot_of_the_wheel_000_22_46_003_lemma_3(name, 
     operator = evaluate("H phi M phi* H* + A", model, q)
     size = np.sqrt(np.diag(H))
     assert_close(operator.dense(), H, np.outer(size, size) + 1e-6 * H.max(initial=0.0))
-    if model.is_mimic.any():
-        with pytest.raises(MethodError):
-            operator.inverse() @ x
-        return
     found, expected = operator.inverse() @ x, np.linalg.solve(H, x)
     assert_close(found, expected, np.abs(np.linalg.inv(H)) @ np.abs(x), derived_tolerance(H))

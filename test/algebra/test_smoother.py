@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from helpers.recursion_cases import NAMES, Case, Dense, assert_near, model_of
+from oracles.random_trees import random_model
 
-from opspace_ctrl import OperationalSpace, dynamics, load_urdf
+from opspace_ctrl import OperationalSpace, dynamics
 from opspace_ctrl.algebra.free_flyer.link_tree import moved
 from opspace_ctrl.algebra.recursions.inverse_elements import acceleration_terms, inverse_mass_matrix
 from opspace_ctrl.algebra.recursions.smoother import FilterSmoother

@@ -35,7 +35,7 @@ def evaluate(
     Raises:
         ExpressionError: the expression cannot be read; its children UnknownSymbolError, DimensionError and
             NotInvertibleError say what else is wrong. All mark the place.
-        MethodError: an articulated operator is used and the model has mimic joints.
+        MethodError: an articulated operator is used and mimic joints have other joints between them.
     """
     operators = operators_of(model, q, frames)
     result = build(expression, operators)

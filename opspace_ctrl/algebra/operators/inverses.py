@@ -171,6 +171,8 @@ def _atom_inverse(atom: Atom, operators: SpatialOperators) -> SpatialOperator:
     if not isinstance(getattr(operators.quantities, name, None), np.ndarray):
         reason = SYMBOLS[name].inverse if name in SYMBOLS else "unknown to these operators"
         raise NotInvertibleError(f"{name} has no inverse: {reason}")
+    if operators.quantities.has_clusters and name in ("P_plus", "taubar"):
+        raise NotInvertibleError(f"{name} has no inverse: mimic joints tie its bodies together")
     blocks = _inverted_blocks(name, operators)
     return _undoing(atom, *body_blocks(lambda: blocks, atom.is_symmetric))
 

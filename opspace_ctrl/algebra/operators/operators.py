@@ -36,7 +36,7 @@ class SpatialOperators:
     Raises:
         ConfigurationError: q is no configuration of the model.
         UnknownFrameError: the model has no such frame.
-        MethodError: an articulated operator is asked for and the model has mimic joints.
+        MethodError: an articulated operator is asked for and mimic joints have other joints between them.
     """
 
     def __init__(self, model: Model, q: ArrayLike, frames: Sequence[str] = ()):
@@ -63,7 +63,7 @@ class SpatialOperators:
         """Refuse operators that this model does not have now, not when they are first applied.
 
         Raises:
-            MethodError: an articulated operator and mimic joints.
+            MethodError: an articulated operator and mimic joints with other joints between them.
         """
         if ARTICULATED.intersection(names):
             _ = self.quantities.P

@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import MethodError, SingularInertiaError, listed
+from ...dynamics.clusters import hangs_on, wide_clusters
+from ...errors import MethodError, SingularInertiaError
 from ...model import Model
 from ...model.joints import NV, motion_subspace
 from ...model.placements import body_placements
@@ -36,8 +37,13 @@ def transition(l: np.ndarray) -> np.ndarray:
 class Quantities:
     """A model at q, body by body; what needs the Riccati recursion is computed when first asked for.
 
+    Bodies that mimic joints tie together are the members of a cluster (`dynamics.clusters`): all hang on the body below
+    it, and H*(k) is their motion from there. Unless other joints are between them: then everything is as the URDF has
+    it, and the Riccati recursion refuses.
+
     Attributes:
-        parent, dofs: (N,) lambda and the number of freedoms of each body's joint.
+        parent, dofs: (N,) lambda (or what its cluster hangs on) and the number of freedoms of each body's joint.
+        clusters: the members of each, one body each without mimic joints, in the order of the first ones.
         rows: (N, 6) coordinate of each freedom in v; unused entries are nv.
         R, p: (N, 3, 3), (N, 3) body axes and origins O_k in the world.
         phi: (N, 6, 6) phi(parent, k); zero where the parent is the world.
@@ -47,8 +53,13 @@ class Quantities:
     """
 
     def __init__(self, model: Model, q: ArrayLike):
-        self.model = model
-        self.parent = np.array(model.parent, dtype=np.int64)
+        self.model, self.wide = model, wide_clusters(model)
+        self.parent = np.array(
+            model.parent if self.wide else hangs_on(model.parent, model.v_index), dtype=np.int64
+        )
+        first = np.unique(model.v_index, return_index=True)[1]
+        self.clusters = [np.flatnonzero(model.v_index == model.v_index[k]) for k in np.sort(first)]
+        self.has_clusters = len(self.clusters) < len(self.parent)
         self.dofs = np.array([NV[kind] for kind in model.joint_type], dtype=np.int64)
         steps = np.arange(6)
         self.rows = np.where(steps < self.dofs[:, None], model.v_index[:, None] + steps, model.nv)
@@ -61,6 +72,9 @@ class Quantities:
             S = model.multiplier[k] * motion_subspace(kind, axis)
             self.axes[k, :3, : self.dofs[k]] = self.R[k] @ S[:3]
             self.axes[k, 3:, : self.dofs[k]] = self.R[k] @ S[3:]
+            p = model.parent[k]
+            if self.parent[k] != p:  # a member that hangs on another
+                self.axes[k] += transition(self.p[k] - self.p[p]).T @ self.axes[p]
         self.M = _spatial_inertias(model, self.R)
         self.armature = np.array(model.armature)
 
@@ -73,22 +87,29 @@ class Quantities:
 
     @cached_property
     def _riccati(self) -> tuple[np.ndarray, ...]:
-        followers = [
-            name
-            for name, is_mimic in zip(self.model.body_joint_names, self.model.is_mimic)
-            if is_mimic
-        ]
-        if followers:
+        if self.wide:
             raise MethodError(
-                "the articulated operators (P, D, G, psi ...) cannot carry mimic joints, which tie "
-                f"branches together: {listed(followers)}. H, phi, Phi, M, r, A, B, E_phi and J can"
+                f"the articulated operators (P, D, G, psi ...) cannot carry {self.wide[0]}; "
+                "H, phi, Phi, M, r, A, B, E_phi and J can"
             )
         P, armature = self.M.copy(), np.append(self.armature, 0.0)[self.rows]
         D, D_inverse, G, P_plus = (np.zeros_like(P) for _ in range(4))
         with np.errstate(all="ignore"):
-            sweeps.articulated(
-                self.parent, self.phi, self.axes, self.dofs, armature, P, D, D_inverse, G, P_plus
-            )
+            if self.has_clusters:
+                self._cluster_riccati(armature, P, D, D_inverse, G)
+            else:
+                sweeps.articulated(
+                    self.parent,
+                    self.phi,
+                    self.axes,
+                    self.dofs,
+                    armature,
+                    P,
+                    D,
+                    D_inverse,
+                    G,
+                    P_plus,
+                )
         sound = np.isfinite(D_inverse).all((1, 2)) & (np.diagonal(D_inverse, 0, 1, 2) >= 0.0).all(1)
         if not sound.all():
             name = self.model.body_joint_names[int(np.flatnonzero(~sound)[-1])]
@@ -97,6 +118,19 @@ class Quantities:
             )
         return P, D, D_inverse, G, P_plus
 
+    def _cluster_riccati(self, armature, P, D, D_inverse, G) -> None:
+        """(34)-(37) by cluster: D = sum H P H* + armature, P(parent) += sum phi P phi* - K D K*, K = sum phi G."""
+        for own in reversed(self.clusters):
+            k, phi, axes = own[0], self.phi[own], self.axes[own]
+            U, d = P[own] @ axes, self.dofs[k]
+            D[k] = np.einsum("nji,njk->ik", axes, U) + np.diag(armature[k])
+            D_inverse[k, :d, :d] = np.linalg.inv(D[k, :d, :d])
+            G[own] = U @ D_inverse[k]
+            if self.parent[k] >= 0:
+                K = (phi @ G[own]).sum(axis=0)
+                added = (phi @ P[own] @ phi.transpose(0, 2, 1)).sum(axis=0) - K @ D[k] @ K.T
+                P[self.parent[k]] += (added + added.T) / 2.0
+
     @property
     def P(self) -> np.ndarray:
         """(N, 6, 6) articulated-body inertias, (35)."""
@@ -104,7 +138,7 @@ class Quantities:
 
     @property
     def D(self) -> np.ndarray:
-        """(N, 6, 6) H P H* + armature in the leading dofs x dofs block, zero elsewhere."""
+        """(N, 6, 6) H P H* + armature in the leading dofs x dofs block, zero elsewhere; of a cluster at its first."""
         return self._riccati[1]
 
     @property
@@ -119,23 +153,31 @@ class Quantities:
 
     @property
     def P_plus(self) -> np.ndarray:
-        """(N, 6, 6) P+ = (1 - G H) P = P - G D G*: P seen from the other side of the joint."""
+        """(N, 6, 6) P+ = (1 - G H) P = P - G D G*: P seen from the other side of the joint. Not with clusters."""
         return self._riccati[4]
 
     @cached_property
     def taubar(self) -> np.ndarray:
-        """(N, 6, 6) 1 - G H."""
+        """(N, 6, 6) 1 - G H. Not with clusters."""
         return np.eye(6) - self.G @ self.axes.transpose(0, 2, 1)
 
     @cached_property
     def psi(self) -> np.ndarray:
-        """(N, 6, 6) psi(parent, k) = phi(parent, k) (1 - G(k) H(k)), (39)."""
-        return self.phi @ self.taubar
+        """(N, 6, 6) psi(parent, k) = phi(parent, k) (1 - G(k) H(k)), (39); of a cluster phi(parent, k) - K H(k)."""
+        if not self.has_clusters:
+            return self.phi @ self.taubar
+        K = self.phi @ self.G
+        for own in self.clusters:
+            K[own] = K[own].sum(axis=0)
+        return self.phi - K @ self.axes.transpose(0, 2, 1)
 
     @cached_property
     def Upsilon(self) -> np.ndarray:
         """(N, 6, 6) inverse operational-space inertia of every body, (4.7) of [Jain1995]."""
-        Y = self.axes @ self.D_inverse @ self.axes.transpose(0, 2, 1)
+        D_inverse = self.D_inverse.copy()
+        for own in self.clusters:
+            D_inverse[own] = D_inverse[own[0]]
+        Y = self.axes @ D_inverse @ self.axes.transpose(0, 2, 1)
         sweeps.dual_composite(self.parent, self.psi, Y)
         return (Y + Y.transpose(0, 2, 1)) / 2.0
 
@@ -159,16 +201,24 @@ def bias_terms(
     Returns:
         a, b: (6N,).
     """
-    parent, M = quantities.parent, quantities.M
-    own = np.reshape(joint_velocities, (-1, 6))
+    parent, M = quantities.model.parent, quantities.M
+    own = np.reshape(joint_velocities, (-1, 6)).copy()
     V = own[:, :, None].copy()
-    sweeps.outward(parent, quantities.phi, V)
+    sweeps.outward(quantities.parent, quantities.phi, V)
+    tied = np.flatnonzero(
+        parent != quantities.parent
+    )  # members that hang on others of their cluster
+    steps = transition(quantities.p[tied] - quantities.p[parent[tied]]).transpose(0, 2, 1)
+    for k, step in zip(tied[::-1], steps[::-1]):
+        own[k] -= step @ own[parent[k]]
     w, v = V[:, :3, 0], V[:, 3:, 0]
     carried = (parent >= 0)[:, None]
     w_p, v_p = np.where(carried, w[parent], 0.0), np.where(carried, v[parent], 0.0)
     a = np.hstack([np.cross(w, own[:, :3]), np.cross(w_p, v - v_p) + np.cross(w, own[:, 3:])])
+    for k, step in zip(tied, steps):
+        a[k] += step @ a[parent[k]]
     if gravity:
-        a[:, 3:] -= np.where(carried, 0.0, quantities.model.gravity)
+        a[quantities.parent < 0, 3:] -= quantities.model.gravity
     spin = np.einsum("kij,kj->ki", M[:, :3, :3], w)
     # M's lower left block is -m p x, so that times w it is m w x p
     mass_times_w_cross_p = np.einsum("kij,kj->ki", M[:, 3:, :3], w)

@@ -16,6 +16,7 @@ __all__ = ["Pair", "Recursions"]
 Pair = tuple[Recursion, Recursion]
 
 _BODY_BLOCKS = {"M", "r", "P", "P_plus", "taubar", "Upsilon"}
+_TIED = {"P_plus", "taubar"}  # what ties the members of a cluster: then no block a body
 
 
 class Recursions:
@@ -43,11 +44,13 @@ class Recursions:
             "A^-1": lambda: _symmetric(lambda x: x / quantities.armature[:, None]),
             "B": self._pick_off,
             "J": lambda: self._chain("H", "phi", "B")[::-1],
+            "taubar": self._tied_taubar,
+            "P_plus": lambda: self._chain("taubar", "P"),
         }
 
     def of(self, name: str) -> Pair:
         """The recursions of an operator of `symbols`, of phi^-1, psi^-1, D^-1 or A^-1."""
-        if name in _BODY_BLOCKS:
+        if name in _BODY_BLOCKS and not (name in _TIED and self.quantities.has_clusters):
             return body_blocks(
                 lambda: getattr(self.quantities, name), is_symmetric=name != "taubar"
             )
@@ -116,6 +119,11 @@ class Recursions:
             return x
 
         return forward, backward
+
+    def _tied_taubar(self) -> Pair:
+        """x - G H x."""
+        forward, backward = self._chain("G", "H")
+        return (lambda x: x - forward(x)), (lambda x: x - backward(x))
 
     def _omega(self) -> Pair:
         inward, outward = self._chain("H", "psi")

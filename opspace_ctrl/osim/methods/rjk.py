@@ -63,7 +63,9 @@ class Rjk(Method):
         supports = space.supports
         parent, meet = supports.parent_A, supports.meetings
         ends, on_frame = [way[-1] for way in supports.ways], meet.diagonal() != BY_ROWS
-        apart = [(ends[a], ends[b]) for a, b in np.argwhere(meet == BY_ROWS) if on_frame[[a, b]].all()]
+        apart = [
+            (ends[a], ends[b]) for a, b in np.argwhere(meet == BY_ROWS) if on_frame[[a, b]].all()
+        ]
         need = need_table(parent, [ends[b] for b in np.flatnonzero(on_frame)], skipped=apart)
         diagonal = np.flatnonzero(need.diagonal()).tolist()
         off_diagonal = [(int(i), int(j)) for i, j in np.argwhere(np.triu(need, 1))]

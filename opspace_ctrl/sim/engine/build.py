@@ -84,7 +84,6 @@ class ForwardChoice:
 
     def __init__(self, engine: Engine, method: type[ForwardMethod]):
         prepare(_method_stages(method))
-        space = engine.space if engine.rows else None
         self._parts = {
             "forward": method.for_tree(engine.tree),
             "inverse": INVERSES[method.leaves](),
