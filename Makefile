@@ -30,7 +30,7 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export PYTHONNOUSERSITE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-launch lint matrix bench build clean
+.PHONY: demo test test-launch lint matrix proof bench build clean
 
 demo: $(CORE)
 	@mkdir -p build
@@ -41,12 +41,16 @@ demo: $(CORE)
 UNCOMPILED := test/dynamics test/osim test/control -k arm7
 test: lint
 ifeq ($(strip $(PYTEST_ARGS)),)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=test/live
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=test/live --ignore=test/proof
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --numprocesses auto $(UNCOMPILED)
 	$(BIN)/python -m pytest test/live
 else
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 endif
+
+# What takes too long for every change: thousands of random robots, every method, every robot of the wheel.
+proof: $(TEST)
+	$(BIN)/python -m pytest --numprocesses auto test/proof $(PYTEST_ARGS)
 
 test-launch:
 	@env -u PYTHONNOUSERSITE PYTHONPATH='$(PYTHONPATH)' $(ROS_PYTHON) -c 'import launch_ros, opspace_ctrl' || \

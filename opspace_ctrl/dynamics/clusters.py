@@ -48,7 +48,8 @@ def wide_clusters(model: Model) -> list[str]:
 def cluster_tables(parent: np.ndarray, coordinate: np.ndarray) -> dict[str, list[int]]:
     """`parent_A`, `members` and `next_member` of the nodes of a tree; n stands for the world and for none."""
     n = len(parent)
-    members, next_member, last = [0] * n, [n] * n, {}
+    members, next_member = [0] * n, [n] * n
+    last: dict[int, tuple[int, int]] = {}  # first and last node of each coordinate so far
     for i, c in enumerate(map(int, coordinate)):
         if c in last:
             next_member[last[c][1]] = i

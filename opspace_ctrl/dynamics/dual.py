@@ -21,13 +21,12 @@ from ..compiled.jit import kernel
 from ..compiled.lanes import W
 from ..model import JointType, Model
 from . import aba
-from .build import RobotTree
 from .clusters import gathered_inertia
-from .fields import Dual
+from .fields import Dual, Tree
 from .rows import add_rows, load_rows, row_sum, store_rows, subtract_square
 
 
-def dual_of(tree: RobotTree, wanted: Iterable[int] | None = None) -> Dual:
+def dual_of(tree: Tree, wanted: Iterable[int] | None = None) -> Dual:
     """The memory of the dual recursions for S of some nodes (default: all): they visit no more than it takes."""
     n, parent = tree.n, np.asarray(tree.parent_A)
     first = np.full(tree.nv, n)

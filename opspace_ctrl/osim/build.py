@@ -106,6 +106,7 @@ class TaskSpace(Space):
         self.supports = supports = Supports(tree.nodes, blocks)
         super().__init__(
             tree=tree,
+            n=tree.n,
             nv=tree.nv,
             m=blocks[-1].row + len(blocks[-1].selection),
             blocks=len(blocks),
@@ -199,7 +200,7 @@ def _way_tables(supports: Supports) -> dict[str, Any]:
             for a in count
         ],
         "block_by_rows": (meetings == BY_ROWS).any(axis=1),
-        "carried_nodes": supports.nodes.n + 1 if (meetings.diagonal() == BY_ROWS).any() else 0,
+        "gathers": int((meetings.diagonal() == BY_ROWS).any()),
     }
 
 

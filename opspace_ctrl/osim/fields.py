@@ -44,10 +44,11 @@ class Space(Workspace):
     leg_places = count("nodes of all legs")
     registers = count("slots of all blocks")
     way_nodes = count("nodes of all ways")
-    carried_nodes = count("nodes that rows are gathered on, 0 if all blocks are on one frame")
+    n = count("nodes of the tree")
     listed_pairs = count("slots that two blocks share, where not both are on paths")
 
     # ---- the tasks ----
+    gathers = constant("", "1 if some block is not on one frame", int)
     needs_composite = setting("", "1 if the Jacobian needs composite inertias", int)
     block_kind = constant("blocks", "FRAME, RELATIVE or CENTER of `tasks`", int)
     block_rows = constant("blocks", "number of rows", int)
@@ -118,8 +119,10 @@ class Space(Workspace):
         "by lane: task rows from the spatial velocity of the leg's body (K_c)",
     )
     carried = scratch(
-        "6 * carried_nodes, 8", "by lane: rows that each node carries, where a way is no path"
+        "6 * (n + 1), 8",
+        "by lane: rows that each node carries, where a way is no path; or how it responds to them",
     )
+    response = scratch("nv, 8", "by lane: H^-1 J^T of one block, by coordinate")
     J = result("registers, 8", "by lane: the Jacobian")
     Y_d = result("registers, 8", "by lane: Y_d = J L_d^-1, or Y = J L^-1")
     Y_D = result("registers, 8", "by lane: Y_D = Y_d D^-1, or Y")
@@ -150,7 +153,7 @@ class Space(Workspace):
     is_regular = result("", "1 if Lambda^-1 was factored, 0 if its eigenvalues were needed", int)
     rank = result("", "independent directions of the tasks", int)
     is_damped = result("", "1 if a direction is damped", int)
-    H_is = state("", "PLAIN, LTDL or LTL: what is in tree.H", int)
+    H_is = state("", "PLAIN, LTDL, LTL or ARTICULATED: what is there of H", int)
     done = state("", "bits of `tick`: which results are those of the state at hand", int)
 
     # ---- stages ----

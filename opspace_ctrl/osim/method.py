@@ -15,9 +15,10 @@ from .tasks import FEATURES, Block
 if TYPE_CHECKING:
     from .build import TaskSpace
 
-__all__ = ["BY_RECURSION", "EVERYTHING", "LTDL", "LTL", "PLAIN", "Method"]
+__all__ = ["ARTICULATED", "BY_RECURSION", "EVERYTHING", "LTDL", "LTL", "PLAIN", "Method"]
 
-PLAIN, LTDL, LTL = 0, 1, 2  # what is in tree.H: the matrix itself, or its factors
+# What a method leaves of H: nothing that may be used, its factors in tree.H, or S_A, U and DA_inv of its recursion.
+PLAIN, LTDL, LTL, ARTICULATED = 0, 1, 2, 3
 # of a method that needs no more than J and H
 EVERYTHING = ("mimic", *(name for name, _ in FEATURES.values()))
 # of a method that leaves rows on several bodies to `propagate`, and mimic joints to `dynamics.clusters`
@@ -33,13 +34,13 @@ class Method(Workspace):
 
     Attributes:
         name: What users call it.
-        leaves: What it leaves in tree.H: PLAIN, LTDL or LTL.
+        leaves: What it leaves of H: PLAIN, LTDL, LTL or ARTICULATED.
         carries: Which of "mimic" (or only "clusters", mimic joints with nothing between them) and the names in
             `tasks.FEATURES` it can carry.
         floating_only: Only for robots whose trees all have floating bases, free of armature.
     """
 
-    leaves_H = constant("", "PLAIN, LTDL or LTL: what the method leaves in tree.H", int)
+    leaves_H = constant("", "PLAIN, LTDL, LTL or ARTICULATED: what the method leaves of H", int)
     inertia_inv = call("(space, method): writes Lambda_inv, and J H^-1 x to Jx")
 
     name: ClassVar[str]

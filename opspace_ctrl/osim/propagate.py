@@ -12,7 +12,15 @@ from __future__ import annotations
 from ..compiled.jit import kernel, stage
 from ..compiled.lanes import W, splat
 from ..dynamics import aba
-from ..dynamics.rows import add_rows, combination, load_rows, row_sum, store_rows
+from ..dynamics.rows import (
+    add_rows,
+    combination,
+    load_rows,
+    row_sum,
+    store_rows,
+    subtract_outer,
+    zero_rows,
+)
 from .blocks import times_support
 from .fields import CENTER, FRAME, Space
 from .jacobian import moving_mass, task_rows
@@ -65,7 +73,7 @@ def _clear_unvisited(space, b):
 @kernel
 def gather_rows(space):
     """Y of the blocks that are not on one frame, if there are any: see `carried_rows`."""
-    if space.carried_nodes > 0:
+    if space.gathers == 1:
         carried_rows(space)
 
 
@@ -176,6 +184,45 @@ def project_articulated(space):
                 if space.way_closes[e] == 1:
                     total = total + eps[space.way_node[e]] * space.Y_D[space.way_register[e], 0:W]
         space.Jx[space.block_row[b] : space.block_row[b] + W] = total
+
+
+@kernel
+def block_response(space, b):
+    """H^-1 J_b^T of block b into `response`, base to tips: z = D^-1 (y - U^T A_parent), A = A_parent + S z.
+
+    The smoother of the rows that `articulated_rows` has filtered. Needs Y_D, S_A, U and DA_inv. Writes carried.
+    """
+    tree, A, z = space.tree, space.carried, space.response
+    n, U, first = tree.n, tree.U, space.block_first[b]
+    for i in range(space.nv):
+        z[i, 0:W] = 0.0
+    for r in range(first, first + space.block_slots[b]):
+        z[space.support[r], 0:W] = space.Y_D[r, 0:W]
+    store_rows(A, n, zero_rows())
+    for i in range(n):
+        c, x = tree.coordinate[i], load_rows(A, tree.parent_A[i])
+        if tree.members[i] > 0:  # the first of a cluster finds it for all members
+            z[c, 0:W] = z[c, 0:W] - tree.DA_inv[i] * combination(U, i, x)
+        store_rows(A, i, subtract_outer(x, tree.S_A, i, -1.0 * z[c, 0:W]))
+
+
+@kernel
+def articulated_jbar(space, Lambda):
+    """Jbar = H^-1 J^T Lambda, block by block, from recursions alone. Needs K, S_A, U and DA_inv."""
+    m, Jbar, z = space.m, space.Jbar, space.response
+    articulated_rows(space)
+    for i in range(space.nv):
+        for j in range(0, m, W):
+            Jbar[i, j : j + W] = 0.0
+    for b in range(space.blocks):
+        block_response(space, b)
+        row = space.block_row[b]
+        for i in range(space.nv):
+            for j in range(0, m, W):
+                found = Jbar[i, j : j + W]
+                for r in range(space.block_rows[b]):
+                    found = found + z[i, r] * Lambda[row + r, j : j + W]
+                Jbar[i, j : j + W] = found
 
 
 @kernel

@@ -9,8 +9,9 @@ from ..dynamics.state import copy
 from .blocks import add_transposed, mirror
 from .fields import Space
 from .jacobian import bias_acceleration, dense_jacobian, task_jacobian
-from .method import LTDL, LTL, PLAIN
+from .method import ARTICULATED, LTDL, LTL, PLAIN
 from .methods.sparse_ltdl import y_ltdl
+from .propagate import articulated_jbar
 from .regular import close_bound, quick_bound
 from .singular import damped_and_truncated, times
 from .solve import (
@@ -138,7 +139,10 @@ def results(space, wanted):
 
 @kernel
 def _jbar(space, Lambda):
-    """Jbar from H as the method, or a torque since, has left it; a recursive one has made no factors and no Y_D."""
+    """Jbar by what the method, or a torque since, has left of H: its factors, or the recursion's; else LTDL."""
+    if space.H_is == ARTICULATED:
+        articulated_jbar(space, Lambda)
+        return
     if space.H_is == PLAIN:
         crba.mass_matrix(space.tree)
         ltl.ltdl(space.tree)

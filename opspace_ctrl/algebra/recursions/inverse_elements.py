@@ -112,7 +112,7 @@ def acceleration_terms(smoother: FilterSmoother) -> AccelerationTerms:
     found, still = np.zeros((3, s.model.nv)), np.zeros(6)
     for own in s.clusters:
         found[0] += kernels.answer_to_moment(own[0], s.tau[s.coordinate[own[0]]])
-        for i in own:
+        for i in own.tolist():
             found[1] += kernels.answer_to_force(i, s.xi[i], still)
             found[2] += kernels.answer_to_force(i, s.P[i] @ s.eta[i], s.eta[i])
     return AccelerationTerms(*found)

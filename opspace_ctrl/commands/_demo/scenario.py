@@ -88,8 +88,8 @@ SCENARIOS = {
             (0.0, 0.05, 0.05),
             (0.0, 5.0, 0.0),
             "a humanoid stands on both feet, its right hand follows a figure of eight",
-            methods=("sparse_ltdl", "pv_osim", "sparse_ltl", "dense"),
-        ),  # those that carry a centre-of-mass task
+            methods=("sparse_ltdl", "rjk", "pv_osimr", "base_invariant"),
+        ),
         Scenario(
             "free_flyer",
             "right_tool",

@@ -18,8 +18,10 @@ import math
 from ...compiled.jit import kernel, stage
 from ...compiled.lanes import row
 from ...dynamics import crba, ltl
+from ...dynamics.state import copy
 from ...osim.blocks import times_support
-from ...osim.method import LTDL
+from ...osim.method import ARTICULATED, LTDL
+from ...osim.propagate import solve_articulated
 from ..fields import Law
 
 # of the speed at the margin's edge: where a joint begins to be looked at, and where it counts
@@ -178,8 +180,16 @@ def _bring_forward(law, place, first):
 
 @kernel
 def joint_responses(law, number):
-    """Write `H_inv`: H^-1 e_j of the listed joints. H is factored here if the method has not left it so."""
+    """Write `H_inv`: H^-1 e_j of the listed joints, by the method's recursion or factors, or else by LTDL."""
     space, tree = law.space, law.space.tree
+    if space.H_is == ARTICULATED:
+        for place in range(number):
+            for i in range(law.nv):
+                tree.x[i] = 0.0
+            tree.x[law.joint_v[law.near_limit[place]]] = 1.0
+            solve_articulated(space)
+            copy(tree.qdd, row(law.H_inv, place), law.nv)
+        return
     if space.H_is != LTDL:
         crba.mass_matrix(tree)
         ltl.ltdl(tree)

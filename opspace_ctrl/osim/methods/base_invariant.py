@@ -17,7 +17,7 @@ from ...dynamics.rows import add_rows, invert, load_rows, store_rows
 from ..blocks import product, store_product, store_zero
 from ..build import TaskSpace
 from ..fields import BY_ROWS, FRAME, Space
-from ..method import BY_RECURSION, Method
+from ..method import ARTICULATED, BY_RECURSION, Method
 from ..propagate import carry_rows, gather_rows, project_innovations, times_rows
 
 
@@ -25,6 +25,7 @@ class BaseInvariant(Method):
     """The links where tasks meet, and the dual recursion on the way there."""
 
     name = "base_invariant"
+    leaves = ARTICULATED
     carries = BY_RECURSION
     floating_only = True
 

@@ -15,7 +15,7 @@ from ...dynamics.rows import combination, load_rows, store_rows, subtract_outer,
 from ..blocks import product, store_product, store_zero
 from ..build import TaskSpace
 from ..fields import BY_ROWS, FRAME, Space
-from ..method import BY_RECURSION, Method
+from ..method import ARTICULATED, BY_RECURSION, Method
 from ..propagate import carry_rows, gather_rows, project_innovations
 
 
@@ -23,6 +23,7 @@ class Efpa(Method):
     """What the tasks carry and how bodies respond, along the ways of all blocks."""
 
     name = "efpa"
+    leaves = ARTICULATED
     carries = BY_RECURSION
 
     way_nodes = count("nodes of all ways")

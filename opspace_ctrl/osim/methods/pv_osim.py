@@ -10,7 +10,7 @@ from ...compiled.jit import stage
 from ...dynamics import aba
 from ..blocks import products
 from ..fields import Space
-from ..method import BY_RECURSION, Method
+from ..method import ARTICULATED, BY_RECURSION, Method
 from ..propagate import articulated_rows, project_innovations
 
 
@@ -18,6 +18,7 @@ class PvOsim(Method):
     """Rows carried to the base."""
 
     name = "pv_osim"
+    leaves = ARTICULATED
     carries = BY_RECURSION
 
 

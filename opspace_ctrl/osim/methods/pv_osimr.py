@@ -21,7 +21,7 @@ from ...dynamics.rows import add_scaled, load_rows, row_sum, store_rows, zero_ro
 from ..blocks import product, store_product, store_zero
 from ..build import Supports, TaskSpace
 from ..fields import BY_ROWS, Space
-from ..method import BY_RECURSION, Method
+from ..method import ARTICULATED, BY_RECURSION, Method
 from ..propagate import carry_needed_rows, pass_on, project_articulated, times_rows
 
 
@@ -29,6 +29,7 @@ class PvOsimr(Method):
     """The spans, numbered tasks first, then branching bodies from the base up; and where chains of spans meet."""
 
     name = "pv_osimr"
+    leaves = ARTICULATED
     carries = BY_RECURSION
 
     blocks = count("blocks of the tasks")

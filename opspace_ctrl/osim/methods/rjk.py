@@ -28,7 +28,7 @@ from ...model.connectivity import ancestor
 from ..blocks import product, store_product, store_zero
 from ..build import TaskSpace
 from ..fields import BY_ROWS, Space
-from ..method import BY_RECURSION, Method
+from ..method import ARTICULATED, BY_RECURSION, Method
 from ..need import need_table
 from ..propagate import carry_needed_rows, project_articulated, times_rows
 
@@ -37,6 +37,7 @@ class Rjk(Method):
     """The blocks of Omega, each with a place (one more is spare), and the order in which they are computed."""
 
     name = "rjk"
+    leaves = ARTICULATED
     carries = BY_RECURSION
 
     blocks = count("blocks of the tasks")
