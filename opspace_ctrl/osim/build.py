@@ -34,11 +34,11 @@ class Supports:
     def __init__(self, nodes: Nodes, blocks: Sequence[Block]):
         self.model, self.blocks, self.nodes = nodes.model, blocks, nodes
         self.legs = [leg for b in range(len(blocks)) for leg in self._legs_of(b)]
+        self.parent_A = hangs_on(nodes.parent, nodes.coordinate)
+        self.ways = [self._way_of(b) for b in range(len(blocks))]
         self.slots = [self._slots_of(b) for b in range(len(blocks))]
         self.is_path = [self._is_path(slots) for slots in self.slots]
         self.first = np.cumsum([0, *map(len, self.slots)])
-        self.parent_A = hangs_on(nodes.parent, nodes.coordinate)
-        self.ways = [self._way_of(b) for b in range(len(blocks))]
         count = range(len(blocks))
         self.meetings = np.array([[self._meeting(a, b) for b in count] for a in count])
 
@@ -69,11 +69,11 @@ class Supports:
     def _slots_of(self, b: int) -> list[int]:
         if self.blocks[b].is_whole_robot:
             return list(range(self.model.nv))
-        found: set[int] = set()
-        for block, _, nodes in self.legs:
-            for node in nodes if block == b else ():
-                found.update(support(self.model.parent_expanded, self.nodes.coordinate[node]))
-        return sorted(found)
+        # also where J is zero: what moves both frames of a relative task alike, not an ancestor with every mimic joint
+        nodes = {node for block, _, own in self.legs if block == b for node in own}
+        coordinates = {int(self.nodes.coordinate[node]) for node in nodes.union(self.ways[b])}
+        parent = self.model.parent_expanded
+        return sorted({i for c in coordinates for i in support(parent, c)})
 
     def _way_of(self, b: int) -> list[int]:
         if self.blocks[b].is_whole_robot:

@@ -281,7 +281,7 @@ def test_bad_closures_are_refused_by_name():
     with pytest.raises(ConfigurationError, match="rows 'twist' unknown"):
         ClosedChain(model, [Closure(first, second, "twist")])
     with pytest.raises(MethodError, match="mimic"):
-        ClosedChain(random_model(3, 8, mimic=0.9, types=("revolute",)), [("l1", "l2")])
+        ClosedChain(random_model(3, 8, mimic=0.5, types=("revolute",)), [("l1", "l2")])
     with pytest.raises(ConfigurationError, match="rotation matrix"):
         Closure(first, second, rotation=np.ones((3, 3)))
     chain = ClosedChain(model, [(first, second)])

@@ -105,15 +105,16 @@ def _joint_types(rng, bodies: int, types: tuple[str, ...]) -> list[str]:
 
 def _text(rng, kinds: list[str], fraction: float, shape: str, near: bool) -> str:
     """A URDF with links l0 .. ln and joints j1 .. jn of the given types."""
-    parents = [
-        {"chain": i - 1, "star": 0}.get(shape, max(rng.integers(0, i), rng.integers(0, i)))
-        for i in range(1, len(kinds) + 1)
-    ]
-    leaders = (
-        _near_leaders(rng, kinds, fraction, parents) if near else _leaders(rng, kinds, fraction)
+    leaders, moved = (
+        _near_leaders(rng, kinds, fraction) if near else (_leaders(rng, kinds, fraction), {})
     )
-    links, joints = [_link(rng, "l0")], []
-    for i, (kind, parent) in enumerate(zip(kinds, parents), 1):
+    links, joints, parents = [_link(rng, "l0")], [], {}
+    for i, kind in enumerate(kinds, 1):
+        parent = {"chain": i - 1, "star": 0}.get(shape, max(rng.integers(0, i), rng.integers(0, i)))
+        if i in moved:
+            chief, onto = moved[i]
+            parent = parents[chief] if onto is None else onto
+        parents[i] = parent
         extra = f'<dynamics damping="{rng.uniform(0, 0.5)}" friction="{rng.uniform(0, 0.5)}"/>'
         if i in leaders:
             sign = rng.choice([-1.0, 1.0])
@@ -149,9 +150,13 @@ def _leaders(rng, kinds: list[str], fraction: float) -> dict[int, int]:
     }
 
 
-def _near_leaders(rng, kinds: list[str], fraction: float, parents: list[int]) -> dict[int, int]:
-    """follower -> an earlier joint that it follows; it is moved beside the first leader, or onto what follows that."""
+def _near_leaders(rng, kinds: list[str], fraction: float) -> tuple[dict, dict]:
+    """follower -> an earlier joint that it follows, and -> (first leader, joint whose link it is moved onto, or None).
+
+    None is for the link that the first leader is on.
+    """
     leaders: dict[int, int] = {}
+    moved: dict[int, tuple[int, int | None]] = {}
     chief: dict[int, int] = {}
     for i, kind in enumerate(kinds, 1):
         if kind not in SCALAR:
@@ -160,9 +165,10 @@ def _near_leaders(rng, kinds: list[str], fraction: float, parents: list[int]) ->
             leaders[i] = int(rng.choice([*chief]))
             first = chief[leaders[i]]
             mates = [k for k, other in chief.items() if other == first]
-            parents[i - 1] = int(rng.choice([parents[first - 1], *mates]))
+            onto = int(rng.choice([0, *mates]))
+            moved[i] = first, onto or None
         chief[i] = chief[leaders[i]] if i in leaders else i
-    return leaders
+    return leaders, moved
 
 
 def _link(rng, name: str) -> str:
