@@ -18,6 +18,7 @@ from ._plot import draw
 TITLES = ("link", "moved by", "mass [kg]", "type", "v", "position", "velocity", "effort")
 TEXTS = ("link", "moved by", "type")
 UNITS = {"REVOLUTE": ("rad", "rad/s", "Nm"), "PRISMATIC": ("m", "m/s", "N")}
+MOST_ROWS = 500  # of the tree; no robot has as many
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +74,8 @@ def tree_tables(model: Model, width: int, ascii_only: bool = False) -> list[Tabl
     lumped with the one they are fixed to; they are listed below it, without a joint.
     """
     rows = _tree_rows(model, ascii_only)
+    if len(rows) > MOST_ROWS:
+        rows[MOST_ROWS:] = [[f"... and {len(rows) - MOST_ROWS} more"] + [""] * (len(TITLES) - 1)]
     widths = [max(map(len, column)) + 3 for column in zip(TITLES, *rows)]
     if sum(widths) <= width:
         return [_table(range(len(TITLES)), rows)]

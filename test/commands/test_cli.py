@@ -12,6 +12,7 @@ import matplotlib.image
 import numpy as np
 import pinocchio
 import pytest
+from helpers import urdf_text
 
 from opspace_ctrl import load_robot, load_urdf
 from opspace_ctrl.cli import main
@@ -301,3 +302,14 @@ def test_a_follower_on_another_branch_couples_both(branched):
     assert patterns.H.all()
     assert patterns.L.tolist() == [[True, False], [True, True]]
     np.testing.assert_array_equal(patterns.J, np.repeat([[False, True], [True, True]], 6, axis=0))
+
+
+def test_a_tree_without_end_is_cut_and_its_size_said(capsys, tmp_path):
+    path = tmp_path / "wide.urdf"
+    parts = [urdf_text.link("base")]
+    for i in range(1200):
+        parts += [urdf_text.link(f"l{i}"), urdf_text.joint(f"j{i}", "base", f"l{i}", "fixed")]
+    path.write_text(urdf_text.robot(*parts))
+    assert main(["info", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert "l497" in printed and "l600" not in printed and "... and 702 more" in printed

@@ -91,31 +91,24 @@ def test_both_nodes_use_what_their_policies_permit_and_nothing_else(tmp_path):
     with Graph(tmp_path) as graph:
         compile_simulator("free_flyer")
         compile_controller("free_flyer")
-        graph.start(
-            "simulator",
-            parameters={
+        started = {
+            "simulator": {
                 "robot": "free_flyer",
                 "mode": "lockstep",
-                "autostart": True,
                 "wrench_frames": ["right_tool"],
             },
-        )
-        graph.start(
-            "controller",
-            parameters={
-                "base": "floating",
-                "tasks": ["right_tool"],
-                "autostart": True,
-                "use_sim_time": True,
-            },
-        )
-        for node in ("opspace_simulator", "opspace_controller"):
+            # its robot is the one that the simulator describes
+            "controller": {"base": "floating", "tasks": ["right_tool"], "use_sim_time": True},
+        }
+        for name, values in started.items():
+            graph.start(name, parameters={"autostart": True, **values})
             graph.wait_for(
-                lambda node=node: graph.state(f"/{node}") == "active",
-                f"{node} active",
+                lambda name=name: graph.state(f"/opspace_{name}", COMPILING) == "active",
+                f"{name} active",
                 patience=COMPILING,
             )
-            compare(graph, node, set() if has_tf2() else {"/tf"})
+        for name in started:
+            compare(graph, f"opspace_{name}", set() if has_tf2() else {"/tf"})
 
 
 def test_the_bridge_uses_what_its_policy_permits_and_nothing_else(tmp_path):
