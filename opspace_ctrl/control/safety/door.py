@@ -48,21 +48,21 @@ def time_to_move(door, time, steady):
     counts. Likewise a steady of NaN is no clock.
     """
     most = PERIODS * door.period
-    passed = steady - door.steady
-    if math.isnan(passed):
-        passed = most if door.is_paced == 0 else 0.0
-    elapsed = passed
+    passed, elapsed = steady - door.steady, time - door.time
     if not math.isnan(time):
-        elapsed = time - door.time
         door.time = time
-        if elapsed > 0.0:
-            door.period += SMOOTHING * (min(elapsed, LONG * door.period) - door.period)
     if not math.isnan(steady):
         door.steady = steady
     if door.is_free == 1:
         door.is_free = 0
         door.budget = 0.0
         return FREE
+    if math.isnan(passed):
+        passed = most if door.is_paced == 0 else 0.0
+    if math.isnan(elapsed):
+        elapsed = passed
+    elif elapsed > 0.0:
+        door.period += SMOOTHING * (min(elapsed, LONG * door.period) - door.period)
     elapsed = min(max(elapsed, 0.0), most)
     if door.is_paced == 1:
         door.budget = min(door.budget + max(passed, 0.0), most)

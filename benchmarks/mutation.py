@@ -1,0 +1,159 @@
+"""Mutation score of the gates and of the last door: how many small errors in their text do the tests notice?
+
+    python benchmarks/mutation.py [--only door.py,gates.py] [--sample 100]
+Every comparison, operator, constant, `not` and assignment of the kernels in control/safety is changed, one at a time,
+in a fork of this process that runs their tests on the uncompiled text. A change that no test notices is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import copy
+import importlib
+import io
+import os
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+os.environ["NUMBA_DISABLE_JIT"] = "1"
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "opspace_ctrl.control.safety"
+OF_GATES = ("test_safety.py", "test_state_gate.py")
+FILES = {
+    "door.py": ("test_door.py",),
+    "gates.py": OF_GATES,
+    "joints.py": OF_GATES[::-1],
+    "base.py": OF_GATES[::-1],
+    "stamps.py": OF_GATES[::-1],
+}
+SURVIVED, NOTICED = 0, 1
+SWAPS = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+}
+
+
+def mutants(tree: ast.Module) -> Iterator[tuple[int, str, ast.Module]]:
+    """Line, what was changed, and the text with the change, of everything inside functions."""
+    nodes = [
+        node
+        for function in tree.body
+        if isinstance(function, ast.FunctionDef)
+        for part in function.body
+        for node in ast.walk(part)
+    ]
+    for node in nodes:
+        for what, change in changes(node):
+            before = copy.copy(node.__dict__)
+            change(node)
+            yield getattr(node, "lineno", 0), what, copy.deepcopy(tree)
+            node.__dict__.clear()
+            node.__dict__.update(before)
+
+
+def changes(node: ast.AST):
+    """What can be changed in a node, and how."""
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
+        other = SWAPS[type(node.ops[0])]
+        yield (
+            f"{type(node.ops[0]).__name__} -> {other.__name__}",
+            lambda n: setattr(n, "ops", [other(), *n.ops[1:]]),
+        )
+    if isinstance(node, (ast.BinOp, ast.BoolOp, ast.AugAssign)) and type(node.op) in SWAPS:
+        swapped = SWAPS[type(node.op)]
+        yield (
+            f"{type(node.op).__name__} -> {swapped.__name__}",
+            lambda n: setattr(n, "op", swapped()),
+        )
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield "not removed", lambda n: setattr(n, "op", ast.UAdd())
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield f"{node.value} -> {node.value + 1}", lambda n: setattr(n, "value", n.value + 1)
+    if isinstance(node, ast.Constant) and type(node.value) is bool:
+        yield f"{node.value} -> {not node.value}", lambda n: setattr(n, "value", not n.value)
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+        yield "assignment removed", lambda n: setattr(n, "targets", [ast.Name("_", ast.Store())])
+
+
+def install(module, tree: ast.Module) -> None:
+    """Let the whole package use the changed text of a module."""
+    before = {name: value for name, value in vars(module).items() if callable(value)}
+    code = compile(ast.fix_missing_locations(tree), module.__file__, "exec")
+    exec(code, vars(module))
+    new = {id(value): vars(module)[name] for name, value in before.items()}
+    for name, other in list(sys.modules.items()):
+        if name.startswith(PACKAGE) and other is not module:
+            for key, value in list(vars(other).items()):
+                if callable(value) and id(value) in new:
+                    setattr(other, key, new[id(value)])
+
+
+def is_noticed(module, tree: ast.Module, tests: tuple[str, ...]) -> bool:
+    """Do the tests fail with this text? In a fork, which ends after a time that no good text takes."""
+    import pytest
+
+    pid = os.fork()
+    if pid:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != SURVIVED
+    try:
+        import signal
+
+        signal.alarm(300)
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            install(module, tree)
+            paths = [str(ROOT / "test" / "control" / name) for name in tests]
+            failed = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *paths])
+        os._exit(NOTICED if failed else SURVIVED)
+    except BaseException:
+        os._exit(NOTICED)
+
+
+def main() -> int:
+    """Change, test, count."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", default=",".join(FILES), help="files of control/safety")
+    parser.add_argument("--sample", type=int, help="so many changes of each file, at random")
+    args = parser.parse_args()
+    os.chdir(ROOT)
+    sys.path[:0] = [str(ROOT / "test"), str(ROOT)]
+    importlib.import_module(f"{PACKAGE}.guarded")
+    total = noticed = 0
+    for name in args.only.split(","):
+        module = importlib.import_module(f"{PACKAGE}.{name.removesuffix('.py')}")
+        tree = ast.parse(Path(module.__file__).read_text())
+        tree.body = [part for part in tree.body if not isinstance(part, ast.ClassDef)]
+        found = list(mutants(tree))
+        if args.sample and len(found) > args.sample:
+            found = random.Random(1).sample(found, args.sample)
+        good = 0
+        for line, what, text in found:
+            if is_noticed(module, text, FILES[name]):
+                good += 1
+            else:
+                print(f"  {name}:{line}: {what}", flush=True)
+        total, noticed = total + len(found), noticed + good
+        print(f"{name}: {good} of {len(found)} noticed", flush=True)
+    print(f"{noticed} of {total} noticed: {100.0 * noticed / max(1, total):.1f} %")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
