@@ -48,9 +48,11 @@ else
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 endif
 
-# What takes too long for every change: thousands of random robots, every method, every robot of the wheel.
+# What takes too long for every change: thousands of random robots, every method, every robot of the wheel; thousands
+# of sequences of events before the gates.
 proof: $(TEST)
 	$(BIN)/python -m pytest --numprocesses auto test/proof $(PYTEST_ARGS)
+	OPSPACE_SEQUENCES=10000 $(BIN)/python -m pytest test/control/test_gate_machine.py
 
 test-launch:
 	@env -u PYTHONNOUSERSITE PYTHONPATH='$(PYTHONPATH)' $(ROS_PYTHON) -c 'import launch_ros, opspace_ctrl' || \
