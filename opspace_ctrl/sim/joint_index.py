@@ -17,6 +17,7 @@ __all__ = [
     "floating_bases",
     "joint_coordinates",
     "position_index",
+    "velocity_limits",
 ]
 
 
@@ -78,6 +79,15 @@ def position_index(model: Model, of_all: bool = True) -> np.ndarray:
             )
         index += range(model.q_index[i], model.q_index[i] + efforts)
     return np.array(index, dtype=np.int64)
+
+
+def velocity_limits(model: Model, are_kept: bool) -> np.ndarray:
+    """Velocity limits (k,) [rad/s, m/s] that a simulator keeps, infinite where there is none.
+
+    URDF demands a number: 0 stands for none.
+    """
+    is_given = (model.velocity_limits > 0.0) & are_kept
+    return np.where(is_given, model.velocity_limits, np.inf)
 
 
 def floating_bases(model: Model) -> list[int]:

@@ -88,6 +88,10 @@ class SimulatorSettings(Settings):
     joint_limits: bool = fixed(True, "Joints stop at their position limits.")
     joint_friction: bool = fixed(True, "Joints have the Coulomb friction of the URDF.")
     joint_damping: bool = fixed(True, "Joints have the viscous damping of the URDF.")
+    velocity_limits: bool = fixed(
+        True,
+        "Joints go no faster than their velocity limits, as in DART and Gazebo; 0 is no limit.",
+    )
     effort_limits: bool = fixed(True, "Efforts are cut off at the URDF's limits.")
     solver_sweeps: int = fixed(
         100, "The most Gauss-Seidel sweeps over the contacts in a step.", "", 1, 100000

@@ -39,8 +39,8 @@ class Simulator:
         initial_pose: (7,) a floating base, x y z qx qy qz qw; for a forest one after the other.
         step: [s]
         integrator, forward_method, contacts, closures, ground_normal, ground_height, ground_friction, joint_limits,
-            joint_friction, joint_damping, effort_limits, solver_sweeps: As the parameters of these names say,
-            docs/ros_interface.md.
+            joint_friction, joint_damping, velocity_limits, effort_limits, solver_sweeps: As the parameters of these
+            names say, docs/ros_interface.md.
 
     Attributes:
         model: The robot.
@@ -89,6 +89,7 @@ class Simulator:
         joint_limits: bool = SimulatorSettings.joint_limits,
         joint_friction: bool = SimulatorSettings.joint_friction,
         joint_damping: bool = SimulatorSettings.joint_damping,
+        velocity_limits: bool = SimulatorSettings.velocity_limits,
         effort_limits: bool = SimulatorSettings.effort_limits,
         solver_sweeps: int = SimulatorSettings.solver_sweeps,
     ) -> None:
@@ -107,6 +108,7 @@ class Simulator:
             joint_limits=joint_limits,
             joint_friction=joint_friction,
             joint_damping=joint_damping,
+            velocity_limits=velocity_limits,
             effort_limits=effort_limits,
             solver_sweeps=solver_sweeps,
         )

@@ -9,7 +9,12 @@ from helpers.shipped_robots import CORNERS, HOME, SIDES
 from opspace_ctrl import frame_jacobian, frame_pose, load_robot, mass_matrix
 from opspace_ctrl.sim.simulator import Simulator
 
-FREE = {"joint_limits": False, "joint_friction": False, "effort_limits": False}
+FREE = {
+    "joint_limits": False,
+    "velocity_limits": False,
+    "joint_friction": False,
+    "effort_limits": False,
+}
 PASSIVE = {**FREE, "joint_damping": False}
 SOLES = tuple(f"{side}_foot_{corner}" for side in SIDES for corner in CORNERS)
 

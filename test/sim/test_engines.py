@@ -8,7 +8,7 @@ import pytest
 from helpers.shipped_robots import HOME
 from helpers.sim_cases import FREE, box
 
-from opspace_ctrl import load_robot, load_urdf
+from opspace_ctrl import load_robot, load_urdf, mass_matrix
 from opspace_ctrl.bench.mujoco_peer import converted
 from opspace_ctrl.errors import MethodError, SimulationError
 from opspace_ctrl.sim.simulator import Simulator
@@ -47,7 +47,9 @@ def test_dart_agrees_on_a_fixed_base_for_a_second(name):
 
 
 def test_dart_agrees_on_coulomb_friction():
-    ours, dart = sims = pair("arm7", "fixed", joint_limits=False, joint_damping=False)
+    ours, dart = sims = pair(
+        "arm7", "fixed", joint_limits=False, velocity_limits=False, joint_damping=False
+    )
     swing(sims, 100, 3.0)
     np.testing.assert_allclose(ours.q, dart.q, atol=1e-7)
 
@@ -162,3 +164,31 @@ def test_mujoco_agrees_on_where_a_dropped_box_comes_to_rest():
         mujoco.mj_step(twin, data)
     np.testing.assert_allclose(sim.q[:3], data.qpos[:3], atol=0.02)
     assert sim.q[2] == pytest.approx(0.05, abs=1e-8) and np.abs(sim.v).max() < 1e-8
+
+
+def test_dart_keeps_velocity_limits_too_one_step_late():
+    """DART brakes a joint in the step after it was too fast, we in the step itself: the gap goes with the step."""
+    model, apart, over = load_robot("arm7", gravity=(0, 0, 0)), [], []
+    start = model.neutral() + 0.3
+    size = 30.0 * np.diag(mass_matrix(model, start))
+    options = {"joint_limits": False, "joint_friction": False, "effort_limits": False}
+    for step in (2e-3, 1e-3, 5e-4):
+        sims = [
+            Simulator(model, engine=engine, step=step, **options) for engine in ("native", "dart")
+        ]
+        for sim in sims:
+            sim.reset(start)
+        shares, gap = np.zeros(2), 0.0
+        for k in range(round(0.6 / step)):
+            for sim in sims:
+                sim.step(size * np.sin(8.0 * k * step + np.arange(7)))
+            shares = np.maximum(
+                shares, [np.abs(sim.v / model.velocity_limits).max() for sim in sims]
+            )
+            gap = max(gap, np.abs(sims[0].q - sims[1].q).max())
+        apart.append(gap)
+        over.append(shares - 1.0)
+    ours, theirs = np.array(over).T
+    assert (np.abs(ours) < 1e-6).all()
+    assert (theirs > 0.05).all() and (theirs[:-1] / theirs[1:] > 1.7).all()
+    assert apart[2] < 0.5 * apart[0]

@@ -59,7 +59,7 @@ def test_friction_never_drives_and_takes_what_it_should():
 def test_friction_of_a_chain_meets_the_complementarity_conditions():
     """Whatever pieces the step has gone through: sliding joints feel f_c against v, sticking ones less, others none."""
     model = load_robot("arm7")
-    sim, rng = Simulator(model), np.random.default_rng(0)
+    sim, rng = Simulator(model, velocity_limits=False), np.random.default_rng(0)
     sim.reset([0.0, 0.35, 0.0, 1.55, 0.0, 1.2, 0.0])
     stuck = slid = 0
     for k in range(1500):
@@ -138,7 +138,7 @@ def test_implicit_damping_is_stable_where_explicit_damping_is_not():
     run(sim, 10, 0.0)
     np.testing.assert_allclose(sim.v[0], (1.0 + 1e-3 * 1e3 / INERTIA) ** -10, rtol=1e-9)
     model = load_urdf(pendulum(damping=1e3), gravity=(0, 0, 0))
-    explicit = Simulator(model, integrator="explicit")
+    explicit = Simulator(model, integrator="explicit", velocity_limits=False)
     explicit.reset(v=[1.0])
     run(explicit, 10, 0.0)
     np.testing.assert_allclose(explicit.v[0], (1.0 - 1e-3 * 1e3 / INERTIA) ** 10, rtol=1e-9)
@@ -173,3 +173,30 @@ def test_hold_keeps_a_robot_standing_and_stops_a_moving_one():
         assert np.all(np.abs(tau) <= arm.model.effort_limits)
         arm.step(tau)
     assert np.abs(arm.v).max() < 1e-6
+
+
+@pytest.mark.parametrize("method", ["crba_ltdl", "aba"])
+@pytest.mark.parametrize("integrator", ["semi_implicit", "explicit", "rkmk4"])
+def test_joints_go_no_faster_than_their_velocity_limits_and_are_let_go(integrator, method):
+    model = load_robot("arm7")
+    sim = Simulator(model, integrator=integrator, forward_method=method, joint_limits=False)
+    fastest, limit = 0.0, model.velocity_limits
+    for k in range(1500):
+        sim.step(0.3 * model.effort_limits * np.sin(0.005 * k + np.arange(7)))
+        fastest = np.maximum(fastest, np.abs(sim.v) / limit)
+        assert (np.abs(sim.v) < limit * (1.0 + 1e-5)).all()
+    assert (fastest > 0.999).sum() >= 4  # they got there
+    held = hinge()
+    held.reset(v=[150.0])  # faster than its 100 rad/s
+    held.step([0.0])
+    np.testing.assert_allclose(held.v, [100.0], rtol=1e-6)
+    held.step([-INERTIA * 1000.0])  # braking is not resisted
+    np.testing.assert_allclose(held.v, [99.0], rtol=1e-6)
+
+
+def test_a_limit_of_zero_is_none_and_limits_can_be_switched_off():
+    model = load_urdf(pendulum().replace('velocity="100"', 'velocity="0"'), gravity=(0, 0, 0))
+    for sim in (Simulator(model), Simulator(load_urdf(pendulum()), velocity_limits=False)):
+        sim.reset(v=[150.0])
+        sim.step([0.0])
+        np.testing.assert_allclose(sim.v, [150.0], rtol=1e-3)

@@ -19,6 +19,7 @@ from ...model.joints import NV
 from ...osim.build import TaskSpace
 from ...osim.fields import Space
 from ...osim.tasks import ROWS, Block
+from ..joint_index import velocity_limits
 from ..settings import SimulatorSettings
 from . import constraints, entries, integrators
 from .fields import Engine
@@ -114,7 +115,7 @@ def _joints(model: Model, settings: SimulatorSettings, q: np.ndarray) -> dict[st
     """What joints do by themselves."""
     coordinates = np.flatnonzero(~model.is_base_coordinate)
     friction = model.friction if settings.joint_friction else np.zeros(model.nv)
-    has_limits = settings.joint_limits and np.isfinite(model.position_limits).any()
+    has_limits = np.isfinite(_limits(model, settings)).any()
     return {
         "joints": len(coordinates),
         "joint_coordinate": coordinates,
@@ -127,11 +128,19 @@ def _joints(model: Model, settings: SimulatorSettings, q: np.ndarray) -> dict[st
     }
 
 
+def _limits(model: Model, settings: SimulatorSettings) -> np.ndarray:
+    """Lower and upper position and the largest velocity (nv, 3) of every coordinate, infinite where there is none."""
+    limits = np.tile([-np.inf, np.inf, np.inf], (model.nv, 1))
+    joints = ~model.is_base_coordinate
+    if settings.joint_limits:
+        limits[joints, :2] = model.position_limits
+    limits[joints, 2] = velocity_limits(model, settings.velocity_limits)
+    return limits
+
+
 def _coordinates(model: Model, settings: SimulatorSettings) -> dict[str, Any]:
     """Which coordinates add, with their limits, and which joints move by an exponential."""
-    limits = np.tile([-np.inf, np.inf], (model.nv, 1))
-    if settings.joint_limits:
-        limits[~model.is_base_coordinate] = model.position_limits
+    limits = _limits(model, settings)
     own = np.flatnonzero(~model.is_mimic)
     is_manifold = np.array(NV)[model.joint_type[own]] > 1
     singles, manifolds = own[~is_manifold], own[is_manifold]
@@ -141,6 +150,7 @@ def _coordinates(model: Model, settings: SimulatorSettings) -> dict[str, Any]:
         "single_v": model.v_index[singles],
         "lower_limit": limits[model.v_index[singles], 0],
         "upper_limit": limits[model.v_index[singles], 1],
+        "speed_limit": limits[model.v_index[singles], 2],
         "manifolds": len(manifolds),
         "manifold_kind": model.joint_type[manifolds],
         "manifold_q": model.q_index[manifolds],

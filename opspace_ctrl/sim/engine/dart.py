@@ -11,7 +11,7 @@ from ...errors import MethodError, SimulationError
 from ...model import JointType, Model
 from ...model.configuration import check_vector
 from ...model.rotations import quaternion_log
-from ..joint_index import floating_bases
+from ..joint_index import floating_bases, velocity_limits
 from ..settings import SimulatorSettings
 from ..simulator import Simulator
 
@@ -72,11 +72,15 @@ class DartSimulator(Simulator):
         skeleton.disableSelfCollisionCheck()
         for body in skeleton.getBodyNodes():
             body.setCollidable(False)
-        for name in model.joint_names:
+        fastest = velocity_limits(model, settings.velocity_limits)
+        for name, speed in zip(model.joint_names, fastest):
             joint = skeleton.getJoint(name)
-            joint.setLimitEnforcement(settings.joint_limits)
-            joint.setVelocityLowerLimit(0, -np.inf)
-            joint.setVelocityUpperLimit(0, np.inf)
+            joint.setLimitEnforcement(settings.joint_limits or settings.velocity_limits)
+            if not settings.joint_limits:
+                joint.setPositionLowerLimit(0, -np.inf)
+                joint.setPositionUpperLimit(0, np.inf)
+            joint.setVelocityLowerLimit(0, -float(speed))
+            joint.setVelocityUpperLimit(0, float(speed))
             joint.setForceLowerLimit(0, -np.inf)
             joint.setForceUpperLimit(0, np.inf)
             at = model.v_index[model.body_joint_names.index(name)]

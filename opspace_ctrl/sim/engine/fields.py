@@ -68,7 +68,7 @@ class Engine(Workspace):
 
     # ---- what is chosen when the simulator is made ----
     dt = constant("", "length of a step [s]")
-    has_losses = constant("", "1 if some joint has Coulomb friction or a position limit", int)
+    has_losses = constant("", "1 if some joint has Coulomb friction or a limit", int)
     max_sweeps = constant("", "the most Gauss-Seidel sweeps that a solve may take", int)
     creep = constant("", "what a joint that sticks may creep [rad/s, m/s]")
     correction = constant("", "share of a position error that a step takes away")
@@ -80,6 +80,7 @@ class Engine(Workspace):
     single_v = constant("singles", "entry of v of each single", int)
     lower_limit = constant("singles", "of the position [rad, m]; -infinite if there is none")
     upper_limit = constant("singles", "of the position [rad, m]; infinite if there is none")
+    speed_limit = constant("singles", "largest velocity [rad/s, m/s]; infinite if there is none")
     manifold_kind = constant("manifolds", "joint type, FLOATING, SPHERICAL or PLANAR", int)
     manifold_q = constant("manifolds", "first entry of q", int)
     manifold_v = constant("manifolds", "first entry of v", int)
@@ -102,7 +103,9 @@ class Engine(Workspace):
     # ---- the state beside tree.q and tree.v: kept by save, put back by restore, zeroed by reset ----
     applied = state("joints", "efforts of the last step, after saturation [Nm, N]")
     slide = state("nv", "-1, 0, 1: the joint slides back, sticks, slides forth")
-    stop = state("singles", "1 at the lower limit, -1 at the upper one, 0 at none")
+    stop = state(
+        "singles", "1 at the lower limit of position or velocity, -1 at the upper one, 0 at none"
+    )
     impulse = state(
         "rows + 8", "of the last step, by row [Ns, Nms]; read six at a time, so past the end too"
     )

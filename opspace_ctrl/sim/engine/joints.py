@@ -7,6 +7,7 @@ so that a joint that sticks, or rests at its stop, is held by the step's own equ
     sliding         level = -+ f_c
     sticking        slope = f_c / creep        (a joint that sticks creeps at less than `creep`, 1e-8 rad/s)
     at a stop       slope = stop_slope, level = stop_slope w, with w = (limit - q) / dt: it arrives there and stays
+    at its speed    the same with w = the velocity limit, if that is less: it goes no faster, and nothing holds it back
     braked          the same with the velocity that the brake asks for
 The step solves for v' in the pieces of the last step (`slide`, `stop`), and again while some joint turns out to be in
 another one. `slope` enters as armature, (H + dt slope) dv = dt (tau + level - slope v - h), so every forward dynamics
@@ -34,11 +35,14 @@ def take_efforts(engine, tau):
 
 
 @kernel
-def _stop_velocity(position, lower, upper, side, dt):
-    """Velocity with which a coordinate arrives at its lower (side 1) or upper (-1) limit; beyond it, zero."""
+def _stop_velocity(position, lower, upper, speed, side, dt):
+    """Velocity with which a coordinate arrives at its lower (side 1) or upper (-1) limit, at most the velocity limit.
+
+    Beyond the limit it is zero.
+    """
     if side > 0.0:
-        return min(lower - position, 0.0) / dt
-    return max(upper - position, 0.0) / dt
+        return max(min(lower - position, 0.0) / dt, -speed)
+    return min(max(upper - position, 0.0) / dt, speed)
 
 
 @kernel
@@ -68,12 +72,12 @@ def _add_stops(engine):
     """Add the lines of the stops that hold a coordinate to slope and level."""
     slope, level, stop = engine.slope, engine.level, engine.stop
     single_q, single_v, stop_slope = engine.single_q, engine.single_v, engine.stop_slope
-    lower, upper, dt = engine.lower_limit, engine.upper_limit, engine.dt
-    q = engine.tree.q
+    lower, upper, fastest = engine.lower_limit, engine.upper_limit, engine.speed_limit
+    q, dt = engine.tree.q, engine.dt
     for s in range(engine.singles):
         if stop[s] != 0.0:
             i = single_v[s]
-            w = _stop_velocity(q[single_q[s]], lower[s], upper[s], stop[s], dt)
+            w = _stop_velocity(q[single_q[s]], lower[s], upper[s], fastest[s], stop[s], dt)
             slope[i] += stop_slope[i]
             level[i] += stop_slope[i] * w
 
@@ -135,17 +139,19 @@ def _slides(engine, settling):
 def _stops(engine, settling):
     """Write stop for v_next; True if a joint came to a stop, or left one that would have had to pull."""
     stop, v, q = engine.stop, engine.v_next, engine.tree.q
-    lower, upper, dt = engine.lower_limit, engine.upper_limit, engine.dt
+    lower, upper, fastest = engine.lower_limit, engine.upper_limit, engine.speed_limit
+    dt = engine.dt
     single_q, single_v, changed = engine.single_q, engine.single_v, False
     for s in range(engine.singles):
         position, speed, side = q[single_q[s]], v[single_v[s]], stop[s]
         if side == 0.0:
-            if speed < _stop_velocity(position, lower[s], upper[s], 1.0, dt):
+            if speed < _stop_velocity(position, lower[s], upper[s], fastest[s], 1.0, dt):
                 stop[s], changed = 1.0, True
-            elif speed > _stop_velocity(position, lower[s], upper[s], -1.0, dt):
+            elif speed > _stop_velocity(position, lower[s], upper[s], fastest[s], -1.0, dt):
                 stop[s], changed = -1.0, True
         elif not settling:
-            if side * (speed - _stop_velocity(position, lower[s], upper[s], side, dt)) > 0.0:
+            w = _stop_velocity(position, lower[s], upper[s], fastest[s], side, dt)
+            if side * (speed - w) > 0.0:
                 stop[s], changed = 0.0, True
     return changed
 
