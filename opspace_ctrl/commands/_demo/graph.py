@@ -108,6 +108,7 @@ def _start(
     ]
     lockstep = ["-p", "mode:=lockstep", "-p", "pace:=true", "-p", f"log:={log}"]
     simulated_time = ["-p", "use_sim_time:=true", "-p", f"method:={scenario.methods[0]}"]
+    simulated_time += ["-p", "liveness_timeout:=5.0"]  # in lock-step a busy machine is no fault
     for name, more in (("simulator", lockstep), ("controller", simulated_time)):
         command = [
             sys.executable,
