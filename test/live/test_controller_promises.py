@@ -79,7 +79,11 @@ def opens_again(peer, gate, before):
     return values
 
 
-@pytest.mark.parametrize("data", [CUT, b"\x00\x01\x00\x00" + b"\xff" * 60, b"\x00\x03" + bytes(40)])
+@pytest.mark.parametrize(
+    "data",
+    [CUT, b"\x00\x01\x00\x00" + b"\xff" * 60, JointState(name=["j"] * 20_000)],
+    ids=["cut", "made up", "too long"],
+)
 def test_bytes_that_are_no_joint_state_close_a_gate_that_good_states_open(graph, peer, data):
     before = closings(peer, "size")
     raw = graph.publisher(JointState, "joint_states", qos.STATES)
