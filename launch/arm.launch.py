@@ -1,7 +1,5 @@
 """A robot before our simulator: arm7, or any other with its parameter file. humanoid, free_flyer and hil include it."""
 
-from pathlib import Path
-
 from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -78,9 +76,7 @@ def start(context: LaunchContext) -> list[Action]:
     )
     actions.look_up(context, simulator, controller)
     return [
-        *actions.described(
-            request, Path(__file__).with_name("description.launch.py"), use_sim_time
-        ),
+        *actions.described(request, __file__, use_sim_time),
         *actions.bring_up(simulator),
         *actions.bring_up(controller, activate=request.is_true("activate")),
     ]

@@ -1,7 +1,5 @@
 """A controller before Gazebo: the world is generated, started and bridged."""
 
-from pathlib import Path
-
 from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction
@@ -53,7 +51,8 @@ def start(context: LaunchContext) -> list[Action]:
     """The processes that the arguments ask for; what cannot be is refused before any of them starts."""
     request = actions.requested(context)
     use_sim_time = request.use_sim_time(simulated=True)
-    ros2_control, lockstep = request.is_true("ros2_control"), request["mode"] == "lockstep"
+    ros2_control = request.is_true("ros2_control")
+    lockstep = request["mode"] == "lockstep" and not ros2_control
     # world, bridge files and, with ros2_control, controllers and a robot.urdf that names the hardware
     folder = gazebo.gazebo_folder(request)
     control = gazebo.world_control(folder)
@@ -85,10 +84,7 @@ def start(context: LaunchContext) -> list[Action]:
         name="opspace_gazebo_bridge",
         parameters=[
             str(folder / "bridge_node.yaml"),
-            {
-                "lockstep": lockstep and not ros2_control,
-                "run_on_command": not (lockstep or ros2_control),
-            },
+            {"lockstep": lockstep, "run_on_command": not (lockstep or ros2_control)},
         ],
         **ours,
     )
@@ -117,10 +113,6 @@ def start(context: LaunchContext) -> list[Action]:
         )
         started, controlled = [*started, spawner], []
     actions.look_up(context, *started, controller)
-    shown = actions.described(
-        request,
-        Path(__file__).with_name("description.launch.py"),
-        use_sim_time,
-        robot=str(folder / "robot.urdf") if ros2_control else "",
-    )
+    robot = str(folder / "robot.urdf") if ros2_control else ""
+    shown = actions.described(request, __file__, use_sim_time, robot)
     return [*shown, *started, *controlled]

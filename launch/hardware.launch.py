@@ -1,7 +1,5 @@
 """A robot under ros2_control: the controller manager with its two controllers, and ours after them."""
 
-from pathlib import Path
-
 from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -55,9 +53,7 @@ def start(context: LaunchContext) -> list[Action]:
         on_exit=actions.end_all,
     )
     controlled = actions.bring_up(controller, activate=request.is_true("activate"))
-    shown = actions.described(
-        request, Path(__file__).with_name("description.launch.py"), use_sim_time
-    )
+    shown = actions.described(request, __file__, use_sim_time)
     if not request.is_true("controller_manager"):
         actions.look_up(context, controller)
         return [*shown, *controlled]

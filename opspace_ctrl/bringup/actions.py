@@ -64,14 +64,12 @@ def typed(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def described(
-    request: Request, launch_file: Path, use_sim_time: bool, robot: str = ""
-) -> list[Action]:
+def described(request: Request, beside: str, use_sim_time: bool, robot: str = "") -> list[Action]:
     """Include description.launch.py where robot_state_publisher or RViz is to run.
 
     Args:
         request: the arguments.
-        launch_file: its path.
+        beside: path of a launch file in the same folder.
         use_sim_time: of its nodes.
         robot: instead of the request's.
     """
@@ -86,7 +84,7 @@ def described(
         "clock": request["clock"] or "/clock",
         **{name: request[name] for name in ("namespace", "frame_prefix", "rviz")},
     }
-    source = PythonLaunchDescriptionSource(str(launch_file))
+    source = PythonLaunchDescriptionSource(str(Path(beside).with_name("description.launch.py")))
     return [IncludeLaunchDescription(source, launch_arguments=given.items())]
 
 

@@ -107,7 +107,7 @@ def test_files_show_what_they_start_and_what_they_start_is_a_dependency(path):
             assert words.get("package", "opspace_ctrl") == "opspace_ctrl"
         else:
             assert words["package"] in depends
-    assert len(path.read_text().splitlines()) <= 130
+    assert len(path.read_text().splitlines()) <= 120
 
 
 def test_decisions_need_no_launch():

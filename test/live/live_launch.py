@@ -196,3 +196,81 @@ def test_a_node_that_is_configured_by_hand_is_not_activated(tmp_path):
         graph.wait_for(lambda: commands.count, "commands again")
         launch.send(signal.SIGINT)
         assert launch.wait() == 0
+
+
+STAND_INS = {
+    "ros_gz_bridge": "parameter_bridge",
+    "robot_state_publisher": "robot_state_publisher",
+    "rviz2": "rviz2",
+}
+TELL = '#!/bin/sh\necho "told: $0 $*"\n'
+STAY = TELL + "exec sleep 1000\n"
+
+
+def stand_in(prefix, package, **executables):
+    """A package that the ament index finds, with scripts that say how they were started."""
+    index = prefix / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True, exist_ok=True)
+    (index / package).touch()
+    folder = prefix / "lib" / package
+    folder.mkdir(parents=True)
+    for name, text in executables.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def stand_ins(graph):
+    """Whatever is not here, Gazebo and ros2_control among it, as far as launch can tell."""
+    prefix = graph.folder / "prefix"
+    for package, executable in STAND_INS.items():
+        stand_in(prefix, package, **{executable: STAY})
+    stand_in(prefix, "controller_manager", ros2_control_node=STAY, spawner=TELL)
+    server = stand_in(prefix, "gz", gz=STAY)
+    graph.environment["AMENT_PREFIX_PATH"] = os.pathsep.join(
+        (str(prefix), os.environ["AMENT_PREFIX_PATH"])
+    )
+    graph.environment["PATH"] = os.pathsep.join((str(server), os.environ["PATH"]))
+
+
+@pytest.mark.parametrize(
+    "name, given, told",
+    [
+        (
+            "gazebo",
+            ("mode:=lockstep", "state_publisher:=false", "gui:=false"),
+            ["gz sim -s", "parameter_bridge /world/opspace/control@ros_gz_interfaces"],
+        ),
+        (
+            "gazebo",
+            ("ros2_control:=true", "robot:=asimo", "namespace:=lab"),
+            ["gz sim -r", "robot_state_publisher --ros-args", "/lab/controller_manager"],
+        ),
+        (
+            "hardware",
+            ("rviz:=true",),
+            ["ros2_control_node --ros-args", "rviz2 -d", "spawner joint_state_broadcaster"],
+        ),
+        ("description", ("frame_prefix:=left/",), ["robot_state_publisher --ros-args"]),
+    ],
+)
+def test_what_is_not_here_is_started_as_its_makers_expect(name, given, told, tmp_path):
+    """Its command lines, from scripts in its place; then everything ends in order."""
+    with Graph(tmp_path) as graph:
+        stand_ins(graph)
+        launch = start(graph, name, *given)
+        try:
+            for words in told:
+                graph.wait_for(
+                    lambda words=words: any(
+                        words in line for line in launch.output().splitlines() if "told: " in line
+                    ),
+                    words,
+                )
+            if name != "description":  # with ros2_control it comes after the spawner
+                graph.wait_for(lambda: "[opspace_controller-" in launch.output(), "our controller")
+            is_bridged = "[opspace_gazebo_bridge-" in launch.output()
+            assert is_bridged == (name == "gazebo")
+        finally:
+            interrupt(launch)
+        assert launch.code == 0, launch.tail()
