@@ -184,7 +184,20 @@ class Attacker:
         self.node.create_subscription(String, f"{NODE}/safety", self._note_safety, latched)
         self._publishers: dict[str, Any] = {}
         self._clients: dict[str, Any] = {}
-        threading.Thread(target=self._executor.spin, daemon=True).start()
+        self._is_ended = False
+        self._thread = threading.Thread(target=self._spin, daemon=True)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        while not self._is_ended:
+            self._executor.spin_once(timeout_sec=0.1)
+
+    def close(self) -> None:
+        """End the thread, and only then what it uses."""
+        self._is_ended = True
+        self._thread.join()
+        self._executor.shutdown()
+        self.node.destroy_node()
 
     def _note(self, message) -> None:
         tau = np.array(message.data)
@@ -387,7 +400,8 @@ class Attacker:
         )
         parameter = Parameter(name=str(self.rng.choice(names)), value=value)
         request = SetParametersAtomically.Request(parameters=[parameter])
-        self.call(SetParametersAtomically, "set_parameters_atomically", request)
+        # what rclpy itself cannot read is never answered
+        self.call(SetParametersAtomically, "set_parameters_atomically", request, patience=2.0)
         self.sent += 1
 
     def services(self) -> None:
@@ -515,6 +529,7 @@ def measure(robot: str, seconds: float, scenarios: list[str]) -> dict[str, Any]:
             rows.append(attack(attacker, name, seconds))
             processes.ensure_alive()
             memory.append(resident(controller.pid))
+        attacker.close()
         result = {"robot": robot, "idle_gap_ms": 1e3 * idle, "resident_MB": memory, "rows": rows}
     rclpy.shutdown()
     return result

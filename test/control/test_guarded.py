@@ -86,7 +86,7 @@ def test_the_held_torque_of_a_standing_robot_is_what_its_contacts_leave_of_gravi
         robot.message()
     for _ in range(300):
         tau = robot.message(position=[NAN] * len(model.joint_names))
-    frames = [each.frame for each in robot.controller.settings.structure.contacts]
+    frames = [each.held_frame for each in robot.controller.settings.contacts]
     J = np.vstack([frame_jacobian(model, robot.q, frame) for frame in frames])
     weight = bias_forces(model, robot.q, np.zeros(model.nv))
     left = weight - np.concatenate([np.zeros(6), tau])

@@ -34,6 +34,7 @@ PARAMETERS = {
     "hand.speed": 10.0,
     "hand.acceleration": 100.0,
     "overrun_count": 0,
+    "velocity_factor": 0.0,  # the robot of these tests moves in jumps
 }
 
 
