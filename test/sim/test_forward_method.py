@@ -7,8 +7,10 @@ import pytest
 from helpers.beam import HELD, beam_carrier, closed_state
 from helpers.plant_runs import hold_home, make_plant
 from helpers.sim_cases import point_rows, standing
+from helpers.urdf_text import joint, link, mimic, robot
+from scipy.spatial.transform import Rotation
 
-from opspace_ctrl import load_robot, load_urdf, mass_matrix
+from opspace_ctrl import frame_jacobian, frame_pose, load_robot, load_urdf, mass_matrix
 from opspace_ctrl.dynamics import forward_methods
 from opspace_ctrl.errors import MethodError
 from opspace_ctrl.sim.simulator import Simulator
@@ -24,6 +26,15 @@ MIMIC = """<robot name="gripper"><link name="palm"/>
         "</inertial></link>"
         for name in "lr"
     )
+)
+
+FINGERS = robot(
+    link("palm"),
+    *(link(f"{side}_{part}") for side in ("left", "right") for part in ("middle", "end")),
+    joint("left_base", "palm", "left_middle", axis="0 1 0"),
+    joint("left_tip", "left_middle", "left_end", axis="0.1 1 0", extra=mimic("left_base", 0.7)),
+    joint("right_base", "palm", "right_middle", xyz="0 0.2 0.3", axis="0 1 0.1"),
+    joint("right_tip", "right_middle", "right_end", axis="0 1 0"),
 )
 
 
@@ -67,6 +78,45 @@ def test_the_delassus_matrix_of_closures_is_that_of_dense_algebra(method, rows):
     np.testing.assert_allclose(
         sim._engine.space.Lambda_inv[:m, :m], expected, atol=1e-10 * np.abs(expected).max()
     )
+
+
+def test_contacts_and_closures_of_mimic_joints_go_through_clusters():
+    """A finger whose second joint follows the first touches the ground, and the finger beside it turns with it."""
+    model = load_urdf(FINGERS, armature={"left_base": 0.02})
+    q = np.array([0.4, 0.5, 0.2])
+    position, _ = frame_pose(model, q, "left_end")
+    left, right = (frame_jacobian(model, q, f"{side}_end") for side in ("left", "right"))
+    axes = Rotation.from_quat(frame_pose(model, q, "right_end")[1]).as_matrix()
+    ends = []
+    for method in forward_methods(model):
+        sim = Simulator(
+            model,
+            forward_method=method,
+            initial_positions=q,
+            contacts=("left_end",),
+            closures=("left_end right_end orientation",),
+            ground_height=float(position[2]),
+        )
+        sim.step(np.zeros(3))
+        J = np.vstack([sim._engine.ground_axes @ left[:3], axes.T @ (left - right)[3:]])
+        expected = J @ np.linalg.solve(effective_inertia(sim, q), J.T)
+        found = sim._engine.space.Lambda_inv[:6, :6]
+        np.testing.assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
+        free = Simulator(
+            model,
+            forward_method=method,
+            initial_positions=q,
+            contacts=("left_end",),
+            ground_height=float(position[2]) - 0.01,
+            ground_friction=0.1,
+        )
+        for _ in range(300):
+            free.step([0.3, -0.2, 0.1])
+        assert free.contact_forces()["left_end"][2] > 0.0
+        ends.append(free.q.copy())
+    assert len(ends) > 5 and np.abs(ends[0] - q).max() > 1e-3
+    for end in ends[1:]:
+        np.testing.assert_allclose(end, ends[0], atol=1e-8)
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "explicit", "rkmk4"])
