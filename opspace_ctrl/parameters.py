@@ -19,6 +19,7 @@ __all__ = ["KINDS", "Parameter", "checked", "checked_value"]
 KINDS = ("bool", "integer", "double", "string", "double_array", "string_array")
 MOST = 20  # unknown names that are reported
 MOST_ENTRIES = 4096  # of an array, and characters of a string: more than any robot or path has
+MOST_NAMES = 100  # of an array that names tables of parameters
 _SCALARS = {bool: "bool", int: "integer", float: "double", str: "string"}
 
 
@@ -103,13 +104,12 @@ def checked_value(parameter: Parameter, value: Any) -> Any:
     if not parameter.is_array:
         return _element(parameter, parameter.kind, value)
     if isinstance(value, (str, bytes)) or not (
-        isinstance(value, Sequence) or hasattr(value, "__array__")
+        isinstance(value, Sequence) or getattr(value, "ndim", 0) > 0
     ):
         raise ParameterError(f"{parameter.name}: {quoted(value)} is not {_meant(parameter)}")
-    if len(value) > MOST_ENTRIES:
-        raise ParameterError(
-            f"{parameter.name}: {len(value)} entries; at most {MOST_ENTRIES} are valid"
-        )
+    most = MOST_NAMES if parameter.names_others else MOST_ENTRIES
+    if len(value) > most:
+        raise ParameterError(f"{parameter.name}: {len(value)} entries; at most {most} are valid")
     kind = parameter.kind.removesuffix("_array")
     return [_element(parameter, kind, element) for element in value]
 

@@ -15,16 +15,22 @@ __all__ = ["load_yaml", "parse_yaml"]
 
 LARGEST = 1 << 20  # [bytes], far above any parameter file
 DEEPEST = 32  # levels of nesting
+MOST_NODES = 20_000  # keys, values, lists and mappings; to read more takes long
 LONGEST_NUMBER = 100  # characters; what is longer is text
 
 
 class _Loader(yaml.SafeLoader):
     """YAML as ROS 2 reads it: no aliases, and 1e3 is a number; a key that is given twice is an error."""
 
-    depth = 0
+    depth = nodes = 0
 
     def compose_node(self, parent, index):
         mark = self.peek_event().start_mark
+        self.nodes += 1
+        if self.nodes > MOST_NODES:
+            raise yaml.MarkedYAMLError(
+                problem=f"more than {MOST_NODES} keys and values", problem_mark=mark
+            )
         if self.check_event(yaml.AliasEvent):
             raise yaml.MarkedYAMLError(problem="aliases (*name) are not read", problem_mark=mark)
         if self.depth >= DEEPEST:

@@ -241,6 +241,7 @@ def test_numbers_with_an_exponent_are_numbers(tmp_path, number, value):
         ("1: 2", "not a string"),
         ("a: !!python/object:os.system {}", "not YAML"),
         ("[" * 100 + "]" * 100, "deep"),
+        ("n: [" + "[]," * 200_000 + "]", "more than 20000 keys and values"),
         ("a: \x07", "not YAML"),
         ("<<: {a: 1}", "merge"),
         ("n: {ros__parameters: {x: }}", "x has no value"),
@@ -330,6 +331,18 @@ def test_lists_have_an_end(name):
     assert len(checked(TABLE, {name: [entry] * MOST_ENTRIES})[name]) == MOST_ENTRIES
     with pytest.raises(ParameterError, match=f"{name}: {10**6} entries; at most {MOST_ENTRIES}"):
         checked(TABLE, {name: [entry] * 10**6})
+
+
+def test_tasks_have_an_end():
+    """Each of them has two dozen parameters, which a node declares one by one."""
+    with pytest.raises(ParameterError, match="tasks: 4000 entries; at most 100 are valid"):
+        controller_settings({"tasks": [f"t{i}" for i in range(4000)]})
+
+
+@pytest.mark.parametrize("gains", [np.float64(3.0), np.array(3.0), 3.0])
+def test_a_number_is_no_list(gains):
+    with pytest.raises(ParameterError, match="gains: .* is not a list of numbers"):
+        checked(TABLE, {"gains": gains})
 
 
 @pytest.mark.parametrize("values", [{"robot": "x" * 10**7}, {"names": ["x" * 10**7]}])

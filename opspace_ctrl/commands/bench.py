@@ -7,13 +7,13 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..bench import report as bench
-from ..errors import shown
+from ..errors import quoted, shown
+from ..reading import read_regular
 from ..writing import check_output, new_file
 from . import CommandError, add_force
 from ._bench_plot import draw
@@ -23,6 +23,7 @@ from ._figure import ensure_drawable
 from ._interrupt import INTERRUPTED
 
 FAILED = 2
+LARGEST = 1 << 26  # [bytes] of a report that is read
 # of a report; there are tables if it has any
 PARTS = ("robots", "left_out", "growth", "auto", "start_up")
 CALLS, CALLS_LONG = 2048, 100_000
@@ -172,9 +173,10 @@ def _progress(plan: bench.Plan) -> Iterator[Callable[[str], None]]:
 
 def _read(path: str) -> dict:
     try:
-        report = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CommandError(f"cannot read {path!r}: {error}") from None
+        report = json.loads(read_regular(path, LARGEST))
+    except (OSError, ValueError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or shown(error)
+        raise CommandError(f"cannot read {quoted(path)}: {reason}") from None
     if not isinstance(report, dict) or report.get("format") != bench.FORMAT:
         raise CommandError(f"{path!r} was not written by `opspace bench --json` of this version")
     return report

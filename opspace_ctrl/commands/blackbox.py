@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import io
 from typing import TYPE_CHECKING, Any
 
 from ..errors import quoted, shown
+from ..reading import read_regular
 from . import CommandError, add_force
 from ._figure import ensure_drawable, new_figure, save
 
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.figure import Figure
+
+LARGEST = 1 << 28  # [bytes] of a file that is read
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +47,7 @@ def _read(path: str) -> dict[str, Any]:
     import numpy as np
 
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(read_regular(path, LARGEST)), allow_pickle=False) as file:
             kept = {name: file[name] for name in file.files}
         if len(kept["arrival"]) != len(kept["command"]) or not len(kept["arrival"]):
             raise ValueError("it holds no commands")

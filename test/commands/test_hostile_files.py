@@ -1,0 +1,60 @@
+"""Files of unknown origin given to a command: one line, at once, whatever they are."""
+
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from opspace_ctrl.cli import main
+
+READERS = {
+    "info": ["info", "FILE"],
+    "check": ["check", "arm7", "FILE"],
+    "controllers": ["check", "arm7", "arm7", "--controllers", "FILE"],
+    "gazebo": ["gazebo", "FILE", "--out", "out"],
+    "params": ["gazebo", "arm7", "--out", "out", "--params", "FILE"],
+    "bench": ["bench", "--from", "FILE"],
+    "blackbox": ["blackbox", "FILE"],
+}
+FILES = {
+    "empty": b"",
+    "zeros": bytes(10_000),
+    "brackets": b"[" * 100_000,
+    "braces": b"{" * 100_000,
+    "elements": b"<a>" * 100_000,
+    "zip": b"PK\x03\x04" + bytes(100),
+    "text": "a\x9b\u202e\u2028b: c\n".encode() * 100,
+    "aliases": b"a: &a [x]\nb: [" + b"*a, " * 1000 + b"]",
+    "pickle": b"\x80\x04cos\nsystem\n(S'touch pwned'\ntR.",
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("kind", [*FILES, "pipe", "device", "folder", "npz of objects"])
+def test_a_file_that_is_none_of_ours_is_refused_in_one_line(
+    kind, reader, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    path = Path("file")
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "device":
+        path = Path("/dev/zero")
+    elif kind == "npz of objects":
+        np.savez("file.npz", arrival=np.array([print]), command=np.array([1]))
+        assert zipfile.is_zipfile("file.npz")
+        path = Path("file.npz")
+    else:
+        path.write_bytes(FILES[kind])
+    code = main([str(path) if word == "FILE" else word for word in READERS[reader]])
+    out, err = capsys.readouterr()
+    assert code in (1, 2), out + err
+    assert "Traceback" not in out + err and not os.path.exists("pwned")
+    assert all(line.isprintable() for line in (out + err).split("\n"))
+    if code == 2:
+        assert err.count("\n") == 1 and len(err) < 5000
+    assert not os.path.exists("out")
