@@ -44,7 +44,9 @@ def run_on(pacer, now, count):
 def test_without_catching_up_late_time_is_given_up(delays):
     pacer = Pacer(PERIOD, 1.0, catch_up=False, max_catch_up=1.0)
     begun = run(pacer, delays)
-    assert pacer.overruns == sum(delay > PERIOD for delay in delays) or max(delays) <= 2 * PERIOD
+    # around 100 s a clock's difference is exact to 1e-14 s: a delay of just one period may count or not
+    least, most = (sum(delay > PERIOD + edge for delay in delays) for edge in (1e-12, -1e-12))
+    assert least <= pacer.overruns <= most or max(delays) <= 2 * PERIOD
     # cycles and what was given up together fill the time, to one cycle
     assert abs((begun[-1] - 100.0) - (PERIOD * len(begun) + pacer.skipped)) <= PERIOD + 1e-9
 
