@@ -13,6 +13,7 @@ from time import monotonic_ns
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
@@ -53,6 +54,8 @@ class Sentry:
             use_global_arguments=False,  # they would give it the other node's name
             start_parameter_services=False,
             enable_rosout=False,
+            # the other node has one
+            parameter_overrides=[Parameter("start_type_description_service", value=False)],
         )
         self._stop, self._enable, self._look, self.latest = stop, enable, look, ""
         self._logger = node.get_logger()
