@@ -241,7 +241,12 @@ def _look_at_gains(settings: ControllerSettings, rate: float, findings: Findings
         if task.law != "inertia":
             findings.good(
                 "gains",
-                f"{task.name}: impedance, whose damping depends on the inertia it meets",
+                f"{task.name}: impedance, "
+                + (
+                    "whose damping depends on the inertia it meets"
+                    if task.gains("damping")
+                    else f"damping ratio {task.damping_ratio:g} at the inertia it meets"
+                ),
             )
             continue
         ratios = [d / (2.0 * k**0.5) for k, d in zip(task.kp, task.kd) if k > 0.0]

@@ -242,6 +242,12 @@ class Law(Workspace, declared=_declared()):
     )
     row_applied = result("m", "force of the force axes [N, Nm], added to what the level finds")
     row_speed = result("m", "J v [m/s, rad/s]")
+    row_slip = result(
+        "m + 8", "J v_d - J v of the rows whose damping is found by `damping` [m/s, rad/s]"
+    )
+    row_ratio = result("m", "their damping ratio; negative for all other rows")
+    row_stiffness = result("m, 8", "by lane: their row of K in the block of their task")
+    row_first = result("m", "the first row of that block", int)
     row_posture = result("m", "J a of `posture_acceleration`, the base at rest")
     row_bias = result("m", "J H^-1 of `h_compensated`; valid while `present_bias_in_law` is 1")
     row_force = scratch("m + 8", "forces of one level by row: what J^T is multiplied with [N, Nm]")
@@ -320,6 +326,13 @@ class Law(Workspace, declared=_declared()):
     eigenvectors = scratch("stack, stack", "a row each")
     off_diagonal = scratch("stack", "of the tridiagonal form")
 
+    # ---- the stack: the damping of one level, see `damping` ----
+    damped_row = scratch("stack", "its rows whose damping is found", int)
+    axis_rows = scratch("8", "the rows of a task for a unit vector along one of its axes")
+    response_factor = scratch("stack, stack", "L, S = L L^T of these rows in typical responses")
+    mode_slip = scratch("stack", "L^-1 e_v")
+    mode_force = scratch("stack", "U diag(2 w) U^T L^-1 e_v, then the force")
+
     # ---- the base and its contacts, see `base` ----
     base_rank = result("", "rank of the base columns of the contacts that carry", int)
     base_order = result("6", "the base coordinates, those that carry the rank first", int)
@@ -378,6 +391,9 @@ class Law(Workspace, declared=_declared()):
     solve = call("(law, weight): adds torques and contact forces of the contacts and tasks chosen")
     build_stack = call("(law): rows, levels, A and r of the stack")
     eliminate = call("(law): F of every level, and the Schur complements")
+    damp_critically = call(
+        "(law, start, end, report): adds the damping that fits the inertia to F of a level"
+    )
     invert_by_eigenvalues = call(
         "(law, start, size, e, cut, report): P and Q of a level that is singular or nearly so"
     )

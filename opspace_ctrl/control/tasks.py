@@ -67,11 +67,20 @@ class ControlTask(Settings, prefix="task."):
     )
     damping: Numbers = live(
         (),
-        "Kd, likewise. inertia: [1/s]; impedance: [Ns/m], [Nms/rad]. Empty: critical, "
-        "2 sqrt(Kp) (impedance: of 1 kg, 1 kg m^2).",
+        "Kd, likewise. inertia: [1/s]; impedance: [Ns/m], [Nms/rad]. Empty: by damping_ratio.",
         "",
         0.0,
         1e5,
+        law=True,
+    )
+    damping_ratio: float = live(
+        1.0,
+        "Where no damping is given, that of every mode; 1: critical. inertia: Kd = 2 ratio "
+        "sqrt(Kp); impedance: of Kp and the inertia that the task meets at every tick, so that "
+        "an axis without stiffness has none.",
+        "",
+        0.0,
+        10.0,
         law=True,
     )
     axes: str = fixed(
@@ -195,8 +204,10 @@ class ControlTask(Settings, prefix="task."):
 
     @property
     def kd(self) -> tuple[float, ...]:
-        """The damping that counts, likewise."""
-        return self.gains("damping") or tuple(2.0 * k**0.5 for k in self.kp)
+        """The damping that counts, likewise; negative where the tick finds it by the inertia (`law.damping`)."""
+        if self.law == "impedance":
+            return self.gains("damping") or (-1.0,) * 6
+        return self.gains("damping") or tuple(2.0 * self.damping_ratio * k**0.5 for k in self.kp)
 
     def law_value(self, name: str, parameter: Parameter) -> Any:
         """Gains are one an axis."""

@@ -2,7 +2,7 @@
 
 In the task's axes A, with the selection o = 1 - `task_force_axes` (1 = motion, 0 = force),
     inertia law   a = A (o (A^T a_d + Kd A^T e_v + Kp A^T e_x) - (1 - o) D A^T v)
-    impedance     F = A o (Kd A^T e_v + Kp A^T e_x)
+    impedance     F = A o (Kd A^T e_v + Kp A^T e_x)             or D e_v of `damping` where Kd is not given
     force axes    F = A (1 - o) (F_d + K_f (F_d - F_m) + K_i integral of (F_d - F_m))
 Rows are never dropped: along a force axis the motion part asks for no acceleration, so that no derivative of A enters,
 and in contact the force is F_d alone.
@@ -19,6 +19,8 @@ from ...dynamics.so3 import logarithm
 from ...dynamics.spatial import add, dot, get3, row_times, scale, sub
 from ...osim.jacobian import seen_from
 from ..fields import INERTIA_LAW
+from .damping import NOT_FOUND, ask_for_damping, is_found
+from .rows import rows_of
 
 WORLD = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -142,7 +144,7 @@ def apply_task_laws(law, dt):
     error, velocity, applied = law.error, law.velocity, law.applied
     target_velocity, acceleration = law.target_velocity, law.target_acceleration
     row_desired, row_applied, block_row = law.row_desired, law.row_applied, law.space.block_row
-    shortened = 0
+    row_ratio, shortened = law.row_ratio, 0
     # in the order of the blocks, since registers overrun into the next
     for place in range(law.t):
         i = order[place]
@@ -169,10 +171,15 @@ def apply_task_laws(law, dt):
             f = _force(law, i, c, a0, a1, a2, dt)
             f = (dot(a0, f), dot(a1, f), dot(a2, f))
             applied[i, c], applied[i, c + 1], applied[i, c + 2] = f
-            desired = desired + _rows_of(law, b, c, (dot(a0, a), dot(a1, a), dot(a2, a)))
-            force = force + _rows_of(law, b, c, f)
+            desired = desired + rows_of(law, b, c, (dot(a0, a), dot(a1, a), dot(a2, a)))
+            force = force + rows_of(law, b, c, f)
         shortened += 1 if is_short else 0
         r = block_row[b]
+        if is_found(law, i):
+            ask_for_damping(law, i, b, a0, a1, a2)
+        else:
+            for k in range(r, r + law.task_size[i]):
+                row_ratio[k] = NOT_FOUND
         row_desired[r : r + W] = desired
         row_applied[r : r + W] = force
     return shortened
@@ -193,11 +200,17 @@ def _motion(law, i, c, e, slip, a, v):
     kp, kd, f = law.task_stiffness, law.task_damping, law.task_force_axes
     d = law.task_force_damping[i]
     feed = 1.0 if law.task_law[i] == INERTIA_LAW else 0.0
-    x = (1.0 - f[i, c]) * (feed * a[0] + kd[i, c] * slip[0] + kp[i, c] * e[0]) - f[i, c] * d * v[0]
+    x = (1.0 - f[i, c]) * (feed * a[0] + max(kd[i, c], 0.0) * slip[0] + kp[i, c] * e[0]) - f[
+        i, c
+    ] * d * v[0]
     c += 1
-    y = (1.0 - f[i, c]) * (feed * a[1] + kd[i, c] * slip[1] + kp[i, c] * e[1]) - f[i, c] * d * v[1]
+    y = (1.0 - f[i, c]) * (feed * a[1] + max(kd[i, c], 0.0) * slip[1] + kp[i, c] * e[1]) - f[
+        i, c
+    ] * d * v[1]
     c += 1
-    z = (1.0 - f[i, c]) * (feed * a[2] + kd[i, c] * slip[2] + kp[i, c] * e[2]) - f[i, c] * d * v[2]
+    z = (1.0 - f[i, c]) * (feed * a[2] + max(kd[i, c], 0.0) * slip[2] + kp[i, c] * e[2]) - f[
+        i, c
+    ] * d * v[2]
     return x, y, z
 
 
@@ -222,17 +235,6 @@ def _force_axis(law, i, c, f, missing, dt):
     grown = integral[i, c] + dt * share * law.task_force_integral[i] * missing
     integral[i, c] = min(max(grown, -most), most)
     return share * (f + law.task_force_gain[i] * missing + integral[i, c])
-
-
-@kernel
-def _rows_of(law, b, c, x):
-    """The rows of block b for a vector whose three components from c on are x and whose others are zero."""
-    weight = law.space.selection
-    return (
-        x[0] * weight[6 * b + c, 0:W]
-        + x[1] * weight[6 * b + c + 1, 0:W]
-        + x[2] * weight[6 * b + c + 2, 0:W]
-    )
 
 
 @kernel

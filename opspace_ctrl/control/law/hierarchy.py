@@ -6,7 +6,8 @@ which is F_k = Lambda_k|< (a_k - Jdot_k v - J_k H^-1 tau_<k), the coupling with 
 of a level is N_<^T J_k^T F_k = J^T w with w_k = F_k and, upward, w_i = -P_i sum_j S_ij w_j. P and Q: see `inverse`.
 In other words: a block elimination of A F = r, a level a block, each with an inverse (P, Q) that may be incomplete;
 `coupling` keeps P_k S_kj, of which the back substitution is made.
-A force that is given (impedance, raw mode) replaces Q_k (r_k - s_k); a force along force axes is added to it, but not
+A force that is given (impedance, raw mode) replaces Q_k (r_k - s_k), and may want a damping that fits S_k
+(`damping`); a force along force axes is added to it, but not
 to s: in contact it moves nothing, and the levels below need not make up for it.
 """
 
@@ -14,7 +15,8 @@ from __future__ import annotations
 
 from ...compiled.jit import kernel, stage
 from ...compiled.lanes import W, from_lane, splat, total
-from ..fields import GIVEN_KIND, LIMIT_KIND, Law
+from ..fields import GIVEN_KIND, LIMIT_KIND, TASKS_MODE, Law
+from .damping import damp_critically
 from .inverse import invert_level, invert_limit
 
 
@@ -83,6 +85,8 @@ def eliminate(law):
         else:
             invert_level(law, start, end, reports[l])
         _force(law, kind, start, end)
+        if kind == GIVEN_KIND and law.present_mode == TASKS_MODE:
+            damp_critically(law, start, end, reports[l])
         _spend(law, start, end, n)
         _complement(law, start, end, n)
 

@@ -36,7 +36,7 @@ def fractions(a, e, cut, truncate):
 
 
 @kernel
-def _thresholds(law, report):
+def thresholds(law, report):
     """e and c of a reported level; in raw mode all tasks are one level, and the most delicate one counts."""
     if report == 0:
         return CONSTRAINT_DAMPING, CONSTRAINT_CUT
@@ -64,7 +64,7 @@ def invert_level(law, start, end, report):
     """
     A, P, Q = law.scaled, law.P, law.Q
     scale, n = law.stack_scale, end - start
-    e, cut = _thresholds(law, report)
+    e, cut = thresholds(law, report)
     _scaled(law, start, n)
     if _gauss_jordan(A, n):
         squares = 0.0
@@ -151,7 +151,7 @@ def invert_limit(law, i):
     P, Q, scale = law.P, law.Q, law.stack_scale[i]
     weight = law.activation[law.near_limit[LIMIT_ROW - law.stack_row[i]]]
     a = law.gram[i, i] / (scale * scale)
-    e, cut = _thresholds(law, 1)
+    e, cut = thresholds(law, 1)
     g, f = fractions(a, e, cut, law.truncate_null_space)
     P[i, i] = weight * f / (scale * scale)
     Q[i, i] = weight * g / (scale * scale)
