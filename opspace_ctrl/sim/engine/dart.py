@@ -31,9 +31,11 @@ class DartSimulator(Simulator):
         MethodError: dartpy is not installed, or the robot or the settings need what this engine does not carry.
     """
 
+    def _check(self) -> None:
+        _check(self.model, self.settings)
+
     def _build(self) -> None:
         model, settings = self.model, self.settings
-        _check(model, settings)
         self._dart = _import_dartpy()
         self._is_floating = bool(floating_bases(model))
         self._world, self._skeleton = self._make_world()
