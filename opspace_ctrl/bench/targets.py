@@ -31,7 +31,7 @@ FIRST_START, LATER_START, IMPORT = 25.0, 1.5, 0.5  # [s]
 AUTO_EXCESS = 0.15
 # with fewer timed calls, or ticks for the tail, nothing is judged
 LEAST_CALLS, LEAST_TICKS = (2000, 100_000)
-LINEAR, LINEAR_METHODS = 1.1, ("rjk", "pv_osim", "pv_osimr", "aba")  # exponents no larger than this
+LINEAR, LINEAR_METHODS = 1.1, (*RECURSIVE, "aba")  # exponents no larger than this
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from opspace_ctrl import frame_pose, load_robot
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.data import shipped_path
+from opspace_ctrl.osim import methods
 from opspace_ctrl.parameter_file import node_parameters
 from opspace_ctrl.parameters import checked
 from opspace_ctrl.sim.settings import SIMULATOR_TABLE, simulator_settings
@@ -115,6 +116,23 @@ def test_a_hand_is_moved_to_its_target(name):
     assert np.abs(simulator.v).max() < 0.1
     if name in STANDING:
         assert margin > 0.2 and np.linalg.norm(controller.error("com")[:3]) < 5e-3
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_moving_robot_switches_through_all_methods_without_a_bump(name):
+    controller, simulator = loop_of(name)
+    run(controller, simulator, 0.2)
+    goal = controller.pose(TASK[name])[0] + [0.04, 0.02, 0.05]
+    controller.target_pose(TASK[name], goal, None, simulator.time)
+    run(controller, simulator, 0.2)
+    assert controller.methods() == methods(controller.model) and len(controller.methods()) >= 7
+    for turn, method in enumerate(controller.methods(), 1):
+        run(controller, simulator, 0.02)
+        assert np.abs(simulator.v).max() > 1e-3
+        controller.method = method
+        run(controller, simulator, 0.002)
+        assert (controller.method, controller.switches) == (method, turn)
+        assert controller.method_residual < 1e-9
 
 
 @pytest.mark.parametrize("name", STANDING)
