@@ -57,6 +57,11 @@ def check(model, tasks, seed):
     for name in able:
         ospace.method = name
         ospace.update(q, v)
+        if (
+            np.linalg.norm(J) < 1e-9
+        ):  # nothing moves the tasks: J is rounding errors, and no scale to measure by
+            assert np.abs(ospace.inertia_inv).max() < 1e-18
+            continue
         dense.check("inertia_inv", ospace.inertia_inv)
         torque = ospace.torque(force, tau0).copy()
         ospace.method = "dense"
@@ -105,4 +110,4 @@ def test_all_methods_carry_every_robot(name, base):
     ends = end_frames(model)[:4]
     tied = [model.body_names[b] for b in np.flatnonzero(model.is_mimic)[:2]]
     pairs = [Task(a, "position", relative_to=b) for a, b in zip(ends, [*ends[1:], *tied]) if a != b]
-    check(model, [*ends, *tied, CenterOfMass(), *pairs[:2]], 1)
+    check(model, [*map(Task, ends), *map(Task, tied), CenterOfMass(), *pairs[:2]], 1)
