@@ -132,7 +132,9 @@ def test_the_time_between_two_states_counts_up_to_three_mean_periods():
     period = door.period
     assert time_to_move(door, 2.0, 9.0) == pytest.approx(PERIODS * period)
     assert door.period == pytest.approx(1.15 * period)  # one long step counts as four
-    assert time_to_move(door, 1.5, 9.0) == 0.0  # back
+    period = door.period
+    assert time_to_move(door, 2.0, 9.0) == 0.0 and door.period == period  # the same state again
+    assert time_to_move(door, 1.5, 9.0) == 0.0 and door.period == period  # back
     assert time_to_move(door, 1.501, 9.0) == pytest.approx(1e-3)
 
 
