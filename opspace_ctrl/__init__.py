@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from .errors import OpspaceError
 
 if TYPE_CHECKING:
+    from . import algebra, control, dynamics, model, osim, sim  # noqa: F401
     from .control.contacts import Contact
     from .control.controller import Controller
     from .control.posture import Posture
@@ -69,15 +70,17 @@ _HOMES: dict[str, set[str]] = {
 _LAYERS = ("model", "dynamics", "osim", "control", "sim", "algebra")
 
 
-def __getattr__(name: str) -> object:
-    """The public names and the layers, imported when first asked for."""
-    for home, names in _HOMES.items():
-        if name in names:
-            value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
-            return value
-    if name in _LAYERS:
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # or a type checker would believe that every name is there
+
+    def __getattr__(name: str) -> object:
+        """The public names and the layers, imported when first asked for."""
+        for home, names in _HOMES.items():
+            if name in names:
+                value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+                return value
+        if name in _LAYERS:
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -115,7 +115,7 @@ class ExpressionError(OpspaceError):
         self.reason, self.text, self.start, self.end = reason, text, start, end
         super().__init__(reason if text is None else f"{reason}\n{self.marked()}")
 
-    def __reduce__(self) -> tuple[type, tuple]:
+    def __reduce__(self) -> tuple[type[ExpressionError], tuple[str, str | None, int, int]]:
         return type(self), (self.reason, self.text, self.start, self.end)
 
     def marked(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def _is_meant(key: str, node_name: str) -> bool:
     return full == node_name if node_name.startswith("/") else full.rpartition("/")[2] == node_name
 
 
-def _sections(content: Any, path: str, prefix: str = ""):
+def _sections(content: Any, path: str, prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """(node name, its parameters) of every section; keys above `ros__parameters` are joined with a slash."""
     if not isinstance(content, dict):
         raise ParameterFileError(
@@ -95,7 +96,7 @@ def _sections(content: Any, path: str, prefix: str = ""):
             yield from _sections(value, path, name)
 
 
-def _flat(values: dict[str, Any], prefix: str, where: str):
+def _flat(values: dict[str, Any], prefix: str, where: str) -> Iterator[tuple[str, Any]]:
     """(dotted name, value) of nested mappings."""
     for key, value in values.items():
         if isinstance(value, dict):

@@ -56,7 +56,7 @@ class Parameter:
     law: bool = False
     by_name: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         kind = self.kind or _kind_of(self.default)
         if kind not in KINDS:
             raise ParameterError(

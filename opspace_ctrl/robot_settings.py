@@ -13,6 +13,7 @@ import numpy as np
 from .declaration import Names, Numbers, Settings, fixed
 from .errors import SettingsError, SourceError, quoted
 from .model import Model, load_robot, load_urdf
+from .model.options import LoadOptions
 from .model.source import ROBOTS
 
 __all__ = ["RobotSettings", "load_any", "locked_joints"]
@@ -73,7 +74,7 @@ def load_any(
     Raises:
         OpspaceError: It cannot be read, or is no robot.
     """
-    options: dict[str, Any] = {"base": base} if base else {}
+    options: LoadOptions = {"base": base} if base else {}
     if locked:
         options["locked"] = dict(locked)
     if isinstance(robot, str) and robot in ROBOTS:

@@ -17,6 +17,7 @@ from ..data import read_shipped
 from ..dynamics import frame_jacobian
 from ..errors import InertiaWarning, SourceError
 from ..model import Model, load_robot, load_urdf
+from ..model.options import LoadOptions
 from ..model.source import ROBOTS as SHIPPED
 from ..osim import OperationalSpace, Task
 from .states import NoRegularStates, regular_states
@@ -119,7 +120,8 @@ def find_case(name: str, base: str | None = None) -> Case:
         NoRegularStates: Nothing of it moves.
     """
     if name in SHIPPED:
-        model = load_robot(name, **({"base": base} if base else {}))
+        options: LoadOptions = {"base": base} if base else {}
+        model = load_robot(name, **options)
         frames = yaml.safe_load(read_shipped("config", "task_frames.yaml"))[name]
         return Case(name, model, tuple(Task(frame) for frame in frames))
     known = KNOWN.get(name)

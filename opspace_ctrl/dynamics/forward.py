@@ -8,6 +8,7 @@ from pkgutil import resolve_name
 
 import numpy as np
 from numpy import empty
+from numpy.typing import ArrayLike
 
 from ..compiled.jit import MISFIT
 from ..errors import MethodError
@@ -43,7 +44,8 @@ _ROOT = __name__.partition(".")[0]
 
 @cache
 def _loaded(name: str) -> type[ForwardMethod]:
-    return resolve_name(_ROOT + _METHODS[name])
+    method: type[ForwardMethod] = resolve_name(_ROOT + _METHODS[name])
+    return method
 
 
 def forward_methods(model: Model | None = None) -> tuple[str, ...]:
@@ -79,9 +81,9 @@ def _new_method(model: Model, name: str) -> ForwardMethod:
 
 def forward_dynamics(
     model: Model,
-    q,
-    v,
-    tau,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
     external: Wrenches | None = None,
     method: str = "auto",
     damping: bool = False,
@@ -118,9 +120,9 @@ def forward_dynamics(
 
 def link_accelerations(
     model: Model,
-    q,
-    v,
-    tau,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
     external: Wrenches | None = None,
     method: str = "algorithm2",
     frames: Sequence[str] | None = None,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy import empty
+from numpy.typing import ArrayLike
 
 from ..compiled.jit import MISFIT, prepare
 from ..errors import ConfigurationError, SingularInertiaError, quoted
@@ -38,21 +40,24 @@ __all__ = [
     "tree_of",
 ]
 
-Wrenches = Mapping[str, np.ndarray]
+Wrenches: TypeAlias = Mapping[str, ArrayLike]
+# One of `entries`: it takes vectors, what it writes, and the tree's address, and says OK or REFUSED.
+Entry: TypeAlias = Callable[..., int]
 _NO_WRENCHES: AbstractContextManager[None] = nullcontext()
 
 
 class _Trees(threading.local):
     """One tree a model and thread: kernels write into it, so it is never shared."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         # a model and its tree, read at once: every look in here costs 40 ns
-        self.latest: tuple = None, None
+        self.latest: tuple[Model | None, RobotTree]
+        self.latest = None, None  # type: ignore[assignment]  # no model is None: that tree is never taken
         self.all: WeakKeyDictionary[Model, RobotTree] = WeakKeyDictionary()
 
 
 _trees = _Trees()
-_ready: set = set()  # entries that are compiled
+_ready: set[Entry] = set()  # entries that are compiled
 
 
 def tree_of(model: Model) -> RobotTree:
@@ -67,7 +72,7 @@ def tree_of(model: Model) -> RobotTree:
     return tree
 
 
-def call(entry, *arguments):
+def call(entry: Entry, *arguments: object) -> int:
     """Call an entry, compiled first if it is not yet."""
     if entry not in _ready:
         prepare([entry])
@@ -76,7 +81,12 @@ def call(entry, *arguments):
 
 
 def run(
-    model: Model, entry, inputs: tuple, names: str, *rest, tree: RobotTree | None = None
+    model: Model,
+    entry: Entry,
+    inputs: tuple[ArrayLike, ...],
+    names: str,
+    *rest: object,
+    tree: RobotTree | None = None,
 ) -> RobotTree:
     """Call an entry on q and further vectors (nv,); what it refuses is converted and checked in words.
 
@@ -103,7 +113,12 @@ def run(
 
 
 def result_of(
-    model: Model, entry, inputs: tuple, names: str, *rest, tree: RobotTree | None = None
+    model: Model,
+    entry: Entry,
+    inputs: tuple[ArrayLike, ...],
+    names: str,
+    *rest: object,
+    tree: RobotTree | None = None,
 ) -> np.ndarray:
     """The vector (nv,) that an entry writes for the inputs; see `run`."""
     out = empty(model.nv)
@@ -112,14 +127,16 @@ def result_of(
 
 
 def external_wrenches(
-    model: Model, q, wrenches: Wrenches | None, tree: RobotTree | None = None
+    model: Model, q: ArrayLike, wrenches: Wrenches | None, tree: RobotTree | None = None
 ) -> AbstractContextManager[None]:
     """A context in which the wrenches, if there are any, act at their frames in a tree of the model (see `run`)."""
     return _wrenches_at(model, q, wrenches, tree) if wrenches else _NO_WRENCHES
 
 
 @contextmanager
-def _wrenches_at(model: Model, q, wrenches: Wrenches, tree: RobotTree | None) -> Iterator[None]:
+def _wrenches_at(
+    model: Model, q: ArrayLike, wrenches: Wrenches, tree: RobotTree | None
+) -> Iterator[None]:
     if not isinstance(wrenches, Mapping):
         raise ConfigurationError(f"external = {quoted(wrenches)} is not {{frame: wrench}}")
     checked = {
@@ -139,26 +156,26 @@ def _wrenches_at(model: Model, q, wrenches: Wrenches, tree: RobotTree | None) ->
         tree.has_external = 0
 
 
-def mass_matrix(model: Model, q) -> np.ndarray:
+def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """Joint-space inertia H (nv, nv), armature included, by the composite-rigid-body algorithm."""
     return run(model, entries.mass_matrix, (q,), "").dense[: model.nv].copy()
 
 
-def bias_forces(model: Model, q, v) -> np.ndarray:
+def bias_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """h (nv,): Coriolis, centrifugal and gravity forces, C of [Featherstone2010] (1)."""
     return result_of(model, entries.bias_forces, (q, v), "v")
 
 
-def gravity_forces(model: Model, q) -> np.ndarray:
+def gravity_forces(model: Model, q: ArrayLike) -> np.ndarray:
     """h at rest (nv,): the joint forces that hold the robot against gravity."""
     return bias_forces(model, q, np.zeros(model.nv))
 
 
 def inverse_dynamics(
     model: Model,
-    q,
-    v,
-    a,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
     external: Wrenches | None = None,
     damping: bool = False,
     friction: bool = False,
@@ -197,28 +214,28 @@ def joint_losses(
     return loss
 
 
-def coriolis_matrix(model: Model, q, v) -> np.ndarray:
+def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """C (nv, nv) with C v = h - gravity and dH/dt = C + C^T along the motion."""
     return run(model, entries.coriolis_matrix, (q, v), "v").dense[: model.nv].copy()
 
 
-def _energies(model: Model, q, v) -> np.ndarray:
+def _energies(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     out = empty(2)
     run(model, entries.energies, (q, v), "v", out)
     return out
 
 
-def kinetic_energy(model: Model, q, v) -> float:
+def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> float:
     """1/2 v^T H v [J]."""
     return float(_energies(model, q, v)[0])
 
 
-def potential_energy(model: Model, q) -> float:
+def potential_energy(model: Model, q: ArrayLike) -> float:
     """Energy in the gravity field [J], zero at the world's origin."""
     return float(_energies(model, q, np.zeros(model.nv))[1])
 
 
-def frame_pose(model: Model, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
+def frame_pose(model: Model, q: ArrayLike, frame: str) -> tuple[np.ndarray, np.ndarray]:
     """World position (3,) and quaternion xyzw (4,) of a frame."""
     f, out = model.frame_index(frame), empty(12)
     tree = run(model, entries.at_configuration, (q,), "")
@@ -226,7 +243,7 @@ def frame_pose(model: Model, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
     return out[9:].copy(), to_quaternion(out[:9].reshape(3, 3))
 
 
-def frame_jacobian(model: Model, q, frame: str) -> np.ndarray:
+def frame_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     """J (6, nv): velocity of the frame's origin and angular velocity, world axes, from v."""
     f = model.frame_index(frame)
     tree = run(model, entries.at_configuration, (q,), "")
@@ -234,22 +251,26 @@ def frame_jacobian(model: Model, q, frame: str) -> np.ndarray:
     return tree.dense[:6].copy()
 
 
-def _frame_motion(model: Model, q, v, frame: str) -> np.ndarray:
+def _frame_motion(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> np.ndarray:
     f, out = model.frame_index(frame), empty(12)
     tree = run(model, entries.at_motion, (q, v), "v")
     call(entries.frame_motion, f, out, tree.address)
     return out
 
 
-def frame_velocity(model: Model, q, v, frame: str) -> np.ndarray:
+def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> np.ndarray:
     """Velocity (6,) of a frame, linear first, world axes."""
     return _frame_motion(model, q, v, frame)[:6].copy()
 
 
-def frame_acceleration(model: Model, q, v, a, frame: str) -> np.ndarray:
+def frame_acceleration(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str
+) -> np.ndarray:
     """Classical acceleration (6,) of a frame's origin, J a + Jdot v; with a = 0 this is Jdot v."""
     a = model.check_velocity(a, "a")
-    return _frame_motion(model, q, v, frame)[6:] + frame_jacobian(model, q, frame) @ a
+    Jdot_v, J = _frame_motion(model, q, v, frame)[6:], frame_jacobian(model, q, frame)
+    acceleration: np.ndarray = Jdot_v + J @ a
+    return acceleration
 
 
 def _moving_mass(model: Model) -> float:
@@ -259,7 +280,7 @@ def _moving_mass(model: Model) -> float:
     return mass
 
 
-def center_of_mass(model: Model, q) -> np.ndarray:
+def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     """World position (3,) of the centre of the moving mass; SingularInertiaError, here and below, if there is none."""
     _moving_mass(model)
     out = empty(4)
@@ -267,7 +288,7 @@ def center_of_mass(model: Model, q) -> np.ndarray:
     return out[:3].copy()
 
 
-def center_of_mass_jacobian(model: Model, q) -> np.ndarray:
+def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """J (3, nv) of the centre of mass."""
     _moving_mass(model)
     tree = run(model, entries.at_configuration, (q,), "")
@@ -275,7 +296,7 @@ def center_of_mass_jacobian(model: Model, q) -> np.ndarray:
     return tree.dense[:3].copy()
 
 
-def center_of_mass_bias(model: Model, q, v) -> np.ndarray:
+def center_of_mass_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Jdot v (3,) of the centre of mass."""
     out = empty(7)
     out[6] = _moving_mass(model)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from .configuration import check_vector
 from .coordinates import armature_by_joint
 from .mimic import couple
 from .model import Model
+from .options import LoadOptions
 from .singular import check_regular
 from .source import ROBOTS, read_source, robot_text
 from .specs import JointSpec, RobotSpec
@@ -21,7 +23,10 @@ from .tree import Body, Frame, floating_base, grow
 from .urdf import parse_urdf
 from .validate import find_root, judge_inertias, unique_across
 
-Source = str | bytes | os.PathLike
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Source: TypeAlias = str | bytes | os.PathLike[str]
 BASES = ("fixed", "floating")
 MAX_GRAVITY = 1e9  # [m/s^2]; what is more is a slip, and would overflow
 
@@ -55,7 +60,8 @@ def load_urdf(
         UnknownJointError, ConfigurationError: another argument is wrong.
     """
     is_forest = isinstance(path_or_xml, (list, tuple))
-    sources: list = list(path_or_xml) if is_forest else [path_or_xml]  # type: ignore[arg-type]
+    # the flag narrows no type, and any other sequence is refused when it is read
+    sources: list[Source] = list(path_or_xml) if is_forest else [path_or_xml]  # type: ignore[arg-type, list-item]
     bases, prefixes = (
         _bases(base, len(sources)),
         _one_each(prefixes or "", len(sources), "prefixes"),
@@ -140,7 +146,7 @@ def model_of(
     return model
 
 
-def load_robot(name: str, **options) -> Model:
+def load_robot(name: str, **options: Unpack[LoadOptions]) -> Model:
     """Load a robot shipped with the package: arm7, asimo or free_flyer.
 
     Args:
@@ -150,7 +156,9 @@ def load_robot(name: str, **options) -> Model:
     Raises:
         UnknownRobotError: naming the robots there are; and what load_urdf raises.
     """
-    return load_urdf(robot_text(name), **{**ROBOTS[name], **options})
+    text = robot_text(name)
+    told: LoadOptions = {**ROBOTS[name], **options}
+    return load_urdf(text, **told)
 
 
 def _bases(base: str | Sequence[str], count: int) -> list[str]:

@@ -39,7 +39,7 @@ _Z = np.array([0.0, 0.0, 1.0])
 
 
 def load_mjcf(
-    path_or_xml: str | bytes | os.PathLike,
+    path_or_xml: str | bytes | os.PathLike[str],
     base: str = "",
     gravity: Sequence[float] | None = None,
     armature: float | Mapping[str, float] | None = None,
@@ -87,7 +87,7 @@ def load_mjcf(
     )
 
 
-def _compiled(source: str | bytes | os.PathLike, text: str) -> Any:
+def _compiled(source: str | bytes | os.PathLike[str], text: str) -> Any:
     """The mjModel; a file by its path, so that what it includes is found."""
     try:
         import mujoco
@@ -231,7 +231,18 @@ class _Reader:
             np.array(mj.site_pos[i]),
         )
 
-    def _join(self, name, kind, parent, child, R=None, p=None, axis=_Z, **more) -> None:
+    def _join(
+        self,
+        name: str,
+        kind: JointType,
+        parent: str,
+        child: str,
+        R: np.ndarray | None = None,
+        p: np.ndarray | None = None,
+        axis: np.ndarray = _Z,
+        **more: Any,
+    ) -> None:
+        """Add a joint, at its parent's origin unless R and p say otherwise; `more`: what else a JointSpec has."""
         R, p = np.eye(3) if R is None else R, np.zeros(3) if p is None else p
         self._joints.append(JointSpec(name, kind, parent, child, R, p, axis, **more))
 

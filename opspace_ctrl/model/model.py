@@ -85,7 +85,7 @@ class Model:
         object.__setattr__(self, "_frame_numbers", numbers)
         self._freeze()
 
-    def __setstate__(self, state: dict) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._freeze()  # copies and pickles lose the flag
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from ..data import read_shipped
 from ..errors import SourceError, UnknownRobotError, quoted
 from ..reading import read_regular
+from .options import LoadOptions
 from .xacro_process import expand_xacro
 from .xml_safety import MAX_BYTES, decode, parse_xml
 
 # The shipped robots and what load_robot assumes of them unless told otherwise.
-ROBOTS: dict[str, dict] = {
+ROBOTS: dict[str, LoadOptions] = {
     "arm7": {},
     "asimo": {"base": "floating"},
     "free_flyer": {"base": "floating", "gravity": (0.0, 0.0, 0.0)},

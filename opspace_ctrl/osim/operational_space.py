@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..compiled.jit import MISFIT, prepare
 from ..dynamics.build import RobotTree
@@ -18,7 +21,7 @@ from .fields import Space
 from .method import Method
 from .registry import able_methods, get_method
 from .response import typical_response
-from .tasks import blocks_of, parse_tasks
+from .tasks import Tasks, blocks_of, parse_tasks
 from .tick import BIAS, INERTIA, INERTIA_INV, JACOBIAN, JBAR, NULL_SPACE, STATE
 
 __all__ = ["OperationalSpace"]
@@ -51,7 +54,7 @@ class OperationalSpace:
         UnknownFrameError: A task names no frame of the model.
     """
 
-    def __init__(self, model: Model, tasks, method: str = "auto"):
+    def __init__(self, model: Model, tasks: Tasks, method: str = "auto"):
         if not isinstance(model, Model):
             raise ConfigurationError(
                 f"model = {quoted(model)} is no Model: load_robot and load_urdf make one"
@@ -74,7 +77,7 @@ class OperationalSpace:
         self._select(method, timed_on=self)
         self._done = self._read = 0
 
-    def needed_stages(self, method: str) -> list:
+    def needed_stages(self, method: str) -> list[object]:
         """What has to be compiled: any of the able methods may be auto's choice, or timed for it."""
         able = able_methods(self.model, self._blocks)
         names = [name for name in able if method in ("auto", name) or name == FIRST]
@@ -148,7 +151,7 @@ class OperationalSpace:
 
     # ---- the state ----
 
-    def update(self, q, v=None) -> OperationalSpace:
+    def update(self, q: ArrayLike, v: ArrayLike | None = None) -> OperationalSpace:
         """Take a configuration and a velocity (zero if not given), and compute at once what was read of the last.
 
         Raises:
@@ -164,7 +167,7 @@ class OperationalSpace:
         self._read = STATE
         return self
 
-    def _update_checked(self, q, v) -> int:
+    def _update_checked(self, q: ArrayLike, v: ArrayLike) -> int:
         """`update` with what was refused, converted and checked in words."""
         q, v = self.model.check_configuration(q), self.model.check_velocity(v)
         return self._accepted(entries.update(q, v, self._read, self._address))
@@ -252,7 +255,12 @@ class OperationalSpace:
         values = np.linalg.eigvalsh(self.inertia_inv / np.outer(scale, scale))
         return float(values[-1] / values[0]) if values[0] > 0.0 else float("inf")
 
-    def torque(self, force=None, tau0=None, compensate: bool = False) -> np.ndarray:
+    def torque(
+        self,
+        force: ArrayLike | None = None,
+        tau0: ArrayLike | None = None,
+        compensate: bool = False,
+    ) -> np.ndarray:
         """J^T F + N^T tau0 (nv,), [Featherstone2010] (11), without forming N; plus h if `compensate`.
 
         Args:
@@ -278,7 +286,14 @@ class OperationalSpace:
         self._done = done
         return self._tau
 
-    def control(self, q, v, force=None, tau0=None, compensate: bool = True) -> np.ndarray:
+    def control(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        force: ArrayLike | None = None,
+        tau0: ArrayLike | None = None,
+        compensate: bool = True,
+    ) -> np.ndarray:
         """The control tick: `update` and `torque` (plus h if `compensate`) in one compiled call.
 
         With a floating base the first six entries are the force and torque that the base would need: nothing on a
@@ -307,7 +322,14 @@ class OperationalSpace:
         self._done = done or self._control_checked(tick, q, v, force, tau0)
         return self._tau
 
-    def _control_checked(self, tick, q, v, force, tau0) -> int:
+    def _control_checked(
+        self,
+        tick: Callable[..., int],
+        q: ArrayLike,
+        v: ArrayLike,
+        force: ArrayLike,
+        tau0: ArrayLike,
+    ) -> int:
         """The control tick on what was refused, converted and checked in words."""
         return self._accepted(
             tick(
@@ -319,7 +341,7 @@ class OperationalSpace:
             )
         )
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[OperationalSpace], tuple[object, ...]]:
         # copies and pickles are built anew
         return type(self), (self.model, self.tasks, self._method)
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from ..compiled.jit import prepare
 from ..errors import MethodError
@@ -31,7 +31,7 @@ BUILT_IN = tuple(_OURS)
 
 
 @lru_cache(maxsize=1)
-def _foreign() -> dict:
+def _foreign() -> dict[str, EntryPoint]:
     """Entry points of other packages, not loaded yet; they cannot replace a built-in."""
     return {
         point.name: point
@@ -47,7 +47,8 @@ def get_method(name: str) -> type[Method]:
         MethodError: There is none, or the package that offers it cannot be loaded.
     """
     if isinstance(name, str) and name in _OURS:
-        return getattr(import_module(f".methods.{name}", __package__), _OURS[name])
+        ours: type[Method] = getattr(import_module(f".methods.{name}", __package__), _OURS[name])
+        return ours
     if not isinstance(name, str) or name not in _foreign():
         raise MethodError(f"no method {name!r}; choose auto, {', '.join((*BUILT_IN, *_foreign()))}")
     loaded = _load(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -20,6 +20,7 @@ __all__ = [
     "Block",
     "CenterOfMass",
     "Task",
+    "Tasks",
     "blocks_of",
     "parse_tasks",
 ]
@@ -31,6 +32,7 @@ FEATURES = {
     RELATIVE: ("relative", "relative tasks"),
     CENTER: ("center_of_mass", "centre-of-mass tasks"),
 }
+Rows: TypeAlias = str | Sequence[Sequence[float]] | np.ndarray  # a word of ROWS, or (k, 6)
 ROWS = {"pose": np.eye(6), "position": np.eye(6)[:3], "orientation": np.eye(6)[3:]}
 
 
@@ -46,7 +48,7 @@ class Task:
     """
 
     frame: str
-    rows: str | Sequence | np.ndarray = "pose"
+    rows: Rows = "pose"
     relative_to: str | None = None
 
     def selection(self) -> np.ndarray:
@@ -69,7 +71,7 @@ class CenterOfMass:
         rows: "position" (3), or a constant (k, 3) matrix.
     """
 
-    rows: str | Sequence | np.ndarray = "position"
+    rows: Rows = "position"
     kind: ClassVar[int] = CENTER
 
     def selection(self) -> np.ndarray:
@@ -86,9 +88,12 @@ class CenterOfMass:
 
 
 WHOLE_ROBOT = (CenterOfMass,)  # tasks on no frame: they depend on every body
+# What a user may write for one task, and for all.
+TaskLike: TypeAlias = str | tuple[str, Rows] | Task | CenterOfMass
+Tasks: TypeAlias = TaskLike | Iterable[TaskLike]
 
 
-def _row_matrix(rows, columns: int, name: str) -> np.ndarray:
+def _row_matrix(rows: Rows, columns: int, name: str) -> np.ndarray:
     """Rows as a (k, columns) matrix of finite numbers."""
     try:
         matrix = np.array(rows, dtype=float)
@@ -139,7 +144,7 @@ class Block:
         return self.reference >= 0
 
 
-def parse_tasks(tasks) -> tuple[Task | CenterOfMass, ...]:
+def parse_tasks(tasks: Tasks) -> tuple[Task | CenterOfMass, ...]:
     """Whatever a user may write for tasks: a name, (name, rows), Task, CenterOfMass, or a list of these."""
     if isinstance(tasks, (str, Task, *WHOLE_ROBOT)) or _is_pair(tasks):
         tasks = [tasks]
@@ -164,7 +169,7 @@ def parse_tasks(tasks) -> tuple[Task | CenterOfMass, ...]:
     return tuple(parsed)
 
 
-def _is_pair(task) -> bool:
+def _is_pair(task: object) -> TypeGuard[tuple[str, Rows]]:
     """Is this ("frame", rows), and not two frame names?"""
     return (
         isinstance(task, tuple)
