@@ -104,7 +104,7 @@ def judge_inertias(robot: RobotSpec, strict: bool) -> None:
     message = f"robot {quoted(robot.name)}, doubtful inertia: {'; '.join(doubts)}"
     if strict:
         raise InertiaError(message)
-    warnings.warn(message, InertiaWarning, stacklevel=3)
+    warnings.warn(message, InertiaWarning, stacklevel=4)  # whoever calls load_urdf or load_mjcf
 
 
 def _doubt(link: LinkSpec) -> str:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -318,15 +319,15 @@ def test_with_sudo_and_a_home_that_is_kept_nothing_of_the_user_is_run(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_what_another_user_has_planted_is_neither_run_nor_emptied(tmp_path):
+def test_what_another_user_has_planted_is_neither_run_nor_emptied():
     """As in a shared folder, whoever comes first."""
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    shared.chmod(0o1777)
-    for above in (tmp_path, *tmp_path.parents[:2]):
-        above.chmod(above.stat().st_mode | 0o711)
-    subprocess.run(["mkdir", "-m", "755", shared / "opspace_ctrl"], user=65534, check=True)
-    assert "mode 700" in private(shared / "opspace_ctrl")
+    with tempfile.TemporaryDirectory() as own:  # pytest's folders are closed to others
+        shared = Path(own, "shared")
+        shared.mkdir()
+        shared.chmod(0o1777)
+        shared.parent.chmod(0o711)
+        subprocess.run(["mkdir", "-m", "755", shared / "opspace_ctrl"], user=65534, check=True)
+        assert "mode 700" in private(shared / "opspace_ctrl")
 
 
 def test_a_lock_that_is_a_link_is_not_followed_and_nothing_is_emptied(tmp_path):

@@ -38,6 +38,7 @@ VALUES = {
 }
 SETTINGS = controller_settings(VALUES)
 RATE, PERIODS, TIMEOUT, UNKNOWN, HELD = 1000.0, 3.0, 0.02, 0.2, 0.3
+LIVENESS = SETTINGS.safety.liveness_timeout
 NAN, INF, NEVER = float("nan"), float("inf"), -(10**15)
 STATE_LESS = {"velocity", "names", "size", "finite", "state", "first"}
 LIMIT = ARM.effort_limits
@@ -75,6 +76,7 @@ class Table(RuleBasedStateMachine):
         self.believed = None  # q and v
         self.accepted = NEVER  # when, by the clock that counts [ns]
         self.valid = NEVER  # when there was last a state [ns]
+        self.heard, self.interval = None, 0.0  # when any message came [ns]; mean between two [s]
         self.message = set()  # gates that the last message closed
         self.is_stopped, self.needs, self.permitted, self.failed = False, False, NEVER, NEVER
         self.first = True  # the next command is free of the rate
@@ -97,6 +99,8 @@ class Table(RuleBasedStateMachine):
             gates.add("first")
         elif (time - self.accepted) * 1e-9 > max(TIMEOUT, 3.0 * self.robot.gate.period or UNKNOWN):
             gates.add("state")
+        elif self.is_simulated and (now - self.heard) * 1e-9 > max(LIVENESS, 10.0 * self.interval):
+            gates.add("state")
         if self.is_stopped:
             gates.add("stop")
         if self.needs and (now - self.permitted) * 1e-9 > 0.05:
@@ -104,6 +108,14 @@ class Table(RuleBasedStateMachine):
         if now - self.failed < 1000 * MS:
             gates.add("error")
         return gates
+
+    def hear(self):
+        """A message has come, whatever it says."""
+        now = self.clock()
+        if self.heard is not None:
+            passed = (now - self.heard) * 1e-9
+            self.interval += 0.05 * (passed - self.interval) if self.interval else passed
+        self.heard = now
 
     def judge(self, tau):
         """Gates and command after an event."""
@@ -140,6 +152,7 @@ class Table(RuleBasedStateMachine):
 
     def answered(self, verdict):
         robot = self.robot
+        self.hear()
         self.judge(robot.note(robot.guarded.answer(verdict, robot.time, robot.now)))
 
     @rule(step=st.sampled_from([MS // 4, MS, 2 * MS]), speed=st.floats(-0.5, 0.5))
@@ -170,7 +183,9 @@ class Table(RuleBasedStateMachine):
     @rule()
     def broken_bytes(self):
         self.message = {"size"}
-        self.judge(self.robot.broken())
+        tau = self.robot.broken()
+        self.hear()
+        self.judge(tau)
 
     @rule()
     def foreign(self):

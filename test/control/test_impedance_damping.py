@@ -197,7 +197,11 @@ def test_a_step_response_neither_overshoots_nor_creeps(name, stiffness):
         model = robot(name)
         task = PoseTask("tool", stiffness=stiffness, damping=damping, **FREE)
         sim = Simulator(
-            model, initial_positions=ARM_START, joint_friction=False, joint_damping=False
+            model,
+            initial_positions=ARM_START,
+            joint_friction=False,
+            joint_damping=False,
+            velocity_limits=False,
         )
         controller = Controller(
             model,

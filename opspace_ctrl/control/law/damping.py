@@ -22,6 +22,7 @@ from .inverse import thresholds
 from .rows import rows_of
 
 NOT_FOUND = -1.0  # `row_ratio` where the damping is given
+ROUNDING = 1e-11  # of the largest eigenvalue: what stands for zero, whose root would not look like it
 
 
 @kernel
@@ -84,11 +85,14 @@ def damp_critically(law, start, end, report):
             found -= L[i, j] * x[j]
         x[i] = found / L[i, i]
         y[i] = 0.0
+    largest = 0.0
+    for k in range(n):
+        largest = max(largest, values[k])
     for k in range(n):  # U diag(2 w) U^T
         along = 0.0
         for i in range(n):
             along += U[k, i] * x[i]
-        along *= 2.0 * math.sqrt(max(values[k], 0.0))
+        along *= 2.0 * math.sqrt(max(values[k] - ROUNDING * largest, 0.0))
         for i in range(n):
             y[i] += along * U[k, i]
     for i in range(n - 1, -1, -1):  # L^-T
