@@ -156,7 +156,7 @@ class _Reader:
             warnings.warn(
                 f"{quoted(name)}: a model has no {', no '.join(found)}: left out",
                 MjcfWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
     def _add_body(self, i: int) -> None:
