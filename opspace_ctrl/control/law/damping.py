@@ -22,7 +22,9 @@ from .inverse import thresholds
 from .rows import rows_of
 
 NOT_FOUND = -1.0  # `row_ratio` where the damping is given
-ROUNDING = 1e-11  # of the largest eigenvalue: what stands for zero, whose root would not look like it
+ROUNDING = (
+    1e-11  # of the largest eigenvalue: what stands for zero, whose root would not look like it
+)
 
 
 @kernel
