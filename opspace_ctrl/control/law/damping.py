@@ -22,9 +22,7 @@ from .inverse import thresholds
 from .rows import rows_of
 
 NOT_FOUND = -1.0  # `row_ratio` where the damping is given
-ROUNDING = (
-    1e-11  # of the largest eigenvalue: what stands for zero, whose root would not look like it
-)
+ROUNDING = 1e-11  # of the largest eigenvalue: taken off each, for the root of rounding is not small
 
 
 @kernel
