@@ -7,22 +7,17 @@ from collections.abc import Callable, Sequence
 import mujoco
 import numpy as np
 from scipy.linalg.lapack import dposv
-from scipy.spatial.transform import Rotation
 
 from ..dynamics import mass_matrix
+from ..errors import MethodError
 from ..model import JointType, Model
+from ..sim.engine.mujoco_model import Coordinates, compiled, uncarried, written
 from .peers import Field, PeerAbsent
 from .robots import Case
 from .states import State
 from .timing import Contestant
 
 __all__ = ["contestants", "converted", "tick"]
-
-_JOINT = {
-    JointType.REVOLUTE: mujoco.mjtJoint.mjJNT_HINGE,
-    JointType.PRISMATIC: mujoco.mjtJoint.mjJNT_SLIDE,
-    JointType.FLOATING: mujoco.mjtJoint.mjJNT_FREE,
-}
 
 
 def contestants(case: Case, states: Sequence[State]) -> Field:
@@ -46,34 +41,17 @@ def converted(model: Model, frames: Sequence[str]) -> mujoco.MjModel:
     Raises:
         PeerAbsent: A joint that MuJoCo does not have, or an inertia that it refuses.
     """
-    spec = mujoco.MjSpec()
-    spec.option.gravity = model.gravity
-    bodies: list[mujoco.MjsBody] = []
-    for i, parent in enumerate(model.parent):
-        kind = JointType(model.joint_type[i])
-        if kind not in _JOINT or (kind is JointType.FLOATING and parent >= 0):
-            raise PeerAbsent(f"no {kind.name.lower()} joint for {model.body_names[i]!r} there")
-        body = (bodies[parent] if parent >= 0 else spec.worldbody).add_body(
-            name=_body_name(model, i),
-            pos=model.placement_translation[i],
-            quat=_wxyz(model.placement_rotation[i]),
-            explicitinertial=True,
-            mass=model.mass[i],
-            ipos=model.com[i],
-            fullinertia=model.inertia[i][[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
-        )
-        joint = body.add_joint(type=_JOINT[kind], name=model.body_joint_names[i])
-        if kind is not JointType.FLOATING:
-            joint.axis = model.axis[i]
-            joint.armature = model.armature[model.v_index[i]]
-        bodies.append(body)
+    lacking = uncarried(model)
+    if lacking:
+        raise PeerAbsent(f"no joint like {lacking[0]!r} there")
+    spec, bodies = written(model)
     for k, name in enumerate(frames):
         frame = model.frame_index(name)
         bodies[model.frame_body[frame]].add_site(name=_site(k), pos=model.frame_translation[frame])
     try:
-        return spec.compile()
-    except ValueError as error:
-        raise PeerAbsent(f"refused there: {' '.join(str(error).split())}") from None
+        return compiled(model, spec)
+    except MethodError as error:
+        raise PeerAbsent(str(error)) from None
 
 
 def tick(model: mujoco.MjModel) -> Callable[..., np.ndarray]:
@@ -127,22 +105,10 @@ def tick(model: mujoco.MjModel) -> Callable[..., np.ndarray]:
     return call
 
 
-def _body_name(model: Model, i: int) -> str:
-    """Ours, but for the one that MuJoCo keeps to itself."""
-    name = model.body_names[i]
-    return "" if name == "world" else name
-
-
 def _to_mujoco(model: Model, state: State) -> tuple[np.ndarray, ...]:
-    """The state in MuJoCo's coordinates: quaternions w first, linear velocity of the base in world axes."""
-    q, v, tau0 = state.q.copy(), state.v.copy(), state.tau0.copy()
-    for i in np.flatnonzero(model.joint_type == JointType.FLOATING):
-        at, first = model.q_index[i] + 3, model.v_index[i]
-        R = Rotation.from_quat(state.q[at : at + 4]).as_matrix()
-        q[at : at + 4] = state.q[[at + 3, at, at + 1, at + 2]]
-        for vector in (v, tau0):
-            vector[first : first + 3] = R @ vector[first : first + 3]
-    return q, v, state.force, tau0
+    """The state in MuJoCo's coordinates."""
+    there, q = Coordinates(model), state.q
+    return there.qpos(q), there.qvel(q, state.v), state.force, there.qvel(q, state.tau0)
 
 
 def _from_mujoco(model: Model, state: State, tau: np.ndarray) -> np.ndarray:
@@ -151,18 +117,12 @@ def _from_mujoco(model: Model, state: State, tau: np.ndarray) -> np.ndarray:
     MuJoCo's h belongs to an acceleration whose linear part is d/dt of the velocity in world axes; in body
     axes that is dv/dt + w x v, so that h differs by H (w x v, 0, ...).
     """
-    tau, turning = tau.copy(), np.zeros(model.nv)
-    for i in np.flatnonzero(model.joint_type == JointType.FLOATING):
-        at, first = model.q_index[i] + 3, model.v_index[i]
+    turning = np.zeros(model.nv)
+    for first in model.v_index[model.joint_type == JointType.FLOATING]:
         linear, angular = slice(first, first + 3), slice(first + 3, first + 6)
-        tau[linear] = Rotation.from_quat(state.q[at : at + 4]).as_matrix().T @ tau[linear]
         turning[linear] = np.cross(state.v[angular], state.v[linear])
-    return tau + mass_matrix(model, state.q) @ turning
+    return Coordinates(model).v(state.q, tau) + mass_matrix(model, state.q) @ turning
 
 
 def _site(task: int) -> str:
     return f"task {task}"
-
-
-def _wxyz(R: np.ndarray) -> np.ndarray:
-    return Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]]

@@ -50,7 +50,7 @@ MODE = (
     "free: real time; scaled: real_time_factor times real time; lockstep: a step for each "
     "command, no faster than real time"
 )
-ENGINE = "engine of the simulator: our own, or DART (needs dartpy)"
+ENGINE = "engine of the simulator: our own, DART (needs dartpy) or MuJoCo (needs mujoco)"
 SIMULATOR_FILE = "further parameter file of the simulator, before params_file; empty: none"
 
 FAULTS = "YAML file with faults of the simulated hardware; empty: none"

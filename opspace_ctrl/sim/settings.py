@@ -25,7 +25,7 @@ __all__ = [
     "simulator_settings",
 ]
 
-EngineName: TypeAlias = Literal["native", "dart"]
+EngineName: TypeAlias = Literal["native", "dart", "mujoco"]
 IntegratorName: TypeAlias = Literal["semi_implicit", "explicit", "rkmk4"]
 ENGINES: tuple[str, ...] = get_args(EngineName)
 INTEGRATORS: tuple[str, ...] = get_args(IntegratorName)
@@ -41,7 +41,8 @@ class SimulatorSettings(Settings):
     """
 
     engine: EngineName = fixed(
-        "native", "native (our own recursions) or dart (dartpy, the engine of Gazebo)."
+        "native",
+        "native (our own recursions), dart (dartpy, the engine of Gazebo) or mujoco.",
     )
     step: float = fixed(0.001, "Time step of the simulation.", "s", 1e-06, 0.1)
     integrator: IntegratorName = fixed(

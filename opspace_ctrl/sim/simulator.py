@@ -34,7 +34,8 @@ class Simulator:
 
     Args:
         robot: A model, the name of a shipped robot, the path of a URDF or xacro file, or URDF text.
-        engine: Who computes the motion: "native", our own recursions, or "dart". What is made is a `Simulator` of it.
+        engine: Who computes the motion: "native", our own recursions, "dart" or "mujoco". What is made is a `Simulator`
+            of it.
         initial_positions: A position for every joint coordinate (k,), or {joint: position}; else zero, or a limit.
         initial_pose: (7,) a floating base, x y z qx qy qz qw; for a forest one after the other.
         step: [s]
@@ -296,12 +297,17 @@ def _engine_class(engine: str) -> type[Simulator]:
 
     Raises:
         ParameterError: There is no such engine.
+        MethodError: Its package is not installed.
     """
     checked_value(declared(SimulatorSettings)["engine"], engine)
     if engine == "dart":
         from .engine.dart import DartSimulator
 
         return DartSimulator
+    if engine == "mujoco":
+        from .engine.mujoco import MujocoSimulator
+
+        return MujocoSimulator
     from .engine.native import NativeSimulator
 
     return NativeSimulator

@@ -89,6 +89,7 @@ def is_running(pid):
         ("free_flyer", ()),
         ("hil", ("mode:=lockstep",)),
         ("arm", ("engine:=dart",)),
+        ("arm", ("engine:=mujoco",)),
     ],
 )
 def test_nodes_become_active_and_an_interrupt_ends_everything(name, given, tmp_path):

@@ -66,29 +66,30 @@ def test_dart_agrees_on_a_floating_base_to_first_order():
     assert errors[1] < 0.6 * errors[0] < 1e-4
 
 
-def test_dart_saves_restores_holds_and_measures():
+@pytest.mark.parametrize("engine", ["dart", "mujoco"])
+def test_other_engines_save_restore_hold_and_measure(engine):
     model = load_robot("arm7")
-    dart = Simulator(model, engine="dart", initial_positions=HOME["arm7"])
-    start = dart.q.copy()
+    sim = Simulator(model, engine=engine, initial_positions=HOME["arm7"])
+    start = sim.q.copy()
     for _ in range(200):
-        dart.step(dart.hold())
-    np.testing.assert_allclose(dart.q, start, atol=1e-6)
-    dart.push("tool", [0.0, 0, -5.0, 0, 0, 0], 0.05)
-    dart.step(np.zeros(7))
-    np.testing.assert_allclose(dart.frame_wrench("tool"), [0, 0, -5.0, 0, 0, 0])
-    state = dart.save()
+        sim.step(sim.hold())
+    np.testing.assert_allclose(sim.q, start, atol=1e-6)
+    sim.push("tool", [0.0, 0, -5.0, 0, 0, 0], 0.05)
+    sim.step(np.zeros(7))
+    np.testing.assert_allclose(sim.frame_wrench("tool"), [0, 0, -5.0, 0, 0, 0])
+    state = sim.save()
     ends = []
     for _ in range(2):
-        dart.restore(state)
-        swing([dart], 100, 1.0)
-        ends.append((dart.q.copy(), dart.time))
-    np.testing.assert_array_equal(ends[0][0], ends[1][0])
-    assert ends[0][1] == ends[1][1] == pytest.approx(0.301)
-    assert dart.contact_forces() == dart.constraint_forces() == {}
-    dart.reset()
-    assert dart.time == 0.0 and not dart.v.any()
+        sim.restore(state)
+        swing([sim], 100, 1.0)
+        ends.append((*sim.q, *sim.v, sim.time))
+    assert ends[0] == ends[1] and ends[0][-1] == pytest.approx(0.301)
+    assert sim.contact_forces() == sim.constraint_forces() == {}
+    sim.reset()
+    assert sim.time == 0.0 and not sim.v.any() and not sim.tau.any()
+    np.testing.assert_array_equal(sim.q, start)
     with pytest.raises(SimulationError, match="saved"):
-        dart.restore({"q": np.zeros(3)})
+        sim.restore({"q": np.zeros(3)})
 
 
 @pytest.mark.parametrize(

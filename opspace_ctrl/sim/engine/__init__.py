@@ -1,1 +1,1 @@
-"""The physics: our own engine and DART behind one interface."""
+"""The physics: our own engine, DART and MuJoCo behind one interface."""
