@@ -17,13 +17,14 @@ from functools import lru_cache
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .parameters import MOST_ENTRIES, Parameter, checked_value
 
 __all__ = ["Names", "Numbers", "NumbersByName", "Settings", "declared", "fixed", "live"]
 
-Numbers: TypeAlias = float | Sequence[float] | np.ndarray
-NumbersByName: TypeAlias = float | Sequence[float] | np.ndarray | Mapping[str, float]
+Numbers: TypeAlias = float | Sequence[float] | NDArray[Any]
+NumbersByName: TypeAlias = float | Sequence[float] | NDArray[Any] | Mapping[str, float]
 Names: TypeAlias = Sequence[str]
 KINDS: dict[Any, str] = {
     bool: "bool",

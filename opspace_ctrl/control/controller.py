@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..data import shipped_or_own
 from ..errors import (
@@ -211,7 +211,9 @@ class Controller:
         self._streams.clear()
         self._is_active = True
 
-    def tick(self, q: ArrayLike, v: ArrayLike, time: float, steady: float = NAN) -> np.ndarray:
+    def tick(
+        self, q: ArrayLike, v: ArrayLike, time: float, steady: float = NAN
+    ) -> NDArray[np.float64]:
         """Torques (len(joints),) in the order of `joints`: finite, within limits; a view that the next tick changes.
 
         Args:
@@ -245,7 +247,7 @@ class Controller:
         self._core.load_posture(self._posture.program)
         self._streams.clear()
 
-    def _hold_tasks(self, q: np.ndarray, v: np.ndarray, time: float) -> None:
+    def _hold_tasks(self, q: NDArray[np.float64], v: NDArray[np.float64], time: float) -> None:
         self._core.measure(q, v)
         for i, target in enumerate(self._targets):
             position, quaternion = _pose_of(self._core.law.pose[i])
@@ -263,7 +265,7 @@ class Controller:
         v: ArrayLike | None = None,
         time: float = NAN,
         steady: float = NAN,
-    ) -> np.ndarray:
+    ) -> NDArray[np.float64]:
         """A command (len(joints),) for a closed gate, in the order of `joints`, within all limits of a tick.
 
         It is approached at the rate limit: ask again until it is there.
@@ -447,35 +449,35 @@ class Controller:
     # ---- results ----
 
     @property
-    def command(self) -> np.ndarray:
+    def command(self) -> NDArray[np.float64]:
         """The last command (len(joints),), whichever it was; a view."""
         return self._core.tau
 
     @property
-    def target_rows(self) -> np.ndarray:
+    def target_rows(self) -> NDArray[np.float64]:
         """(tasks, 12) rotation, row by row, and position where each task should have been at the last tick; a view."""
         return read_only(self._core.law.target)
 
-    def pose(self, task: str) -> tuple[np.ndarray, np.ndarray]:
+    def pose(self, task: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Position (3,) and quaternion (4,) xyzw of a task at the last tick, copies."""
         return _pose_of(self._core.law.pose[self._number[self._target(task).name]])
 
-    def target(self, task: str) -> tuple[np.ndarray, np.ndarray]:
+    def target(self, task: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Where the task should have been at the last tick, likewise."""
         return _pose_of(self._core.law.target[self._number[self._target(task).name]])
 
-    def error(self, task: str) -> np.ndarray:
+    def error(self, task: str) -> NDArray[np.float64]:
         """Wanted minus present pose (6,) of the last tick, linear first, world axes; a view."""
-        error: np.ndarray = self._error[self._number[self._target(task).name]]
+        error: NDArray[np.float64] = self._error[self._number[self._target(task).name]]
         return error
 
     @property
-    def osim(self) -> np.ndarray:
+    def osim(self) -> NDArray[np.float64]:
         """J H^-1 J^T (m, m) of the tasks' rows in order at the last tick: the inverse operational-space inertia."""
         return self._core.osim
 
 
-def _pose_of(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _pose_of(pose: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Position and quaternion, copies, of rotation (9; zeros for the centre of mass) and position (3)."""
     rotation = pose[:9].reshape(3, 3) if pose[:9].any() else np.eye(3)
     return pose[9:12].copy(), to_quaternion(rotation)

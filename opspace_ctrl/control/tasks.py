@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..declaration import Names, Numbers, Settings, declared, fixed, live
 from ..errors import SettingsError, listed, quoted
@@ -269,7 +270,7 @@ class RowsTask(FrameTask):
 
     rows: ClassVar[str] = "selection"
 
-    selection: Sequence[Sequence[float]] | np.ndarray = field(kw_only=False)
+    selection: Sequence[Sequence[float]] | NDArray[Any] = field(kw_only=False)
 
     def task(self) -> Task:
         """The same as a task of `osim`."""

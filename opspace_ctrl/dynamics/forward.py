@@ -8,7 +8,7 @@ from pkgutil import resolve_name
 
 import numpy as np
 from numpy import empty
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..compiled.jit import MISFIT
 from ..errors import MethodError
@@ -88,7 +88,7 @@ def forward_dynamics(
     method: str = "auto",
     damping: bool = False,
     friction: bool = False,
-) -> np.ndarray:
+) -> NDArray[np.float64]:
     """Acceleration dv/dt (nv,) for the joint forces tau and wrenches on the robot.
 
     Args:
@@ -126,7 +126,7 @@ def link_accelerations(
     external: Wrenches | None = None,
     method: str = "algorithm2",
     frames: Sequence[str] | None = None,
-) -> np.ndarray:
+) -> NDArray[np.float64]:
     """Classical accelerations (k, 6) of links (default: every body) or tips, as the algorithm itself finds them.
 
     Linear first, world axes, at the frames' origins: alpha(k) and alpha(0) of [Rodriguez1992] (56), (57), or those of

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy import empty
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..compiled.jit import MISFIT, prepare
 from ..errors import ConfigurationError, SingularInertiaError, quoted
@@ -119,7 +119,7 @@ def result_of(
     names: str,
     *rest: object,
     tree: RobotTree | None = None,
-) -> np.ndarray:
+) -> NDArray[np.float64]:
     """The vector (nv,) that an entry writes for the inputs; see `run`."""
     out = empty(model.nv)
     run(model, entry, inputs, names, out, *rest, tree=tree)
@@ -156,17 +156,17 @@ def _wrenches_at(
         tree.has_external = 0
 
 
-def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
+def mass_matrix(model: Model, q: ArrayLike) -> NDArray[np.float64]:
     """Joint-space inertia H (nv, nv), armature included, by the composite-rigid-body algorithm."""
     return run(model, entries.mass_matrix, (q,), "").dense[: model.nv].copy()
 
 
-def bias_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+def bias_forces(model: Model, q: ArrayLike, v: ArrayLike) -> NDArray[np.float64]:
     """h (nv,): Coriolis, centrifugal and gravity forces, C of [Featherstone2010] (1)."""
     return result_of(model, entries.bias_forces, (q, v), "v")
 
 
-def gravity_forces(model: Model, q: ArrayLike) -> np.ndarray:
+def gravity_forces(model: Model, q: ArrayLike) -> NDArray[np.float64]:
     """h at rest (nv,): the joint forces that hold the robot against gravity."""
     return bias_forces(model, q, np.zeros(model.nv))
 
@@ -179,7 +179,7 @@ def inverse_dynamics(
     external: Wrenches | None = None,
     damping: bool = False,
     friction: bool = False,
-) -> np.ndarray:
+) -> NDArray[np.float64]:
     """tau (nv,) = H a + h - sum J^T f, for wrenches f on the robot at named frames (force, torque; world axes).
 
     Args:
@@ -189,7 +189,7 @@ def inverse_dynamics(
         of, tree = _trees.latest
         if of is not model:
             tree = tree_of(model)
-        tau = empty(model.nv)
+        tau: NDArray[np.float64] = empty(model.nv)
         try:
             if entries.inverse_dynamics(q, v, a, tau, tree.address) == OK:
                 return tau
@@ -203,8 +203,8 @@ def inverse_dynamics(
 
 
 def joint_losses(
-    model: Model, v: np.ndarray, damping: bool = True, friction: bool = True
-) -> np.ndarray:
+    model: Model, v: NDArray[np.float64], damping: bool = True, friction: bool = True
+) -> NDArray[np.float64]:
     """Forces (nv,) that the joints' own damping and Coulomb friction hold against the motion."""
     loss = np.zeros(model.nv)
     if damping:
@@ -214,12 +214,12 @@ def joint_losses(
     return loss
 
 
-def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> NDArray[np.float64]:
     """C (nv, nv) with C v = h - gravity and dH/dt = C + C^T along the motion."""
     return run(model, entries.coriolis_matrix, (q, v), "v").dense[: model.nv].copy()
 
 
-def _energies(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+def _energies(model: Model, q: ArrayLike, v: ArrayLike) -> NDArray[np.float64]:
     out = empty(2)
     run(model, entries.energies, (q, v), "v", out)
     return out
@@ -235,7 +235,9 @@ def potential_energy(model: Model, q: ArrayLike) -> float:
     return float(_energies(model, q, np.zeros(model.nv))[1])
 
 
-def frame_pose(model: Model, q: ArrayLike, frame: str) -> tuple[np.ndarray, np.ndarray]:
+def frame_pose(
+    model: Model, q: ArrayLike, frame: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """World position (3,) and quaternion xyzw (4,) of a frame."""
     f, out = model.frame_index(frame), empty(12)
     tree = run(model, entries.at_configuration, (q,), "")
@@ -243,7 +245,7 @@ def frame_pose(model: Model, q: ArrayLike, frame: str) -> tuple[np.ndarray, np.n
     return out[9:].copy(), to_quaternion(out[:9].reshape(3, 3))
 
 
-def frame_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
+def frame_jacobian(model: Model, q: ArrayLike, frame: str) -> NDArray[np.float64]:
     """J (6, nv): velocity of the frame's origin and angular velocity, world axes, from v."""
     f = model.frame_index(frame)
     tree = run(model, entries.at_configuration, (q,), "")
@@ -251,25 +253,25 @@ def frame_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     return tree.dense[:6].copy()
 
 
-def _frame_motion(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> np.ndarray:
+def _frame_motion(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> NDArray[np.float64]:
     f, out = model.frame_index(frame), empty(12)
     tree = run(model, entries.at_motion, (q, v), "v")
     call(entries.frame_motion, f, out, tree.address)
     return out
 
 
-def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> np.ndarray:
+def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> NDArray[np.float64]:
     """Velocity (6,) of a frame, linear first, world axes."""
     return _frame_motion(model, q, v, frame)[:6].copy()
 
 
 def frame_acceleration(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str
-) -> np.ndarray:
+) -> NDArray[np.float64]:
     """Classical acceleration (6,) of a frame's origin, J a + Jdot v; with a = 0 this is Jdot v."""
     a = model.check_velocity(a, "a")
     Jdot_v, J = _frame_motion(model, q, v, frame)[6:], frame_jacobian(model, q, frame)
-    acceleration: np.ndarray = Jdot_v + J @ a
+    acceleration: NDArray[np.float64] = Jdot_v + J @ a
     return acceleration
 
 
@@ -280,7 +282,7 @@ def _moving_mass(model: Model) -> float:
     return mass
 
 
-def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
+def center_of_mass(model: Model, q: ArrayLike) -> NDArray[np.float64]:
     """World position (3,) of the centre of the moving mass; SingularInertiaError, here and below, if there is none."""
     _moving_mass(model)
     out = empty(4)
@@ -288,7 +290,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     return out[:3].copy()
 
 
-def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
+def center_of_mass_jacobian(model: Model, q: ArrayLike) -> NDArray[np.float64]:
     """J (3, nv) of the centre of mass."""
     _moving_mass(model)
     tree = run(model, entries.at_configuration, (q,), "")
@@ -296,7 +298,7 @@ def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     return tree.dense[:3].copy()
 
 
-def center_of_mass_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+def center_of_mass_bias(model: Model, q: ArrayLike, v: ArrayLike) -> NDArray[np.float64]:
     """Jdot v (3,) of the centre of mass."""
     out = empty(7)
     out[6] = _moving_mass(model)

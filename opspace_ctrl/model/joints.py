@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .rotations import from_axis_angle, from_quaternion
 
@@ -41,7 +42,7 @@ URDF_TYPES = {
 }
 
 
-def planar_axes(normal: np.ndarray) -> np.ndarray:
+def planar_axes(normal: NDArray[np.float64]) -> NDArray[np.float64]:
     """The rotation Q whose columns are the in-plane axes and the normal of a planar joint.
 
     Q is the shortest rotation taking e_z to the normal n, so that n = e_z gives the joint frame's own
@@ -69,8 +70,8 @@ def planar_axes(normal: np.ndarray) -> np.ndarray:
 
 
 def joint_placement(
-    joint_type: int, axis: np.ndarray, q: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    joint_type: int, axis: NDArray[np.float64], q: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Pose of a joint's body in the joint frame.
 
     revolute: R = exp(q [a]); prismatic: p = q a; planar: R = Q Rz(theta) Q^T, p = Q [x, y, 0] with
@@ -95,7 +96,7 @@ def joint_placement(
     return from_quaternion(q[3:]), np.array(q[:3])
 
 
-def motion_subspace(joint_type: int, axis: np.ndarray) -> np.ndarray:
+def motion_subspace(joint_type: int, axis: NDArray[np.float64]) -> NDArray[np.float64]:
     """S (6, nv of the joint): the body's velocity [angular, linear] in body axes is S v, with S constant."""
     if joint_type == JointType.REVOLUTE:
         return np.concatenate([axis, np.zeros(3)])[:, None]

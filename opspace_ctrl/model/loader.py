@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ConfigurationError, quoted
 from .assemble import assemble
@@ -89,7 +90,7 @@ def load_urdf(
     )
 
 
-def checked_gravity(gravity: Sequence[float] | np.ndarray) -> np.ndarray:
+def checked_gravity(gravity: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Gravity (3,) [m/s^2].
 
     Raises:
@@ -107,7 +108,7 @@ def model_of(
     bases: Sequence[JointSpec | None],
     armature: Callable[[dict[str, JointSpec]], dict[str, float]],
     *,
-    gravity: np.ndarray,
+    gravity: NDArray[np.float64],
     locked: Mapping[str, float] | None,
     strict: bool,
     source: str | tuple[str, ...],

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ConfigurationError, MjcfError, MjcfWarning, SourceError, quoted
 from .coordinates import armature_by_joint
@@ -237,9 +238,9 @@ class _Reader:
         kind: JointType,
         parent: str,
         child: str,
-        R: np.ndarray | None = None,
-        p: np.ndarray | None = None,
-        axis: np.ndarray = _Z,
+        R: NDArray[np.float64] | None = None,
+        p: NDArray[np.float64] | None = None,
+        axis: NDArray[np.float64] = _Z,
         **more: Any,
     ) -> None:
         """Add a joint, at its parent's origin unless R and p say otherwise; `more`: what else a JointSpec has."""
@@ -257,7 +258,9 @@ class _Reader:
             self._body_names[i], float(mj.body_mass[i]), np.array(mj.body_ipos[i]), inertia
         )
 
-    def _reference(self, j: int, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _reference(
+        self, j: int, axis: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Where a joint at q = 0 has its body: `ref` back from where the file has it."""
         mj, none = self._mj, (np.eye(3), np.zeros(3))
         if mj.jnt_type[j] == BALL:
@@ -281,7 +284,7 @@ class _Reader:
         return {**found, "effort": min(own, self._efforts.get(j, np.inf))}
 
 
-def _gravity(mj: Any) -> np.ndarray:
+def _gravity(mj: Any) -> NDArray[np.float64]:
     """The file's gravity, unless a flag of it switches that off."""
     from mujoco import mjtDisableBit  # its numbers have changed between versions
 
@@ -297,7 +300,7 @@ def _unique(name: str, taken: set[str]) -> str:
     return name
 
 
-def _dragged(mj: Any, dofs: np.ndarray) -> bool:
+def _dragged(mj: Any, dofs: NDArray[np.bool_]) -> bool:
     """Whether some of these coordinates has armature, damping or friction."""
     return bool((mj.dof_armature + mj.dof_damping + mj.dof_frictionloss)[dofs].any())
 
@@ -319,11 +322,11 @@ def _actuated(mj: Any) -> dict[int, float]:
     return found
 
 
-def _reach(limits: np.ndarray) -> float:
+def _reach(limits: NDArray[np.float64]) -> float:
     """What can be had in both directions; of a range to one side alone, its far end."""
     near, far = sorted(np.abs(limits))
     return float(near if limits[0] < 0.0 < limits[1] else far)
 
 
-def _xyzw(quaternion: np.ndarray) -> np.ndarray:
+def _xyzw(quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.roll(quaternion, -1)

@@ -6,7 +6,7 @@ import difflib
 from dataclasses import dataclass, field, fields
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import UnknownFrameError, listed, quoted
 from . import configuration, connectivity
@@ -44,39 +44,39 @@ class Model:
     """
 
     name: str
-    gravity: np.ndarray
+    gravity: NDArray[np.float64]
     nq: int
     nv: int
     joint_names: tuple[str, ...]
     body_names: tuple[str, ...]
     body_joint_names: tuple[str, ...]
-    parent: np.ndarray
-    parent_expanded: np.ndarray
+    parent: NDArray[np.int64]
+    parent_expanded: NDArray[np.int64]
     depth: int
-    joint_type: np.ndarray
-    axis: np.ndarray
-    placement_rotation: np.ndarray
-    placement_translation: np.ndarray
-    mass: np.ndarray
-    com: np.ndarray
-    inertia: np.ndarray
+    joint_type: NDArray[np.int64]
+    axis: NDArray[np.float64]
+    placement_rotation: NDArray[np.float64]
+    placement_translation: NDArray[np.float64]
+    mass: NDArray[np.float64]
+    com: NDArray[np.float64]
+    inertia: NDArray[np.float64]
     total_mass: float
-    q_index: np.ndarray
-    v_index: np.ndarray
-    multiplier: np.ndarray
-    offset: np.ndarray
-    is_mimic: np.ndarray
-    is_base_coordinate: np.ndarray
-    armature: np.ndarray
-    damping: np.ndarray
-    friction: np.ndarray
-    position_limits: np.ndarray
-    velocity_limits: np.ndarray
-    effort_limits: np.ndarray
+    q_index: NDArray[np.int64]
+    v_index: NDArray[np.int64]
+    multiplier: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    is_mimic: NDArray[np.bool_]
+    is_base_coordinate: NDArray[np.bool_]
+    armature: NDArray[np.float64]
+    damping: NDArray[np.float64]
+    friction: NDArray[np.float64]
+    position_limits: NDArray[np.float64]
+    velocity_limits: NDArray[np.float64]
+    effort_limits: NDArray[np.float64]
     frame_names: tuple[str, ...]
-    frame_body: np.ndarray
-    frame_rotation: np.ndarray
-    frame_translation: np.ndarray
+    frame_body: NDArray[np.int64]
+    frame_rotation: NDArray[np.float64]
+    frame_translation: NDArray[np.float64]
     source: str | tuple[str, ...]
     _frame_numbers: dict[str, int] = field(init=False)
 
@@ -125,26 +125,26 @@ class Model:
         """nu(i): the bodies that joint i carries, i included, ascending."""
         return connectivity.subtree(self.parent, i)
 
-    def neutral(self) -> np.ndarray:
+    def neutral(self) -> NDArray[np.float64]:
         """q (nq,) of zeros, with identity quaternions; it may lie outside the limits."""
         return configuration.neutral(self)
 
-    def random_configuration(self, rng: np.random.Generator) -> np.ndarray:
+    def random_configuration(self, rng: np.random.Generator) -> NDArray[np.float64]:
         """A random q (nq,) within the limits; see `configuration.random_configuration`."""
         return configuration.random_configuration(self, rng)
 
-    def integrate(self, q: ArrayLike, v: ArrayLike, dt: float = 1.0) -> np.ndarray:
+    def integrate(self, q: ArrayLike, v: ArrayLike, dt: float = 1.0) -> NDArray[np.float64]:
         """q (nq,) after moving with constant v (nv,) for dt [s]; exp of SE(3) and SE(2) where they apply."""
         return configuration.integrate(self, q, v, dt)
 
-    def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[np.float64]:
         """The velocity v (nv,) that takes q0 to q1 in one second: integrate(q0, v, 1) = q1."""
         return configuration.difference(self, q0, q1)
 
-    def check_configuration(self, q: ArrayLike) -> np.ndarray:
+    def check_configuration(self, q: ArrayLike) -> NDArray[np.float64]:
         """A float64 copy (nq,) of q with unit quaternions; ConfigurationError if it is no configuration."""
         return configuration.check_configuration(self, q)
 
-    def check_velocity(self, v: ArrayLike, name: str = "v") -> np.ndarray:
+    def check_velocity(self, v: ArrayLike, name: str = "v") -> NDArray[np.float64]:
         """A float64 copy (nv,) of a vector ordered like v; ConfigurationError naming it if it is not one."""
         return configuration.check_vector(v, self.nv, name)

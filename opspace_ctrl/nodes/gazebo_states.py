@@ -36,7 +36,7 @@ class JointSelection:
         self._wanted = list(gazebo_joints)
         self._offsets = np.asarray(offsets, float) if len(offsets) else np.zeros(len(self._wanted))
         self._names: list[str] = []
-        self._index = np.zeros(0, int)
+        self._index: np.ndarray = np.zeros(0, int)
         self.problem = ""
 
     def __call__(
@@ -158,8 +158,8 @@ class BaseTwist:
 
     def __init__(self) -> None:
         self._stamp: int | None = None
-        self._position = np.zeros(3)
-        self._quaternion = np.array([0.0, 0.0, 0.0, 1.0])
+        self._position: np.ndarray = np.zeros(3)
+        self._quaternion: np.ndarray = np.array([0.0, 0.0, 0.0, 1.0])
 
     def __call__(self, stamp: int, position, quaternion) -> np.ndarray:
         """(6,) linear, angular of the pose of a stamp [ns]."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..compiled.jit import MISFIT, prepare
 from ..dynamics.build import RobotTree
@@ -186,7 +186,7 @@ class OperationalSpace:
             self._done = entries.find(bit, self._address)
         self._read |= bit
 
-    def _inertia_inv_at(self, q: np.ndarray) -> np.ndarray:
+    def _inertia_inv_at(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """`update(q).inertia_inv`, whatever a subclass makes of these."""
         OperationalSpace.update(self, q)
         self._find(INERTIA_INV)
@@ -195,43 +195,43 @@ class OperationalSpace:
     # ---- the results ----
 
     @property
-    def jacobian(self) -> np.ndarray:
+    def jacobian(self) -> NDArray[np.float64]:
         """J (m, nv)."""
         self._find(JACOBIAN)
         return self._jacobian
 
     @property
-    def bias_acceleration(self) -> np.ndarray:
+    def bias_acceleration(self) -> NDArray[np.float64]:
         """Jdot v (m,): the classical acceleration of the task rows when dv/dt = 0 componentwise."""
         self._find(BIAS)
         return self._bias_acceleration
 
     @property
-    def bias_forces(self) -> np.ndarray:
+    def bias_forces(self) -> NDArray[np.float64]:
         """h(q, v) (nv,)."""
         self._find(BIAS)
         return self._bias_forces
 
     @property
-    def inertia_inv(self) -> np.ndarray:
+    def inertia_inv(self) -> NDArray[np.float64]:
         """Lambda^-1 = J H^-1 J^T (m, m), symmetric."""
         self._find(INERTIA_INV)
         return self._inertia_inv
 
     @property
-    def inertia(self) -> np.ndarray:
+    def inertia(self) -> NDArray[np.float64]:
         """Lambda (m, m); damped along directions that are nearly lost (see `singular`)."""
         self._find(INERTIA)
         return self._inertia
 
     @property
-    def jbar(self) -> np.ndarray:
+    def jbar(self) -> NDArray[np.float64]:
         """Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J."""
         self._find(JBAR)
         return self._jbar
 
     @property
-    def null_space(self) -> np.ndarray:
+    def null_space(self) -> NDArray[np.float64]:
         """N = 1 - Jbar J (nv, nv), a projector also where tasks are singular."""
         self._find(NULL_SPACE)
         return self._null_space
@@ -260,7 +260,7 @@ class OperationalSpace:
         force: ArrayLike | None = None,
         tau0: ArrayLike | None = None,
         compensate: bool = False,
-    ) -> np.ndarray:
+    ) -> NDArray[np.float64]:
         """J^T F + N^T tau0 (nv,), [Featherstone2010] (11), without forming N; plus h if `compensate`.
 
         Args:
@@ -293,7 +293,7 @@ class OperationalSpace:
         force: ArrayLike | None = None,
         tau0: ArrayLike | None = None,
         compensate: bool = True,
-    ) -> np.ndarray:
+    ) -> NDArray[np.float64]:
         """The control tick: `update` and `torque` (plus h if `compensate`) in one compiled call.
 
         With a floating base the first six entries are the force and torque that the base would need: nothing on a
@@ -349,7 +349,7 @@ class OperationalSpace:
         return f"OperationalSpace({self.model.name!r}, m={self.m}, method={self._method!r})"
 
 
-def _read_only(array: np.ndarray) -> np.ndarray:
+def _read_only(array: NDArray[np.float64]) -> NDArray[np.float64]:
     view = np.asarray(array).view()
     view.setflags(write=False)
     return view

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias, TypeGuard
+from typing import Any, ClassVar, TypeAlias, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ConfigurationError, MethodError
 from ..model import Model
@@ -32,7 +33,7 @@ FEATURES = {
     RELATIVE: ("relative", "relative tasks"),
     CENTER: ("center_of_mass", "centre-of-mass tasks"),
 }
-Rows: TypeAlias = str | Sequence[Sequence[float]] | np.ndarray  # a word of ROWS, or (k, 6)
+Rows: TypeAlias = str | Sequence[Sequence[float]] | NDArray[Any]  # a word of ROWS, or (k, 6)
 ROWS = {"pose": np.eye(6), "position": np.eye(6)[:3], "orientation": np.eye(6)[3:]}
 
 
@@ -51,7 +52,7 @@ class Task:
     rows: Rows = "pose"
     relative_to: str | None = None
 
-    def selection(self) -> np.ndarray:
+    def selection(self) -> NDArray[np.float64]:
         """The rows as a (k, 6) matrix."""
         if isinstance(self.rows, str):
             if self.rows not in ROWS:
@@ -74,7 +75,7 @@ class CenterOfMass:
     rows: Rows = "position"
     kind: ClassVar[int] = CENTER
 
-    def selection(self) -> np.ndarray:
+    def selection(self) -> NDArray[np.float64]:
         """The rows as a (k, 6) matrix, angular columns zero."""
         if isinstance(self.rows, str):
             if self.rows != "position":
@@ -93,7 +94,7 @@ TaskLike: TypeAlias = str | tuple[str, Rows] | Task | CenterOfMass
 Tasks: TypeAlias = TaskLike | Iterable[TaskLike]
 
 
-def _row_matrix(rows: Rows, columns: int, name: str) -> np.ndarray:
+def _row_matrix(rows: Rows, columns: int, name: str) -> NDArray[np.float64]:
     """Rows as a (k, columns) matrix of finite numbers."""
     try:
         matrix = np.array(rows, dtype=float)
@@ -122,7 +123,7 @@ class Block:
 
     frame: int
     reference: int
-    selection: np.ndarray
+    selection: NDArray[np.float64]
     row: int
     whole: int = CENTER
 

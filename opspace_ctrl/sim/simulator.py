@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..declaration import Numbers, NumbersByName, declared
 from ..dynamics import kinetic_energy, potential_energy
@@ -58,9 +58,9 @@ class Simulator:
 
     model: Model
     settings: SimulatorSettings
-    q: np.ndarray
-    v: np.ndarray
-    tau: np.ndarray
+    q: NDArray[np.float64]
+    v: NDArray[np.float64]
+    tau: NDArray[np.float64]
 
     def __new__(
         cls,
@@ -196,7 +196,7 @@ class Simulator:
         """
         raise NotImplementedError
 
-    def hold(self) -> np.ndarray:
+    def hold(self) -> NDArray[np.float64]:
         """Efforts (k,), a read-only view, that keep the joints where they are when `step` gets them.
 
         They are what brakes would take in the coming step, cut off at the effort limits. As long as every step is made
@@ -225,7 +225,7 @@ class Simulator:
         steps = math.inf if math.isinf(duration) else max(1, round(duration / self.settings.step))
         self._push(index, wrench, float(steps))
 
-    def _push(self, frame: int, wrench: np.ndarray, steps: float) -> None:
+    def _push(self, frame: int, wrench: NDArray[np.float64], steps: float) -> None:
         """Let a checked wrench act on a frame for so many steps."""
         raise NotImplementedError
 
@@ -239,15 +239,15 @@ class Simulator:
         self._count = 0
         self._reset(q, v)
 
-    def _reset(self, q: np.ndarray, v: np.ndarray) -> None:
+    def _reset(self, q: NDArray[np.float64], v: NDArray[np.float64]) -> None:
         """Take a checked state; forget efforts, pushes and forces."""
         raise NotImplementedError
 
-    def save(self) -> Mapping[str, np.ndarray]:
+    def save(self) -> Mapping[str, NDArray[np.float64]]:
         """Everything the motion from here on depends on, as copies."""
         raise NotImplementedError
 
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+    def restore(self, state: Mapping[str, NDArray[np.float64]]) -> None:
         """Go on from a saved state of this robot and these settings, bit for bit as it did then.
 
         Raises:
@@ -255,18 +255,18 @@ class Simulator:
         """
         raise NotImplementedError
 
-    def contact_forces(self) -> dict[str, np.ndarray]:
+    def contact_forces(self) -> dict[str, NDArray[np.float64]]:
         """Of the ground on the robot in the last step, by frame: force (3,) of a point, or wrench (6,) of a patch.
 
         World axes, at the frame's origin, mean over the step.
         """
         raise NotImplementedError
 
-    def constraint_forces(self) -> dict[tuple[str, str], np.ndarray]:
+    def constraint_forces(self) -> dict[tuple[str, str], NDArray[np.float64]]:
         """Wrenches (6,) of the closures on their first frames in the last step (world axes, at its origin)."""
         raise NotImplementedError
 
-    def frame_wrench(self, frame: str, compensated: bool = True) -> np.ndarray:
+    def frame_wrench(self, frame: str, compensated: bool = True) -> NDArray[np.float64]:
         """What a force-torque sensor at a frame reads (6,): force, torque; world axes, at the frame's origin.
 
         Args:
@@ -279,11 +279,11 @@ class Simulator:
             return outside_wrench(self.model, q, frame, outside)
         return joint_wrench(self.model, q, v, (self.v - v) / self.settings.step, frame, outside)
 
-    def _before(self) -> tuple[np.ndarray, np.ndarray]:
+    def _before(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """q and v before the last step."""
         raise NotImplementedError
 
-    def _outside(self) -> list[tuple[str, np.ndarray]]:
+    def _outside(self) -> list[tuple[str, NDArray[np.float64]]]:
         """(frame, wrench at its origin) of all that acted from outside in the last step."""
         raise NotImplementedError
 

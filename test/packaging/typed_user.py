@@ -5,8 +5,10 @@ comment would be reported as unused.
 """
 
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import assert_type
 
 import opspace_ctrl
@@ -35,6 +37,8 @@ from opspace_ctrl import (
     mass_matrix,
 )
 
+Floats: TypeAlias = NDArray[np.float64]
+
 
 def loads(path: Path, paths: list[Path]) -> Model:
     assert_type(load_urdf(path, base="floating", locked={"finger": 0.0}), Model)
@@ -46,14 +50,14 @@ def loads(path: Path, paths: list[Path]) -> Model:
     return load_robot("arm7", armature=0.1)
 
 
-def computes(model: Model, q: np.ndarray) -> None:
+def computes(model: Model, q: Floats) -> None:
     v = [0.0] * model.nv
-    assert_type(mass_matrix(model, q), np.ndarray)
-    assert_type(bias_forces(model, q, v), np.ndarray)
-    assert_type(inverse_dynamics(model, q, v, v, external={"tool": [0.0] * 6}), np.ndarray)
-    assert_type(forward_dynamics(model, q, v, v, method="aba"), np.ndarray)
-    assert_type(frame_jacobian(model, q, "tool"), np.ndarray)
-    assert_type(frame_pose(model, q, "tool"), tuple[np.ndarray, np.ndarray])
+    assert_type(mass_matrix(model, q), Floats)
+    assert_type(bias_forces(model, q, v), Floats)
+    assert_type(inverse_dynamics(model, q, v, v, external={"tool": [0.0] * 6}), Floats)
+    assert_type(forward_dynamics(model, q, v, v, method="aba"), Floats)
+    assert_type(frame_jacobian(model, q, "tool"), Floats)
+    assert_type(frame_pose(model, q, "tool"), tuple[Floats, Floats])
     assert_type(model.joint_names, tuple[str, ...])
     mass_matrix(model)  # type: ignore[call-arg]
     mass_matrix("arm7", q)  # type: ignore[arg-type]
@@ -61,15 +65,15 @@ def computes(model: Model, q: np.ndarray) -> None:
     model.joint_name  # type: ignore[attr-defined]  # noqa: B018
 
 
-def takes_tasks_in_every_spelling(model: Model, q: np.ndarray, tasks: list[Task]) -> None:
+def takes_tasks_in_every_spelling(model: Model, q: Floats, tasks: list[Task]) -> None:
     OperationalSpace(model, "tool")
     OperationalSpace(model, ("tool", "position"))
     OperationalSpace(model, tasks)
     OperationalSpace(model, 3)  # type: ignore[arg-type]
     OperationalSpace(model, "tool", methd="rjk")  # type: ignore[call-arg]
     space = OperationalSpace(model, ["tool", ("tool", [[1.0] * 6]), Task("tool"), CenterOfMass()])
-    assert_type(space.update(q).inertia, np.ndarray)
-    assert_type(space.control(q, [0.0] * model.nv, tau0=q), np.ndarray)
+    assert_type(space.update(q).inertia, Floats)
+    assert_type(space.control(q, [0.0] * model.nv, tau0=q), Floats)
     assert_type(space.rank, int)
     space.method = 3  # type: ignore[assignment]
     space.rank = 3  # type: ignore[misc]
@@ -89,10 +93,10 @@ def controls(model: Model) -> None:
     except OpspaceError:
         return
     robot.step(tau)
-    assert_type(tau, np.ndarray)
+    assert_type(tau, Floats)
     assert_type(robot, Simulator)
     assert_type(Controller.from_file("arm7.yaml"), Controller)
-    assert_type(controller.pose("tool"), tuple[np.ndarray, np.ndarray])
+    assert_type(controller.pose("tool"), tuple[Floats, Floats])
     PoseTask("tool", stifness=400.0)  # type: ignore[call-arg]
     PoseTask("tool", stiffness="high")  # type: ignore[arg-type]
     Posture(stifness=50.0)  # type: ignore[call-arg]

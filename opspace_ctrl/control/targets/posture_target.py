@@ -36,7 +36,7 @@ class PostureTarget:
             if NQ[model.joint_type[i]] == 1
         }
         self._k = int((~model.is_base_coordinate).sum())
-        self.program = np.zeros((1, 2 + 6 * self._k))
+        self.program: np.ndarray = np.zeros((1, 2 + 6 * self._k))
         self.settings = settings
         self.check(settings)
 
