@@ -1,6 +1,6 @@
 """Mutation score of the gates and of the last door: how many small errors in their text do the tests notice?
 
-    python benchmarks/mutation.py [--only door.py,gates.py] [--sample 100]
+    python benchmarks/mutation.py [--only door.py,gates.py] [--sample 100] [--jobs 2]
 Every comparison, operator, constant, `not` and assignment of the kernels in control/safety is changed, one at a time,
 in a fork of this process that runs their tests on the uncompiled text. A change that no test notices is printed.
 """
@@ -15,6 +15,7 @@ import importlib
 import io
 import os
 import random
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,13 +23,13 @@ from pathlib import Path
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "opspace_ctrl.control.safety"
-OF_GATES = ("test_safety.py", "test_state_gate.py")
+OF_GATES = ("test_gate_edges.py", "test_state_gate.py", "test_safety.py")
 FILES = {
     "door.py": ("test_door.py",),
     "gates.py": OF_GATES,
-    "joints.py": OF_GATES[::-1],
-    "base.py": OF_GATES[::-1],
-    "stamps.py": OF_GATES[::-1],
+    "joints.py": OF_GATES,
+    "base.py": OF_GATES,
+    "stamps.py": OF_GATES,
 }
 SURVIVED, NOTICED = 0, 1
 SWAPS = {
@@ -92,36 +93,54 @@ def changes(node: ast.AST):
 
 
 def install(module, tree: ast.Module) -> None:
-    """Let the whole package use the changed text of a module."""
+    """Let the package and its tests use the changed text of a module."""
     before = {name: value for name, value in vars(module).items() if callable(value)}
     code = compile(ast.fix_missing_locations(tree), module.__file__, "exec")
     exec(code, vars(module))
     new = {id(value): vars(module)[name] for name, value in before.items()}
     for name, other in list(sys.modules.items()):
-        if name.startswith(PACKAGE) and other is not module:
+        if name.startswith((PACKAGE, "test.")) and other is not module:
             for key, value in list(vars(other).items()):
                 if callable(value) and id(value) in new:
                     setattr(other, key, new[id(value)])
 
 
-def is_noticed(module, tree: ast.Module, tests: tuple[str, ...]) -> bool:
-    """Do the tests fail with this text? In a fork, which ends after a time that no good text takes."""
+def run(tests: tuple[str, ...]) -> int:
+    """Run tests in this process, quietly; 0 if all pass. Memory is the same whatever the text."""
     import pytest
 
+    paths = [str(ROOT / "test" / "control" / name) for name in tests]
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-k", "not keeps_no_memory"]
+        return int(pytest.main([*options, *paths]))
+
+
+def start(module, tree: ast.Module, tests: tuple[str, ...]) -> int:
+    """Run the tests on this text in a fork, which ends after a time that no good text takes; its id."""
     pid = os.fork()
     if pid:
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != SURVIVED
+        return pid
     try:
-        import signal
-
         signal.alarm(300)
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            install(module, tree)
-            paths = [str(ROOT / "test" / "control" / name) for name in tests]
-            failed = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *paths])
-        os._exit(NOTICED if failed else SURVIVED)
+        install(module, tree)
+        os._exit(NOTICED if run(tests) else SURVIVED)
     except BaseException:
         os._exit(NOTICED)
+
+
+def survivors(module, found: list, tests: tuple[str, ...], jobs: int) -> Iterator[tuple[int, str]]:
+    """Line and change of each text that the tests do not tell from the good one."""
+    running: dict[int, tuple[int, str]] = {}
+    left = list(reversed(found))
+    while left or running:
+        if left and len(running) < jobs:
+            line, what, text = left.pop()
+            running[start(module, text, tests)] = line, what
+            continue
+        pid, status = os.wait()
+        change = running.pop(pid)
+        if os.waitstatus_to_exitcode(status) == SURVIVED:
+            yield change
 
 
 def main() -> int:
@@ -131,6 +150,7 @@ def main() -> int:
     )
     parser.add_argument("--only", default=",".join(FILES), help="files of control/safety")
     parser.add_argument("--sample", type=int, help="so many changes of each file, at random")
+    parser.add_argument("--jobs", type=int, default=2, help="forks at a time")
     args = parser.parse_args()
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT / "test"), str(ROOT)]
@@ -143,12 +163,13 @@ def main() -> int:
         found = list(mutants(tree))
         if args.sample and len(found) > args.sample:
             found = random.Random(1).sample(found, args.sample)
-        good = 0
-        for line, what, text in found:
-            if is_noticed(module, text, FILES[name]):
-                good += 1
-            else:
-                print(f"  {name}:{line}: {what}", flush=True)
+        if run(FILES[name]):
+            print(f"{name}: its tests fail before anything is changed")
+            return 1
+        good = len(found)
+        for line, what in survivors(module, found, FILES[name], args.jobs):
+            good -= 1
+            print(f"  {name}:{line}: {what}", flush=True)
         total, noticed = total + len(found), noticed + good
         print(f"{name}: {good} of {len(found)} noticed", flush=True)
     print(f"{noticed} of {total} noticed: {100.0 * noticed / max(1, total):.1f} %")

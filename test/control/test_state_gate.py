@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.gate_cases import MS, START, Robot
+from helpers.gate_cases import MS, ONE_JOINT, START, Robot
 from helpers.support import load_quietly
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,11 +13,6 @@ from opspace_ctrl.control.safety.state_gate import StateGate
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.errors import ConfigurationError
 
-ONE_JOINT = (
-    '<robot name="r"><link name="a"/><joint name="j" type="{}"><parent link="a"/><child link="b"/>'
-    '<axis xyz="0 0 1"/></joint><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" '
-    'ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
-)
 POSE, TWIST = (0.1, 0.2, 0.3, 0.0, 0.0, 0.6, 0.8), (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 
 

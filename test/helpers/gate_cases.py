@@ -12,6 +12,12 @@ from opspace_ctrl.control.settings import controller_settings
 
 MS = 1_000_000  # [ns]
 START = 100_000 * MS
+# A link on a joint of a kind.
+ONE_JOINT = (
+    '<robot name="r"><link name="a"/><joint name="j" type="{}"><parent link="a"/><child link="b"/>'
+    '<axis xyz="0 0 1"/></joint><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" '
+    'ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+)
 
 
 class Robot:

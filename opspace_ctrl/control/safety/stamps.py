@@ -58,7 +58,7 @@ def judge_stamp(gates, stamp, arrival):
         if -step > jump or gates.late_in_a_row >= LATE_IN_A_ROW or waited > PAUSE:
             return BACK
         return LATE
-    return AHEAD if step > jump and step - waited > jump else NEW
+    return AHEAD if step - waited > jump else NEW
 
 
 @kernel
@@ -66,11 +66,10 @@ def count_stamp(gates, verdict, stamp, arrival):
     """Let a stamp that is NEW, BACK or AHEAD be the newest, and the mean period follow."""
     if verdict == NEW and gates.last_stamp != 0:
         step = (stamp - gates.last_stamp) * 1e-9
-        if step > 0.0:
-            known = gates.period > 0.0
-            gates.period += (
-                SMOOTHING * (min(step, LONG * gates.period) - gates.period) if known else step
-            )
+        known = gates.period > 0.0
+        gates.period += (
+            SMOOTHING * (min(step, LONG * gates.period) - gates.period) if known else step
+        )
     gates.last_stamp = stamp
     gates.last_arrival = arrival
     gates.late_in_a_row = 0
