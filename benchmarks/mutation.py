@@ -105,42 +105,61 @@ def install(module, tree: ast.Module) -> None:
                     setattr(other, key, new[id(value)])
 
 
-def run(tests: tuple[str, ...]) -> int:
-    """Run tests in this process, quietly; 0 if all pass. Memory is the same whatever the text."""
+class Forks:
+    """A plugin of pytest: instead of running what was collected once, it does so in a fork for each changed text.
+
+    Attributes:
+        survivors: Line and change of each text that the tests do not tell from the good one.
+    """
+
+    def __init__(self, name: str, module, found: list, jobs: int):
+        self.name, self.survivors, self.is_fork = name, [], False
+        self._module, self._jobs = module, jobs
+        self._left = list(reversed(found))
+
+    def pytest_runtestloop(self, session) -> bool | None:
+        """True, which ends the session, in this process; None in a fork, where the tests then run."""
+        running: dict[int, tuple[int, str]] = {}
+        while self._left or running:
+            if self._left and len(running) < self._jobs:
+                line, what, text = self._left.pop()
+                pid = os.fork()
+                if not pid:
+                    return self._begin(text)
+                running[pid] = line, what
+                continue
+            pid, status = os.wait()
+            change = running.pop(pid)
+            if os.waitstatus_to_exitcode(status) == SURVIVED:
+                self.survivors.append(change)
+                print(
+                    f"  {self.name}:{change[0]}: {change[1]} passes",
+                    file=sys.__stdout__,
+                    flush=True,
+                )
+        return True
+
+    def _begin(self, text: ast.Module) -> None:
+        self.is_fork = True
+        signal.alarm(300)  # no good text takes so long
+        try:
+            install(self._module, text)
+        except BaseException:
+            os._exit(NOTICED)
+
+
+def survivors(name: str, module, found: list, jobs: int) -> list[tuple[int, str]]:
+    """The changes that no test notices. Memory is not asked for: it is the same whatever the text."""
     import pytest
 
-    paths = [str(ROOT / "test" / "control" / name) for name in tests]
+    forks = Forks(name, module, found, jobs)
+    paths = [str(ROOT / "test" / "control" / each) for each in FILES[name]]
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-k", "not keeps_no_memory"]
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        options = ["-x", "-q", "-p", "no:cacheprovider", "-k", "not keeps_no_memory"]
-        return int(pytest.main([*options, *paths]))
-
-
-def start(module, tree: ast.Module, tests: tuple[str, ...]) -> int:
-    """Run the tests on this text in a fork, which ends after a time that no good text takes; its id."""
-    pid = os.fork()
-    if pid:
-        return pid
-    try:
-        signal.alarm(300)
-        install(module, tree)
-        os._exit(NOTICED if run(tests) else SURVIVED)
-    except BaseException:
-        os._exit(NOTICED)
-
-
-def survivors(module, found: list, tests: tuple[str, ...], jobs: int) -> Iterator[tuple[int, str]]:
-    """Line and change of each text that the tests do not tell from the good one."""
-    running: dict[int, tuple[int, str]] = {}
-    left = list(reversed(found))
-    while left or running:
-        if left and len(running) < jobs:
-            line, what, text = left.pop()
-            running[start(module, text, tests)] = line, what
-            continue
-        pid, status = os.wait()
-        change = running.pop(pid)
-        if os.waitstatus_to_exitcode(status) == SURVIVED:
-            yield change
+        failed = pytest.main([*options, *paths], plugins=[forks])
+    if forks.is_fork:
+        os._exit(NOTICED if failed else SURVIVED)
+    return forks.survivors
 
 
 def main() -> int:
@@ -163,13 +182,10 @@ def main() -> int:
         found = list(mutants(tree))
         if args.sample and len(found) > args.sample:
             found = random.Random(1).sample(found, args.sample)
-        if run(FILES[name]):
+        if not survivors(name, module, [(0, "nothing", tree)], 1):
             print(f"{name}: its tests fail before anything is changed")
             return 1
-        good = len(found)
-        for line, what in survivors(module, found, FILES[name], args.jobs):
-            good -= 1
-            print(f"  {name}:{line}: {what}", flush=True)
+        good = len(found) - len(survivors(name, module, found, args.jobs))
         total, noticed = total + len(found), noticed + good
         print(f"{name}: {good} of {len(found)} noticed", flush=True)
     print(f"{noticed} of {total} noticed: {100.0 * noticed / max(1, total):.1f} %")

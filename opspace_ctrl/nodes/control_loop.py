@@ -104,7 +104,10 @@ class ControlLoop:
         future: Future = Future()
         self._jobs.append((job, future))
         self._waiter.wake()
-        return future.result(JOB)
+        try:
+            return future.result(JOB)
+        finally:
+            del future  # see `_do_job`
 
     def wake(self) -> None:
         """Let the loop look at the gates now."""
@@ -163,11 +166,16 @@ class ControlLoop:
                 self._switches = self._guarded.controller.switches
                 self._on_switch()
         if self._jobs:
-            job, future = self._jobs.popleft()
-            try:
-                future.set_result(job())
-            except Exception as error:  # for the caller to handle
-                future.set_exception(error)
+            self._do_job()
+
+    def _do_job(self) -> None:
+        job, future = self._jobs.popleft()
+        try:
+            future.set_result(job())
+        except Exception as error:  # for the caller to handle
+            future.set_exception(error)
+            # the error knows this frame: a circle, and nobody collects garbage while efforts go out
+            del future
 
     def _collect(self, arrival: int) -> int:
         """Take what has arrived; what became of it, see `StateGate.joint_states`."""

@@ -202,6 +202,7 @@ def test_zeros_count_as_no_stamp_when_three_come_within_half_a_second_each():
     for pause in (MS, HALF, MS, MS):
         robot.tick(pause)
         found.append(robot.joints(stamp=0))
+        assert robot.gate.faults == 0  # from no stamp to a time of arrival is no jump
     assert found == [READY, DROPPED, DROPPED, READY]
 
 
