@@ -21,7 +21,7 @@ from ..errors import (
     listed,
     quoted,
 )
-from ..model import Model
+from ..model import Model, check_model
 from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace
 from ..parameter_file import node_parameters
@@ -44,7 +44,7 @@ from .settings import (
 from .targets.posture_target import PostureTarget
 from .targets.segments import Motion
 from .targets.streams import NEVER, Streams
-from .targets.target import Target, vector
+from .targets.target import Target, instant, vector
 from .tasks import ControlTask
 
 __all__ = ["Controller"]
@@ -154,6 +154,7 @@ class Controller:
         return cls.from_settings(model, settings)
 
     def _set_up(self, model: Model, settings: ControllerSettings) -> None:
+        check_model(model)
         self.model, self.settings = model, settings
         self.joints = tuple(settings.joints or model.joint_names)
         self._core = Core(model, settings)
@@ -191,8 +192,18 @@ class Controller:
         Raises:
             ConfigurationError: Wrong size or non-finite; nothing has changed then.
         """
+        q, v, time = self._state(q, v, time)
         self.begin()
         self.restart(q, v, time)
+
+    def _state(
+        self, q: ArrayLike, v: ArrayLike, time: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        try:
+            moment = instant("the state", time)
+        except TargetError as error:
+            raise ConfigurationError(str(error)) from None
+        return self.model.check_configuration(q), self.model.check_velocity(v), moment
 
     def begin(self) -> None:
         """Let the next command be the first: whatever was sent before, it is not rate limited."""
@@ -203,7 +214,7 @@ class Controller:
 
         Torques move on from the last command, within the rate limit. Raises as `activate`.
         """
-        q, v = self.model.check_configuration(q), self.model.check_velocity(v)
+        q, v, time = self._state(q, v, time)
         self._core.restart(q, v, time)
         self._hold_tasks(q, v, time)
         self._posture.start(q, time)
@@ -240,8 +251,8 @@ class Controller:
         return not self._core.law.not_finite
 
     def hold(self, q: ArrayLike, v: ArrayLike, time: float) -> None:
-        """Take the present pose of every task, and the present posture, as targets."""
-        q, v = self.model.check_configuration(q), self.model.check_velocity(v)
+        """Take the present pose of every task, and the present posture, as targets. Raises as `activate`."""
+        q, v, time = self._state(q, v, time)
         self._hold_tasks(q, v, time)
         self._posture.hold(q, time)
         self._core.load_posture(self._posture.program)
@@ -358,13 +369,13 @@ class Controller:
     ) -> None:
         """Move a task to a pose; None leaves position or orientation (xyzw) as it is to be. Raises TargetError."""
         target = self._target(task)
-        target.pose(position, quaternion, time)
+        target.pose(position, quaternion, instant(task, time))
         self._load(task, target)
 
     def target_twist(self, task: str, twist: ArrayLike, time: float) -> None:
         """Move a task with a twist (6,), which counts for `stream_timeout`. Raises TargetError."""
         target = self._target(task)
-        target.twist(twist, time, self.settings.safety.stream_timeout)
+        target.twist(twist, instant(task, time), self.settings.safety.stream_timeout)
         self._load(task, target)
 
     def trajectory(
@@ -378,7 +389,7 @@ class Controller:
     ) -> None:
         """Move a task through way points at `times` after `time`. Raises TargetError."""
         target = self._target(task)
-        target.trajectory(times, positions, quaternions, time, twists)
+        target.trajectory(times, positions, quaternions, instant(task, time), twists)
         self._load(task, target)
 
     def target_wrench(self, task: str, wrench: ArrayLike, time: float) -> None:
@@ -408,7 +419,7 @@ class Controller:
         time: float,
     ) -> None:
         """Approach a posture of some joints (velocities: None, empty or one a name). Raises TargetError."""
-        self._posture.move(names, positions, velocities, time)
+        self._posture.move(names, positions, velocities, instant("posture", time))
         self._core.load_posture(self._posture.program)
 
     def force(self, F: ArrayLike, time: float) -> None:
@@ -438,7 +449,7 @@ class Controller:
 
     def _end(self, time: float) -> float:
         """When a stream's input of this time goes stale."""
-        return time + self.settings.safety.stream_timeout
+        return instant("a stream", time) + self.settings.safety.stream_timeout
 
     def _need_raw(self, what: str) -> None:
         if self.settings.mode != "raw":

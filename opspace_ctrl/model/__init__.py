@@ -3,6 +3,6 @@
 from .joints import JointType
 from .loader import load_robot, load_urdf
 from .mjcf import load_mjcf
-from .model import Model
+from .model import Model, check_model
 
-__all__ = ["JointType", "Model", "load_mjcf", "load_robot", "load_urdf"]
+__all__ = ["JointType", "Model", "check_model", "load_mjcf", "load_robot", "load_urdf"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import UnknownFrameError, listed, quoted
+from ..errors import ConfigurationError, UnknownFrameError, listed, quoted
 from . import configuration, connectivity
 
 
@@ -148,3 +148,15 @@ class Model:
     def check_velocity(self, v: ArrayLike, name: str = "v") -> NDArray[np.float64]:
         """A float64 copy (nv,) of a vector ordered like v; ConfigurationError naming it if it is not one."""
         return configuration.check_vector(v, self.nv, name)
+
+
+def check_model(model: object) -> None:
+    """Refuse what is no Model, such as a robot's name.
+
+    Raises:
+        ConfigurationError: It is something else.
+    """
+    if not isinstance(model, Model):
+        raise ConfigurationError(
+            f"model = {quoted(model)} is no Model: load_robot and load_urdf make one"
+        )

@@ -11,8 +11,8 @@ from ..compiled.jit import MISFIT, prepare
 from ..dynamics.build import RobotTree
 from ..dynamics.fields import Tree
 from ..dynamics.state import TOO_LARGE
-from ..errors import ConfigurationError, quoted
-from ..model import Model
+from ..errors import ConfigurationError
+from ..model import Model, check_model
 from ..model.configuration import check_vector
 from . import entries
 from .auto import choose
@@ -55,10 +55,7 @@ class OperationalSpace:
     """
 
     def __init__(self, model: Model, tasks: Tasks, method: str = "auto"):
-        if not isinstance(model, Model):
-            raise ConfigurationError(
-                f"model = {quoted(model)} is no Model: load_robot and load_urdf make one"
-            )
+        check_model(model)
         self.model, self.tasks = model, parse_tasks(tasks)
         self._blocks = blocks_of(model, self.tasks)
         prepare(self.needed_stages(method))

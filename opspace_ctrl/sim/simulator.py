@@ -46,8 +46,6 @@ class Simulator:
     Attributes:
         model: The robot.
         settings: How it is simulated.
-        q, v: Configuration (nq,) and velocity (nv,), read-only views that follow the motion.
-        tau: (k,) efforts of the last step after saturation, in the order of the joint coordinates.
 
     Raises:
         ParameterError: A value has the wrong type, is out of range or not among the choices.
@@ -58,9 +56,7 @@ class Simulator:
 
     model: Model
     settings: SimulatorSettings
-    q: NDArray[np.float64]
-    v: NDArray[np.float64]
-    tau: NDArray[np.float64]
+    _seen: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
     def __new__(
         cls,
@@ -140,8 +136,23 @@ class Simulator:
         """Refuse by name what the engine does not carry."""
 
     def _build(self) -> None:
-        """Make what the engine needs, `q`, `v` and `tau` among it."""
+        """Make what the engine needs, and let `_seen` be read-only views of q, v and tau."""
         raise NotImplementedError
+
+    @property
+    def q(self) -> NDArray[np.float64]:
+        """Configuration (nq,), a read-only view that follows the motion; `reset(q, v)` sets it."""
+        return self._seen[0]
+
+    @property
+    def v(self) -> NDArray[np.float64]:
+        """Velocity (nv,), likewise."""
+        return self._seen[1]
+
+    @property
+    def tau(self) -> NDArray[np.float64]:
+        """Efforts (k,) of the last step after saturation, in the order of the joint coordinates, likewise."""
+        return self._seen[2]
 
     @property
     def time(self) -> float:

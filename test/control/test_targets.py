@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy.interpolate import BPoly
 from scipy.spatial.transform import Rotation, Slerp
 
-from opspace_ctrl import load_robot, load_urdf
+from opspace_ctrl import Controller, PoseTask, load_robot, load_urdf
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.control.targets import segments
 from opspace_ctrl.control.targets.posture_target import PostureTarget
 from opspace_ctrl.control.targets.target import Target
-from opspace_ctrl.errors import TargetError
+from opspace_ctrl.errors import ConfigurationError, TargetError
 from opspace_ctrl.model.source import robot_text
 
 FIELDS = "position velocity acceleration rate rate_change".split()
@@ -442,3 +442,31 @@ def test_a_posture_given_in_mid_motion_keeps_its_speed(seed):
                 speed = segments.evaluate(np.reshape(coefficients, (7, 6)), s)[1]
                 assert np.abs(speed).max() < segments.TOLERATED * settings.speed
         time += rng.uniform(0.05, 2.0)
+
+
+@pytest.mark.parametrize("time", [np.nan, np.inf, None, "now", 1.79e18])
+def test_a_time_that_is_none_is_refused_and_nothing_changes(time):
+    model = load_robot("arm7")
+    controller = Controller(model, [PoseTask("tool")], method="sparse_ltdl")
+    q, v = np.array([0.0, 0.5, 0.0, 1.2, 0.0, 0.8, 0.0]), np.zeros(7)
+    with pytest.raises(ConfigurationError, match="time"):
+        controller.activate(q, v, time)
+    controller.activate(q, v, 0.0)
+    before = controller.tick(q, v, 0.001).copy()
+    position, quaternion = controller.pose("tool")
+    for ask in (
+        lambda: controller.target_pose("tool", position + 0.1, quaternion, time),
+        lambda: controller.target_twist("tool", np.ones(6), time),
+        lambda: controller.trajectory("tool", [1.0], [position], None, time),
+        lambda: controller.posture(["joint1"], [0.1], None, time),
+    ):
+        with pytest.raises(TargetError, match="time"):
+            ask()
+    with pytest.raises(ConfigurationError, match="time"):
+        controller.hold(q, v, time)
+    np.testing.assert_array_equal(controller.tick(q, v, 0.001), before)
+
+
+def test_a_controller_wants_a_model():
+    with pytest.raises(ConfigurationError, match="'arm7' is no Model: load_robot"):
+        Controller("arm7", [PoseTask("tool")])

@@ -117,3 +117,12 @@ def test_the_words_of_a_role_are_its_fields_and_no_others():
     assert (work.a == 1.5).all() and (work.b == 7).all()
     with pytest.raises(TypeError, match="not neighbours"):
         _Scattered().words("state")
+
+
+def test_the_state_cannot_be_exchanged_under_the_simulator():
+    simulator = Simulator("arm7")
+    for name in ("q", "v", "tau"):
+        with pytest.raises(AttributeError):
+            setattr(simulator, name, np.zeros(7))
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(simulator, name)[0] = 1.0

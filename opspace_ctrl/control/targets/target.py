@@ -18,6 +18,7 @@ __all__ = ["Target", "unit_quaternion", "vector"]
 
 FARTHEST = 1e6  # [m]
 LONGEST = 1e6  # [s]
+LATEST = 1e11  # [s] some thousand years: a time beyond it is in another unit
 NORM = 0.1  # a quaternion's norm may differ from 1 by this; it is normalised
 HALF_TURN = np.pi - 0.1  # [rad] beyond this angle the way round follows the present rotation
 
@@ -42,6 +43,15 @@ def vector(what: str, value, *shape: int, most: float = FARTHEST) -> np.ndarray:
     if array.size and np.abs(array).max() > most:
         raise TargetError(f"{what}: {np.abs(array).max():g} is too large; valid is up to {most:g}")
     return array
+
+
+def instant(what: str, time: float) -> float:
+    """The time of a target [s].
+
+    Raises:
+        TargetError: It is no finite number.
+    """
+    return float(vector(f"{what}: time", time, most=LATEST))
 
 
 def unit_quaternion(what: str, value, *shape: int) -> np.ndarray:

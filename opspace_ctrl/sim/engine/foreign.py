@@ -66,8 +66,8 @@ class ForeignSimulator(Simulator):
         self._hold, self._held, self._is_holding = np.zeros(count), self._q.copy(), False
         self._pushes: dict[int, tuple[np.ndarray, float]] = {}
         self._pushed: dict[int, np.ndarray] = {}
-        self.q, self.v, self.tau = self._q.view(), self._v.view(), self._efforts.view()
-        for view in (self.q, self.v, self.tau, self._hold):
+        self._seen = self._q.view(), self._v.view(), self._efforts.view()
+        for view in (*self._seen, self._hold):
             view.setflags(write=False)
         self._make()
 

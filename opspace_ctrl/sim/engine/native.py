@@ -42,8 +42,9 @@ class NativeSimulator(Simulator):
         self._state |= {
             name: getattr(engine, name) for name, f in engine.fields.items() if f.role == "state"
         }
-        self.q, self.v = _read_only(engine.tree.q), _read_only(engine.tree.v)
-        self.tau, self._q_before = _read_only(engine.applied), _read_only(engine.q_start)
+        tree = engine.tree
+        self._seen = _read_only(tree.q), _read_only(tree.v), _read_only(engine.applied)
+        self._q_before = _read_only(engine.q_start)
         self._efforts = np.zeros(engine.joints)
         self._hold, self._held, self._is_holding = _read_only(self._efforts), self.q.copy(), False
 
