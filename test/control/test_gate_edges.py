@@ -206,6 +206,13 @@ def test_zeros_count_as_no_stamp_when_three_come_within_half_a_second_each():
     assert found == [READY, DROPPED, DROPPED, READY]
 
 
+def test_where_the_clock_was_set_a_joint_need_not_tell_what_it_never_told():
+    robot, silent = Robot(ARM), [np.nan] * 7
+    for stamp in (10_000, 10_001, 5, 6, 7):
+        robot.tick()
+        assert robot.joints(velocity=silent, stamp=stamp * MS) == READY
+
+
 def test_the_period_is_a_mean_in_which_a_pause_counts_as_four():
     robot = Robot(ARM)
     robot.joints()
@@ -269,6 +276,7 @@ def test_messages_without_stamps_are_paired_as_they_come():
     for _ in range(5):
         robot.tick()
         verdicts.append((robot.joints(stamp=0), robot.odom(stamp=0)))
+        assert robot.check() == 0
     assert verdicts == [(TAKEN, READY), (DROPPED, TAKEN)] + [(TAKEN, READY)] * 3
     assert robot.gate.unpaired == 0 and robot.gate.odometry_age == 0.0
 
@@ -403,8 +411,9 @@ def test_a_gate_opens_after_its_time(gate, recovery, wait):
 def test_a_reset_does_not_wait_for_the_time_of_recovery():
     robot = Robot(ARM, recovery_time=50.0)
     robot.run()
-    robot.message(position=[np.nan] * 7)
-    assert robot.message() == BIT["finite"]
+    for _ in range(3):
+        robot.message(position=[np.nan] * 7)
+    assert robot.message() == BIT["finite"] and robot.gate.closings.sum() == 1
     robot.gate.open_all()
     assert robot.gate.closed == 0 and robot.message() == 0
 
