@@ -35,7 +35,7 @@ def body(space: OperationalSpace) -> Callable[..., np.ndarray]:
     prepare([repeat])
 
     def call(q, v, force, tau0):
-        repeat(q, v, force, tau0, TICKS, space._address)
-        return space._tau
+        repeat(q, v, force, tau0, TICKS, space._now.address)
+        return space._now.tau
 
     return call

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..dynamics.state import OK, REFUSED, TOO_LARGE
@@ -11,6 +13,7 @@ from ..model.configuration import check_vector
 from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace, Task
 from ..osim.registry import able_methods
+from ..osim.tasks import Block
 from . import entries
 from .build import ControlLaw
 from .fields import Law
@@ -208,10 +211,10 @@ class Core:
 class _ControlledSpace(OperationalSpace):
     """The operational space of a law, which is compiled together with it."""
 
-    def needed_stages(self, method: str) -> list:
+    def needed_stages(self, method: str, blocks: Sequence[Block]) -> list:
         """Those of the space, the law's, and what the core calls."""
         calls = (entries.tick, entries.safe, entries.measure_tasks)
-        return [*super().needed_stages(method), *Law.stages.values(), *calls]
+        return [*super().needed_stages(method, blocks), *Law.stages.values(), *calls]
 
 
 def read_only(array: np.ndarray) -> np.ndarray:

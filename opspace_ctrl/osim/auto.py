@@ -14,18 +14,18 @@ CLOSE = 2.5  # methods within this factor of the fewest operations are timed
 CALLS, ROUNDS = 10, 15
 
 
-def predicted_operations(ospace) -> dict[str, float]:
+def predicted_operations(prepared) -> dict[str, float]:
     """Multiply-adds of each method: the model of [Featherstone2010] table 1, and its kin for the recursive methods.
 
     d is the support of a block's rows, `shared` what two blocks share (d_i and d_ij of the paper).
     """
-    supports, model = ospace._space.supports, ospace.model
+    supports, model = prepared.space.supports, prepared.model
     depth = depths(model.parent_expanded)
-    rows = np.array([len(b.selection) for b in ospace._blocks])
+    rows = np.array([len(b.selection) for b in prepared.blocks])
     d = np.array([len(s) for s in supports.slots])
     shared = np.array([[len(set(a) & set(b)) for b in supports.slots] for a in supports.slots])
     pairs = float(rows @ shared @ rows) / 2
-    n, m = model.nv, ospace.m
+    n, m = model.nv, prepared.m
     factor = float((depth * (depth + 1) / 2).sum() + 6 * depth.sum())
     articulated, product = 100.0 * n, pairs
     carried = 12.0 * float(rows @ d)
@@ -43,9 +43,9 @@ def predicted_operations(ospace) -> dict[str, float]:
     }
 
 
-def choose(ospace, able: tuple[str, ...]) -> tuple[str, str]:
+def choose(prepared, able: tuple[str, ...]) -> tuple[str, str]:
     """The fastest of the able methods, and why."""
-    predicted = predicted_operations(ospace)
+    predicted = predicted_operations(prepared)
     fewest = min(predicted[name] for name in able if name in predicted)
     close = [name for name in able if name in predicted and predicted[name] <= CLOSE * fewest]
     # no model of a foreign method: it is timed
@@ -53,8 +53,8 @@ def choose(ospace, able: tuple[str, ...]) -> tuple[str, str]:
     if len(close) == 1:
         why = f"{fewest:.0f} operations, all others more than {CLOSE} times as many"
         return close[0], f"{close[0]}: {why}"
-    before, times = ospace._method, _timings(ospace, close)
-    ospace._use(before)
+    before, times = prepared.method, _timings(prepared, close)
+    prepared.use(before)
     best = min(times, key=times.__getitem__)
     figures = ", ".join(
         f"{name} {times[name]:.2f} us" for name in sorted(times, key=times.__getitem__)
@@ -66,19 +66,19 @@ def choose(ospace, able: tuple[str, ...]) -> tuple[str, str]:
     )
 
 
-def _timings(ospace, names: list[str]) -> dict[str, float]:
+def _timings(prepared, names: list[str]) -> dict[str, float]:
     """Least time [us] of J and Lambda^-1 by each method, taken in turns so that noise hits all alike.
 
     Of single calls, for a disturbance spoils one and not its whole turn; without the factor of Lambda^-1, which takes
     the same by all and, where it is singular, several times as long as what is compared.
     """
-    q = ospace.model.random_configuration(np.random.default_rng(1))
+    q = prepared.model.random_configuration(np.random.default_rng(1))
     best = dict.fromkeys(names, np.inf)
     for _ in range(ROUNDS):
         for name in names:
-            ospace._use(name)
+            prepared.use(name)
             for _ in range(CALLS):
                 start = perf_counter_ns()
-                ospace._inertia_inv_at(q)
+                prepared.inertia_inv_at(q)
                 best[name] = min(best[name], (perf_counter_ns() - start) / 1e3)
     return best

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..compiled.jit import MISFIT, prepare
-from ..dynamics.build import RobotTree
 from ..dynamics.fields import Tree
 from ..dynamics.state import TOO_LARGE
 from ..errors import ConfigurationError
 from ..model import Model, check_model
 from ..model.configuration import check_vector
+from ..turns import short_turns
 from . import entries
-from .auto import choose
 from .build import TaskSpace
 from .fields import Space
-from .method import Method
+from .prepared import FIRST, Prepared
 from .registry import able_methods, get_method
-from .response import typical_response
-from .tasks import Tasks, blocks_of, parse_tasks
+from .tasks import Block, CenterOfMass, Task, Tasks, blocks_of, parse_tasks
 from .tick import BIAS, INERTIA, INERTIA_INV, JACOBIAN, JBAR, NULL_SPACE, STATE
 
 __all__ = ["OperationalSpace"]
-
-FIRST = "sparse_ltdl"  # the method that every space begins with
-TRIP, DAMPING, CUT = 1e-7, 1e-7, 1e-9
 
 
 class OperationalSpace:
@@ -46,9 +41,6 @@ class OperationalSpace:
         tasks: A frame name, (name, rows), `Task`, `CenterOfMass`, or a list of these.
         method: One of `osim.methods()`, or "auto": the fastest here, see `choice`.
 
-    Attributes:
-        choice: What "auto" chose and why (for a method asked for by name, that it was).
-
     Raises:
         MethodError: The method is unknown or cannot carry the robot or the tasks.
         UnknownFrameError: A task names no frame of the model.
@@ -56,44 +48,48 @@ class OperationalSpace:
 
     def __init__(self, model: Model, tasks: Tasks, method: str = "auto"):
         check_model(model)
-        self.model, self.tasks = model, parse_tasks(tasks)
-        self._blocks = blocks_of(model, self.tasks)
-        prepare(self.needed_stages(method))
-        self._space = space = TaskSpace(RobotTree(model), self._blocks)
-        space.trip, space.damping, space.cut = TRIP, DAMPING, CUT
-        self.m: int = space.m
-        self._address = space.address
-        self._no_force, self._no_tau0 = np.zeros(self.m), np.zeros(model.nv)
-        self._built: dict[str, Method] = {}
-        self._done = self._read = (
-            0  # bits of `tick`: what is computed, and has been read, of the state at hand
-        )
-        self._show()
-        self._use(FIRST)
-        space.scale[: self.m] = np.sqrt(typical_response(self))
-        self._select(method, timed_on=self)
-        self._done = self._read = 0
+        self.model = model
+        self._now = self._prepared(tasks, method)
 
-    def needed_stages(self, method: str) -> list[object]:
+    def _prepared(self, tasks: Tasks, method: str) -> Prepared:
+        """What computes with some tasks, not in use yet."""
+        parsed = parse_tasks(tasks)
+        blocks = blocks_of(self.model, parsed)
+        prepare(self.needed_stages(method, blocks))
+        made = Prepared(self.model, parsed, blocks)
+        made.select(method, timed_on=made)
+        made.done = made.read = made.space.done = 0
+        return made
+
+    def needed_stages(self, method: str, blocks: Sequence[Block]) -> list[object]:
         """What has to be compiled: any of the able methods may be auto's choice, or timed for it."""
-        able = able_methods(self.model, self._blocks)
+        able = able_methods(self.model, blocks)
         names = [name for name in able if method in ("auto", name) or name == FIRST]
         stages = [stage for name in names for stage in get_method(name).stages.values()]
         return [*Tree.stages.values(), *Space.stages.values(), *stages, *entries.ALL]
 
-    def _show(self) -> None:
-        """Make the read-only views of results."""
-        space, m, nv = self._space, self.m, self.model.nv
-        self._tau = _read_only(space.tau)
-        self._jacobian = _read_only(space.J_dense)
-        self._bias_acceleration = _read_only(space.Jdot_v[:m])
-        self._bias_forces = _read_only(space.tree.h)
-        self._inertia_inv = _read_only(space.Lambda_inv[:m, :m])
-        self._inertia = _read_only(space.Lambda[:m, :m])
-        self._jbar = _read_only(space.Jbar[:nv, :m])
-        self._null_space = _read_only(space.N_T.T)
+    # ---- the tasks and the method ----
 
-    # ---- the method ----
+    @property
+    def tasks(self) -> tuple[Task | CenterOfMass, ...]:
+        """The tasks in use. Setting others prepares them beside these, and then exchanges all in one assignment.
+
+        A method that was asked for by name is kept, "auto" chooses again. There is no result of the new tasks before
+        the next `update` or `control`; views of old results stay as they are. Another thread may tick meanwhile: each
+        of its calls works with the old tasks or with the new ones, and it waits for the interpreter no longer than
+        `turns.TURN`. Whatever is refused, by the same errors as when an object is made, changes nothing.
+        """
+        return self._now.tasks
+
+    @tasks.setter
+    def tasks(self, tasks: Tasks) -> None:
+        with short_turns():
+            self._now = self._prepared(tasks, self._now.asked)
+
+    @property
+    def m(self) -> int:
+        """Rows of all tasks."""
+        return self._now.m
 
     @property
     def method(self) -> str:
@@ -101,50 +97,33 @@ class OperationalSpace:
 
         A method never used on this machine is compiled first, which takes the thread that sets it seconds: `prepare`.
         """
-        return self._method
+        return self._now.method
 
     @method.setter
     def method(self, name: str) -> None:
-        self._select(name)
+        self._now.select(name)
 
-    def _select(self, name: str, timed_on: OperationalSpace | None = None) -> None:
-        """Use a method by name; "auto" is timed on a twin unless told otherwise, since this one may be ticking."""
-        able = able_methods(self.model, self._blocks)
-        if name == "auto":
-            timed_on = timed_on or OperationalSpace(self.model, self.tasks, FIRST)
-            name, self.choice = choose(timed_on, able)
-        else:
-            get_method(name).check(self.model, self._blocks, able)
-            self.choice = f"{name}: asked for by name"
-        self._use(name)
+    @property
+    def choice(self) -> str:
+        """What "auto" chose and why (for a method asked for by name, that it was)."""
+        return self._now.choice
 
     def prepare(self, *names: str) -> None:
         """Compile methods (all that are able, if none is named) so that switching to them later takes no time."""
-        able = able_methods(self.model, self._blocks)
+        now = self._now
+        now.check(*names)
+        names = names or now.able()
+        prepare(stage for name in names for stage in get_method(name).stages.values())
         for name in names:
-            get_method(name).check(self.model, self._blocks, able)
-        prepare(stage for name in names or able for stage in get_method(name).stages.values())
-        for name in names or able:
-            self._build(name)
+            now.build(name)
 
-    def _build(self, name: str) -> Method:
-        """Compile a method and make its tables, once: another thread may be ticking."""
-        if name not in self._built:
-            self._built[name] = get_method(name).for_space(self._space)
-        return self._built[name]
+    @property
+    def _space(self) -> TaskSpace:
+        return self._now.space
 
-    def _use(self, name: str) -> None:
-        self._space.method = self._build(
-            name
-        )  # one write: a tick sees the old method or the new one
-        self._method = name
-        self._forget()
-
-    def _forget(self) -> None:
-        """Results are no longer those of the state at hand."""
-        self._done &= STATE
-        self._read &= STATE
-        self._space.done = self._done
+    @property
+    def _blocks(self) -> Sequence[Block]:
+        return self._now.blocks
 
     # ---- the state ----
 
@@ -154,20 +133,21 @@ class OperationalSpace:
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
+        now = self._now
         if v is None:
-            v = self._no_tau0
+            v = now.no_tau0
         try:
-            done = entries.update(q, v, self._read, self._address)
+            done = entries.update(q, v, now.read, now.address)
         except MISFIT:  # a list, a strided view ...: not what the entry is compiled for
             done = 0
-        self._done = done or self._update_checked(q, v)
-        self._read = STATE
+        now.done = done or self._update_checked(now, q, v)
+        now.read = STATE
         return self
 
-    def _update_checked(self, q: ArrayLike, v: ArrayLike) -> int:
+    def _update_checked(self, now: Prepared, q: ArrayLike, v: ArrayLike) -> int:
         """`update` with what was refused, converted and checked in words."""
         q, v = self.model.check_configuration(q), self.model.check_velocity(v)
-        return self._accepted(entries.update(q, v, self._read, self._address))
+        return self._accepted(entries.update(q, v, now.read, now.address))
 
     def _accepted(self, done: int) -> int:
         """What an entry made of arguments that have been checked."""
@@ -175,81 +155,59 @@ class OperationalSpace:
             raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         return done
 
-    def _find(self, bit: int) -> None:
-        """Compute a result unless it is there."""
-        if not self._done & bit:
-            if not self._done:
-                raise ConfigurationError("no state yet: call update(q, v) or control(...) first")
-            self._done = entries.find(bit, self._address)
-        self._read |= bit
-
-    def _inertia_inv_at(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """`update(q).inertia_inv`, whatever a subclass makes of these."""
-        OperationalSpace.update(self, q)
-        self._find(INERTIA_INV)
-        return self._inertia_inv
-
     # ---- the results ----
 
     @property
     def jacobian(self) -> NDArray[np.float64]:
         """J (m, nv)."""
-        self._find(JACOBIAN)
-        return self._jacobian
+        return self._now.find(JACOBIAN).jacobian
 
     @property
     def bias_acceleration(self) -> NDArray[np.float64]:
         """Jdot v (m,): the classical acceleration of the task rows when dv/dt = 0 componentwise."""
-        self._find(BIAS)
-        return self._bias_acceleration
+        return self._now.find(BIAS).bias_acceleration
 
     @property
     def bias_forces(self) -> NDArray[np.float64]:
         """h(q, v) (nv,)."""
-        self._find(BIAS)
-        return self._bias_forces
+        return self._now.find(BIAS).bias_forces
 
     @property
     def inertia_inv(self) -> NDArray[np.float64]:
         """Lambda^-1 = J H^-1 J^T (m, m), symmetric."""
-        self._find(INERTIA_INV)
-        return self._inertia_inv
+        return self._now.find(INERTIA_INV).inertia_inv
 
     @property
     def inertia(self) -> NDArray[np.float64]:
         """Lambda (m, m); damped along directions that are nearly lost (see `singular`)."""
-        self._find(INERTIA)
-        return self._inertia
+        return self._now.find(INERTIA).inertia
 
     @property
     def jbar(self) -> NDArray[np.float64]:
         """Jbar = H^-1 J^T Lambda (nv, m), the dynamically consistent inverse of J."""
-        self._find(JBAR)
-        return self._jbar
+        return self._now.find(JBAR).jbar
 
     @property
     def null_space(self) -> NDArray[np.float64]:
         """N = 1 - Jbar J (nv, nv), a projector also where tasks are singular."""
-        self._find(NULL_SPACE)
-        return self._null_space
+        return self._now.find(NULL_SPACE).null_space
 
     @property
     def rank(self) -> int:
         """How many independent directions the tasks have here."""
-        self._find(INERTIA)
-        return self._space.rank
+        return self._now.find(INERTIA).space.rank
 
     @property
     def damped(self) -> bool:
         """Is a direction so nearly lost that the inertia along it is damped?"""
-        self._find(INERTIA)
-        return bool(self._space.is_damped)
+        return bool(self._now.find(INERTIA).space.is_damped)
 
     @property
     def condition(self) -> float:
         """Condition number of Lambda^-1, its rows measured in their typical response; inf if it is singular."""
-        scale = self._space.scale[: self.m]
-        values = np.linalg.eigvalsh(self.inertia_inv / np.outer(scale, scale))
+        now = self._now.find(INERTIA_INV)
+        scale = now.space.scale[: now.m]
+        values = np.linalg.eigvalsh(now.inertia_inv / np.outer(scale, scale))
         return float(values[-1] / values[0]) if values[0] > 0.0 else float("inf")
 
     def torque(
@@ -270,18 +228,18 @@ class OperationalSpace:
         Raises:
             ConfigurationError: Wrong size or non-finite.
         """
-        force = self._no_force if force is None else force
-        tau0 = self._no_tau0 if tau0 is None else tau0
-        self._find(STATE)
+        now = self._now.find(STATE)
+        force = now.no_force if force is None else force
+        tau0 = now.no_tau0 if tau0 is None else tau0
         try:
-            done = entries.torque(force, tau0, compensate, self._address)
+            done = entries.torque(force, tau0, compensate, now.address)
         except MISFIT:
             done = 0
         if not done:
-            forces = check_vector(force, self.m, "force"), self.model.check_velocity(tau0, "tau0")
-            done = self._accepted(entries.torque(*forces, bool(compensate), self._address))
-        self._done = done
-        return self._tau
+            forces = check_vector(force, now.m, "force"), self.model.check_velocity(tau0, "tau0")
+            done = self._accepted(entries.torque(*forces, bool(compensate), now.address))
+        now.done = done
+        return now.tau
 
     def control(
         self,
@@ -307,20 +265,22 @@ class OperationalSpace:
         Raises:
             ConfigurationError: Wrong size or non-finite; the object keeps its last good state.
         """
+        now = self._now
         if force is None:
-            force = self._no_force
+            force = now.no_force
         if tau0 is None:
-            tau0 = self._no_tau0
+            tau0 = now.no_tau0
         tick = entries.control if compensate else entries.control_uncompensated
         try:
-            done = tick(q, v, force, tau0, self._address)
+            done = tick(q, v, force, tau0, now.address)
         except MISFIT:
             done = 0
-        self._done = done or self._control_checked(tick, q, v, force, tau0)
-        return self._tau
+        now.done = done or self._control_checked(now, tick, q, v, force, tau0)
+        return now.tau
 
     def _control_checked(
         self,
+        now: Prepared,
         tick: Callable[..., int],
         q: ArrayLike,
         v: ArrayLike,
@@ -332,21 +292,15 @@ class OperationalSpace:
             tick(
                 self.model.check_configuration(q),
                 self.model.check_velocity(v),
-                check_vector(force, self.m, "force"),
+                check_vector(force, now.m, "force"),
                 self.model.check_velocity(tau0, "tau0"),
-                self._address,
+                now.address,
             )
         )
 
     def __reduce__(self) -> tuple[type[OperationalSpace], tuple[object, ...]]:
         # copies and pickles are built anew
-        return type(self), (self.model, self.tasks, self._method)
+        return type(self), (self.model, self.tasks, self.method)
 
     def __repr__(self) -> str:
-        return f"OperationalSpace({self.model.name!r}, m={self.m}, method={self._method!r})"
-
-
-def _read_only(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    view = np.asarray(array).view()
-    view.setflags(write=False)
-    return view
+        return f"OperationalSpace({self.model.name!r}, m={self.m}, method={self.method!r})"

@@ -6,9 +6,13 @@ regular ones. It is a constant of robot and tasks, so that the thresholds made f
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
-__all__ = ["typical_response"]
+from ..model import Model
+
+__all__ = ["SAMPLES", "sampled_configurations", "typical_response"]
 
 SAMPLES = 16
 ROUNDING = 1e-20  # of what a joint responds alone: so little is what rounding makes of a row that nothing moves
@@ -16,20 +20,32 @@ ROUNDING = 1e-20  # of what a joint responds alone: so little is what rounding m
 REACH = np.pi
 
 
-def typical_response(ospace) -> np.ndarray:
+# by model: they take longer than all the rest of an operational space
+_sampled: WeakKeyDictionary[Model, list[np.ndarray]] = WeakKeyDictionary()
+
+
+def sampled_configurations(model: Model) -> list[np.ndarray]:
+    """Configurations (nq,) all over the workspace, always the same ones."""
+    if model not in _sampled:
+        rng, neutral = np.random.default_rng(0), model.neutral()
+        steps = [model.difference(neutral, model.random_configuration(rng)) for _ in range(SAMPLES)]
+        _sampled[model] = [
+            model.integrate(neutral, np.clip(step, -REACH, REACH), 1.0) for step in steps
+        ]
+    return _sampled[model]
+
+
+def typical_response(prepared) -> np.ndarray:
     """Largest diagonal of Lambda^-1 (m,) over sampled configurations, shared by rows of one kind of one task."""
-    rng, model = np.random.default_rng(0), ospace.model
-    largest, of_joints = np.zeros(ospace.m), 0.0
-    for _ in range(SAMPLES):
-        step = model.difference(model.neutral(), model.random_configuration(rng))
-        q = model.integrate(model.neutral(), np.clip(step, -REACH, REACH), 1.0)
-        np.maximum(largest, np.diagonal(ospace._inertia_inv_at(q)), out=largest)
-        of_joints = max(of_joints, ospace._space.tree.D_inv.max())
-    for block in ospace._blocks:
+    largest, of_joints = np.zeros(prepared.m), 0.0
+    for q in sampled_configurations(prepared.model):
+        np.maximum(largest, np.diagonal(prepared.inertia_inv_at(q)), out=largest)
+        of_joints = max(of_joints, prepared.space.tree.D_inv.max())
+    for block in prepared.blocks:
         kinds = [(row[:3].any(), row[3:].any()) for row in block.selection]
         for kind in set(kinds):  # sharing keeps the rule independent of how the axes are turned
             rows = [block.row + i for i, other in enumerate(kinds) if other == kind]
             largest[rows] = largest[rows].max()
-    selection = np.vstack([block.selection for block in ospace._blocks])
+    selection = np.vstack([block.selection for block in prepared.blocks])
     rounding = ROUNDING * of_joints * np.square(selection).sum(axis=1)
-    return np.maximum.reduce([largest, rounding, np.full(ospace.m, 1e-12 * largest.max() or 1.0)])
+    return np.maximum.reduce([largest, rounding, np.full(prepared.m, 1e-12 * largest.max() or 1.0)])

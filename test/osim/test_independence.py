@@ -44,9 +44,9 @@ def test_a_switch_between_inertia_and_jbar_leaves_jbar_right():
         ospace.method = first
         ospace.update(q)
         assert ospace.inertia.shape == (12, 12)
-        done = ospace._done
+        done = ospace._now.done
         ospace.method = second
-        ospace._done = ospace._space.done = (
+        ospace._now.done = ospace._space.done = (
             done  # as another thread sees it that switches in between
         )
         np.testing.assert_allclose(ospace.jbar, expected, atol=1e-9)

@@ -67,7 +67,7 @@ def test_what_was_read_of_one_state_is_computed_with_the_next_and_no_longer_once
     ospace, (q, v) = OperationalSpace(model, ["tool"], "sparse_ltdl"), random_state(model, 1)
 
     def done_by_update():
-        return ospace.update(q, v)._done
+        return ospace.update(q, v)._now.done
 
     reading = done_by_update()
     assert ospace.jbar.shape == (7, 6)

@@ -23,7 +23,7 @@ from opspace_ctrl import (
 from opspace_ctrl.compiled.jit import kernel
 from opspace_ctrl.compiled.workspace import Workspace, count, result, scratch
 from opspace_ctrl.osim.eigen import diagonalise, tridiagonalise
-from opspace_ctrl.osim.operational_space import CUT, DAMPING
+from opspace_ctrl.osim.prepared import CUT, DAMPING
 from opspace_ctrl.osim.response import typical_response
 
 STRETCHED = {  # tasks of arm7, the joint that sweeps, the pose it sweeps through (joint 3 is the elbow, from 0)
@@ -38,7 +38,7 @@ STRETCHED = {  # tasks of arm7, the joint that sweeps, the pose it sweeps throug
 def arm(tasks, method="sparse_ltdl"):
     """An operational space of arm7, and the square root of its typical response, in which rows are measured."""
     ospace = OperationalSpace(load_robot("arm7"), [tasks], method)
-    return ospace, np.sqrt(typical_response(ospace))
+    return ospace, np.sqrt(typical_response(ospace._now))
 
 
 def scaled(ospace, root):
@@ -206,7 +206,7 @@ def test_rank_of_many_duplicated_poses_is_that_of_their_jacobian(name, base):
     model = load_quietly(urdf_path(name), base)
     q, _ = random_state(model, 1)
     ospace = OperationalSpace(model, 2 * end_frames(model, 5), "dense").update(q)
-    root = np.sqrt(typical_response(ospace))
+    root = np.sqrt(typical_response(ospace._now))
     half = np.linalg.solve(
         np.linalg.cholesky(mass_matrix(model, q)), (ospace.update(q).jacobian / root[:, None]).T
     )
@@ -223,7 +223,7 @@ def test_an_eigenvalue_that_hides_behind_good_pivots_is_found():
     """Eighteen rows whose pivots, one by one, are all above 1e-3 of the typical response."""
     model = load_quietly(urdf_path("simple_humanoid_classical"), "floating")
     ospace = OperationalSpace(model, random_tasks(model, 1040219675, most=6), "sparse_ltdl")
-    root = np.sqrt(typical_response(ospace))
+    root = np.sqrt(typical_response(ospace._now))
     for seed, smallest in ((10, 1e-8), (23897, 1e-11)):
         A = scaled(ospace.update(random_state(model, seed)[0]), root)
         assert (
@@ -244,7 +244,7 @@ def test_damping_begins_exactly_where_the_smallest_eigenvalue_falls_below_its_th
         ospace = OperationalSpace(
             model, random_tasks(model, seed, most=1 + seed % 6), "sparse_ltdl"
         )
-        root = np.sqrt(typical_response(ospace))
+        root = np.sqrt(typical_response(ospace._now))
         for k in range(30):
             step = rng.uniform(-2.0, 2.0, model.nv)
             if k % 2:

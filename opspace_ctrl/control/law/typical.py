@@ -9,12 +9,12 @@ pose, and the lost direction of a stretched arm, about 1 while it is regular, wo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...osim.response import REACH, SAMPLES
+from ...osim.response import SAMPLES, sampled_configurations
 from ..build import OF_LIMITS
 from ..fields import TASKS_MODE, Law
 
@@ -39,7 +39,7 @@ def measure_typical(core: Core) -> None:
     _set(law, neutral)
     law.typical_response = 1.0
     found: dict[int, list[float]] = {}
-    for q in _configurations(core.model):
+    for q in sampled_configurations(core.model):
         core.tick(q, np.zeros(core.model.nv), 0.0)
         for l in range(law.stack_levels):
             level = int(law.stack_level_report[l])
@@ -60,20 +60,10 @@ def _set(law: Law, values: Mapping[str, Any]) -> None:
         setattr(law, name, value)
 
 
-def _configurations(model) -> Iterator[np.ndarray]:
-    """The sampled configurations: always the same ones."""
-    rng = np.random.default_rng(0)
-    for _ in range(SAMPLES):
-        step = np.clip(
-            model.difference(model.neutral(), model.random_configuration(rng)), -REACH, REACH
-        )
-        yield model.integrate(model.neutral(), step, 1.0)
-
-
 def _response_together(space, alone: np.ndarray) -> np.ndarray:
     """Median of n / sum Lambda_ii (m,) over the n rows of one kind of one task; never above `alone`, r of the row."""
     found = np.tile(alone, (SAMPLES, 1))
-    for sample, q in zip(found, _configurations(space.model)):
+    for sample, q in zip(found, sampled_configurations(space.model)):
         space.update(q)
         for block in space._blocks:
             rows = np.arange(block.row, block.row + len(block.selection))
