@@ -19,7 +19,8 @@ from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args, get_ori
 import numpy as np
 from numpy.typing import NDArray
 
-from .parameters import MOST_ENTRIES, Parameter, checked_value
+from .errors import ParameterError, listed, quoted
+from .parameters import MOST_ENTRIES, Parameter, checked_value, offered
 
 __all__ = ["Names", "Numbers", "NumbersByName", "Settings", "declared", "fixed", "live"]
 
@@ -100,6 +101,17 @@ class Settings:
     def __init_subclass__(cls, prefix: str | None = None) -> None:
         if prefix is not None:
             cls.prefix = prefix
+
+    def __new__(cls: type[Own], *args: Any, **given: Any) -> Own:
+        """Refuse a misspelt field by name, as files and ROS do."""
+        known: dict[str, Any] = getattr(cls, "__dataclass_fields__", {})
+        for name in given:
+            if name not in known:
+                raise ParameterError(
+                    f"{cls.__name__} has no {quoted(name)} (valid are {listed(known)}"
+                    f"{offered(name, known)})"
+                )
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for name, parameter in declared(type(self), self.own_prefix()).items():

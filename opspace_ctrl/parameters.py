@@ -13,7 +13,7 @@ from typing import Any
 
 from .errors import ParameterError, listed, quoted
 
-__all__ = ["KINDS", "Parameter", "checked", "checked_value"]
+__all__ = ["KINDS", "Parameter", "checked", "checked_value", "offered"]
 
 # The names of the types, as ROS 2 spells them.
 KINDS = ("bool", "integer", "double", "string", "double_array", "string_array")
@@ -205,7 +205,7 @@ def _remedy(name: str, table: Mapping[str, Parameter], values: Mapping[str, Any]
     lists = [parameter.name for parameter in table.values() if parameter.names_others]
     if dot and lists and first not in firsts:
         held = ", ".join(f"{key} has {listed(values.get(key, ()))}" for key in lists)
-        return f" (there is no {quoted(first)}: {held}{_offered(first, firsts)})"
+        return f" (there is no {quoted(first)}: {held}{offered(first, firsts)})"
     prefix = name.rpartition(".")[0]
     beside = {
         known.rpartition(".")[2]: known for known in table if known.rpartition(".")[0] == prefix
@@ -217,9 +217,10 @@ def _remedy(name: str, table: Mapping[str, Parameter], values: Mapping[str, Any]
             if near
             else f" (valid are {listed(beside.values())})"
         )
-    return f" (valid are {listed(table)}{_offered(name, table)})"
+    return f" (valid are {listed(table)}{offered(name, table)})"
 
 
-def _offered(name: str, known: Iterable[str]) -> str:
+def offered(name: str, known: Iterable[str]) -> str:
+    """A question for the end of a message: was the nearest of the known names meant?"""
     near = get_close_matches(name, known, 1)
     return f"; did you mean {quoted(near[0])}?" if near else ""

@@ -76,8 +76,9 @@ class OperationalSpace:
 
         A method that was asked for by name is kept, "auto" chooses again. There is no result of the new tasks before
         the next `update` or `control`; views of old results stay as they are. Another thread may tick meanwhile: each
-        of its calls works with the old tasks or with the new ones, and it waits for the interpreter no longer than
-        `turns.TURN`. Whatever is refused, by the same errors as when an object is made, changes nothing.
+        of its calls works with the old tasks or with the new ones, and the interpreter changes hands every
+        `turns.TURN` (a single call into C may keep it longer). Whatever is refused, by the same errors as when an
+        object is made, changes nothing.
         """
         return self._now.tasks
 

@@ -289,3 +289,10 @@ def test_the_constructor_takes_every_setting_with_its_declared_default(cls, sett
     del taken["self"]
     assert set(taken) == known.keys() | beside
     assert {name: taken[name].default for name in known} == known
+
+
+def test_a_misspelt_field_is_named_with_what_was_probably_meant():
+    with pytest.raises(ParameterError, match="PoseTask has no 'stifness' .*mean 'stiffness'"):
+        PoseTask("tool", stifness=3.0)
+    with pytest.raises(ParameterError, match="Posture has no 'spede' .*mean 'speed'"):
+        Posture(spede=1.0)

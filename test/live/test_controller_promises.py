@@ -74,9 +74,11 @@ def closings(peer, gate):
 
 def opens_again(peer, gate, before):
     """A gate has closed since, and good states open it: the controller is active."""
-    values = peer.status("gates", is_open, "open gates", each=peer.send)
-    assert int(values[f"closings.{gate}"]) > before
-    return values
+
+    def has_closed_and_opened(text, values):
+        return int(values.get(f"closings.{gate}", 0)) > before and is_open(text, values)
+
+    return peer.status("gates", has_closed_and_opened, f"{gate} closed, open again", each=peer.send)
 
 
 @pytest.mark.parametrize(
