@@ -189,9 +189,11 @@ class Table(RuleBasedStateMachine):
 
     @rule()
     def foreign(self):
+        """A message about nobody here: it is no sign of life either."""
         robot = self.robot
         robot.tick()
-        self.answered(robot.joints(["finger"], [1e300], [NAN]))
+        verdict = robot.joints(["finger"], [1e300], [NAN])
+        self.judge(robot.note(robot.guarded.answer(verdict, robot.time, robot.now)))
 
     @rule(back=st.sampled_from([0, 1, 300]))
     def repeated_or_late(self, back):
