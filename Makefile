@@ -6,7 +6,7 @@
 #   make bench   the methods timed beside Pinocchio and MuJoCo
 #   make build   a wheel in dist/
 #   make clean   removes all that the other targets made
-#   make test-launch   runs the launch files; needs launch_ros, that is a sourced ROS 2 workspace with this package
+#   make test-launch   runs the launch files, the action and the bond; needs a sourced ROS 2 workspace with this package
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
@@ -57,7 +57,7 @@ proof: $(TEST)
 test-launch:
 	@env -u PYTHONNOUSERSITE PYTHONPATH='$(PYTHONPATH)' $(ROS_PYTHON) -c 'import launch_ros, opspace_ctrl' || \
 	  { echo "source a ROS 2 workspace in which this package is built: launch_ros is not on PyPI" >&2; exit 1; }
-	env -u PYTHONNOUSERSITE PYTHONPATH='$(PYTHONPATH)' $(ROS_PYTHON) -m pytest $(PYTEST_ARGS) test/live/live_launch.py
+	env -u PYTHONNOUSERSITE PYTHONPATH='$(PYTHONPATH)' $(ROS_PYTHON) -m pytest $(or $(PYTEST_ARGS),test/live/live_launch.py test/live/live_action.py)
 
 lint: $(TEST)
 	$(BIN)/ruff format --check --quiet . || { echo "run ruff format" >&2; exit 1; }

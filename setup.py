@@ -13,9 +13,9 @@ DATA_PACKAGES = {f"{PACKAGE}.{folder}": folder for folder in ("config", "rviz", 
 
 EXECUTABLES = {
     "opspace": f"{PACKAGE}.cli:main",
-    "opspace_controller": f"{PACKAGE}.nodes.controller:main",
-    "opspace_gazebo_bridge": f"{PACKAGE}.nodes.gazebo_bridge:main",
-    "opspace_simulator": f"{PACKAGE}.nodes.simulator:main",
+    "opspace_controller": f"{PACKAGE}.nodes.executables:controller",
+    "opspace_gazebo_bridge": f"{PACKAGE}.nodes.executables:gazebo_bridge",
+    "opspace_simulator": f"{PACKAGE}.nodes.executables:simulator",
 }
 
 # On a robot ROS 2 comes from apt; these wheels bring it into a plain venv.
@@ -74,6 +74,7 @@ setup(
     package_dir=DATA_PACKAGES,
     package_data={
         PACKAGE: ["py.typed"],
+        f"{PACKAGE}.export": ["runtime/*.[ch]", "example/*"],
         f"{PACKAGE}.config": ["*.yaml", "*.policy.xml"],
         f"{PACKAGE}.rviz": ["*.rviz"],
         f"{PACKAGE}.urdf": ["*.urdf"],
@@ -103,7 +104,7 @@ setup(
         "xacro": ["xacro"],
         "mujoco": ["mujoco"],
         "plot": ["matplotlib"],
-        "bench": ["mujoco", "pin"],
+        "bench": ["example-robot-data", "mujoco", "pin"],
         "dart": ["dartpy"],
         "record": ["mcap-ros2-support"],
         "test": [

@@ -1,10 +1,12 @@
 """The controller under attack, with a monitor inside its process and one outside.
 
-    python benchmarks/attack.py [--robot arm7] [--seconds 20] [--json FILE] [--only SCENARIO,...]
-A robot that stands still says so at 500 Hz from a process of its own; another sends it what nobody should. Every
-scenario takes so many seconds, then the controller has to be active again by itself or after `~/reset`. Wanted: no
-command that is not finite, above the URDF's limits or over `torque_rate_limit`, and an active controller after each.
-Gaps between commands and the time of the emergency stop are figures of this machine: the gap when idle is shown too.
+    python benchmarks/attack.py [--robot arm7] [--seconds 20] [--minutes 0] [--rate 500] [--json FILE] [--only NAME,...]
+A robot that stands still says so 500 times a second from a process of its own; another sends it what nobody should.
+Every scenario takes so many seconds, then the controller has to be active again by itself or after `~/reset`; all are
+repeated until so many minutes have passed. Wanted: no command that is not finite, above the URDF's limits or over
+`torque_rate_limit`, an active controller after each, and memory that does not grow. A simulator that runs beside at the
+same rate is attacked too. Gaps between commands are figures of this machine: the gap when idle is shown too; `stop.py`
+tells the time of the emergency stop.
 """
 
 from __future__ import annotations
@@ -24,10 +26,12 @@ from typing import Any
 import numpy as np
 
 NODE = "/opspace_controller"
-RATE = 500.0  # [Hz] of the robot's states
+BESIDE = "/beside"  # namespace of the simulator
 TORQUE_RATE = 1000.0  # [Nm/s]
 READY = 1800.0  # [s] for the first command: kernels may have to be compiled
 PATIENCE = 30.0  # [s] for a recovery
+SAMPLE = 5.0  # [s] between two looks at the memory
+WARM_UP = 0.25  # share of the run after which memory is judged
 NUMBERS = (0.0, 1.0, -1.0, 1e-308, 1e9, 1e308, -1e308, float("nan"), float("inf"), -float("inf"))
 
 
@@ -119,8 +123,8 @@ class InsideMonitor:
 # ---- the robot ----
 
 
-def run_robot(robot: str) -> int:
-    """A robot at rest: joint states at RATE, and odometry where it has a floating base."""
+def run_robot(robot: str, rate: float, note: Callable[[], None] = lambda: None) -> int:
+    """A robot at rest: joint states at this rate [Hz], odometry where its base floats; each is noted."""
     import rclpy
     from nav_msgs.msg import Odometry
     from rclpy.serialization import serialize_message
@@ -149,7 +153,8 @@ def run_robot(robot: str) -> int:
         for publisher, data in outlets:
             struct.pack_into("<iI", data, 4, *divmod(stamp, 10**9))
             publisher.publish(bytes(data))
-        due = max(due + 1.0 / RATE, time.monotonic() - 0.1)
+        note()
+        due = max(due + 1.0 / rate, time.monotonic() - 0.1)
         time.sleep(max(0.0, due - time.monotonic()))
 
 
@@ -175,7 +180,7 @@ class Attacker:
         self._executor.add_node(self.node)
         self.sent = 0
         self.outside = {"commands": 0, "not_finite": 0, "over_limit": 0}
-        self.safety, self.stops = "", []
+        self.safety = ""
         self._limit = self.model.effort_limits
         self.node.create_subscription(
             Float64MultiArray, "effort_controller/commands", self._note, profile(10)
@@ -223,10 +228,11 @@ class Attacker:
         self._publishers[topic].publish(message)
         self.sent += 1
 
-    def call(self, kind, name: str, request=None, patience: float = PATIENCE):
-        """Call a service; the answer, or None."""
+    def call(self, kind, name: str, request=None, patience: float = PATIENCE, node: str = NODE):
+        """Call a service of a node; the answer, or None."""
+        name = f"{node}/{name}"
         if name not in self._clients:
-            self._clients[name] = self.node.create_client(kind, f"{NODE}/{name}")
+            self._clients[name] = self.node.create_client(kind, name)
         client = self._clients[name]
         if not client.wait_for_service(patience):
             return None
@@ -237,12 +243,10 @@ class Attacker:
         return future.result() if future.done() else None
 
     def stop(self) -> None:
-        """One emergency stop, timed, and its reset."""
+        """One emergency stop, and its reset."""
         from std_srvs.srv import Trigger
 
-        start = time.monotonic()
-        if self.call(Trigger, "emergency_stop") is not None:
-            self.stops.append(time.monotonic() - start)
+        self.call(Trigger, "emergency_stop")
         self.call(Trigger, "reset")
 
     def recover(self) -> float | None:
@@ -401,7 +405,7 @@ class Attacker:
         parameter = Parameter(name=str(self.rng.choice(names)), value=value)
         request = SetParametersAtomically.Request(parameters=[parameter])
         # what rclpy itself cannot read is never answered
-        self.call(SetParametersAtomically, "set_parameters_atomically", request, patience=2.0)
+        self.call(SetParametersAtomically, "set_parameters_atomically", request, patience=0.5)
         self.sent += 1
 
     def services(self) -> None:
@@ -423,6 +427,31 @@ class Attacker:
         )
         self.call(ChangeState, "change_state", change)
         self.sent += 1
+
+    def simulator(self) -> None:
+        """The simulator beside: commands, pushes, faults and resets."""
+        from geometry_msgs.msg import WrenchStamped
+        from rcl_interfaces.msg import Parameter, ParameterValue
+        from rcl_interfaces.srv import SetParameters
+        from std_msgs.msg import Float64MultiArray
+        from std_srvs.srv import Trigger
+
+        for _ in range(50):
+            efforts = [self.number()] * int(self.rng.choice([7, 7, 7, 6, 9000]))
+            topic = f"{BESIDE}/effort_controller/commands"
+            self.send(Float64MultiArray, topic, Float64MultiArray(data=efforts))
+            push = WrenchStamped()
+            push.header.frame_id = str(self.rng.choice(["tool", "moon", "a" * 5000]))
+            push.wrench.force.x, push.wrench.torque.z = self.number(), self.number()
+            self.send(WrenchStamped, f"{BESIDE}/opspace_simulator/wrench", push)
+            time.sleep(2e-3)
+        fault = str(self.rng.choice(["", "x: [", "/dev/zero", "a" * 100_000]))
+        value = ParameterValue(type=4, string_value=fault)
+        request = SetParameters.Request(parameters=[Parameter(name="fault", value=value)])
+        node = f"{BESIDE}/opspace_simulator"
+        self.call(SetParameters, "set_parameters", request, patience=0.5, node=node)
+        self.call(Trigger, "reset", node=node)
+        self.sent += 2
 
     def suspend(self) -> None:
         """The controller's process is stopped for 0.7 s, and goes on."""
@@ -455,7 +484,9 @@ SCENARIOS = (
     "services",
     "lifecycle",
     "suspend",
+    "simulator",
 )
+COUNTS = ("commands", "not_finite", "over_limit", "over_rate")
 
 
 def attack(attacker: Attacker, name: str, seconds: float) -> dict[str, Any]:
@@ -463,7 +494,7 @@ def attack(attacker: Attacker, name: str, seconds: float) -> dict[str, Any]:
     action: Callable[[], None] = getattr(attacker, name)
     before, sent = attacker.inside(), attacker.sent
     outside = dict(attacker.outside)
-    attacker.stops, attacker.is_lifecycle = [], False
+    attacker.is_lifecycle = False
     end, gap, step = time.monotonic() + seconds, 0.0, 0.0
     while time.monotonic() < end:
         action()
@@ -472,18 +503,22 @@ def attack(attacker: Attacker, name: str, seconds: float) -> dict[str, Any]:
     recovery = attacker.recover()
     time.sleep(1.0)
     after = attacker.inside()
-    counts = ("commands", "not_finite", "over_limit", "over_rate")
     row: dict[str, Any] = {"scenario": name, "messages": attacker.sent - sent}
-    row |= {count: after[count] - before[count] for count in counts}
+    row |= {count: after[count] - before[count] for count in COUNTS}
     row |= {f"outside_{key}": attacker.outside[key] - outside[key] for key in outside}
     row |= {"step_Nm": max(step, after["step"]), "gap_ms": 1e3 * gap, "recovery_s": recovery}
-    if attacker.stops:
-        row["stop_ms"] = {
-            "count": len(attacker.stops),
-            "median": 1e3 * float(np.median(attacker.stops)),
-            "p99": 1e3 * float(np.percentile(attacker.stops, 99)),
-        }
     return row
+
+
+def added(row: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
+    """Two rows of one scenario as one: sums of what is counted, the worst of the rest."""
+    if row is None:
+        return new
+    worst = {key: max(row[key], new[key]) for key in ("step_Nm", "gap_ms")}
+    waits = row["recovery_s"], new["recovery_s"]
+    worst["recovery_s"] = None if None in waits else max(waits)
+    sums = {key: row[key] + new[key] for key in row if key not in ("scenario", *worst)}
+    return {**new, **sums, **worst}
 
 
 def resident(pid: int) -> float:
@@ -494,8 +529,42 @@ def resident(pid: int) -> float:
     return 0.0
 
 
-def measure(robot: str, seconds: float, scenarios: list[str]) -> dict[str, Any]:
-    """All scenarios, one after the other."""
+class Memory:
+    """Looks at the memory of processes now and then, in a thread of its own."""
+
+    def __init__(self, processes: dict[str, int]):
+        """Processes: names and numbers."""
+        self._processes, self._ended = processes, threading.Event()
+        self.times: list[float] = []
+        self.sizes: dict[str, list[float]] = {name: [] for name in processes}
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._ended.wait(SAMPLE):
+            self.times.append(time.monotonic())
+            for name, pid in self._processes.items():
+                self.sizes[name].append(resident(pid))
+
+    def close(self) -> dict[str, Any]:
+        """Of each process the first, middle and last size [MB], and the slope after the warm-up [MB/h]."""
+        self._ended.set()
+        self._thread.join()
+        first = int(len(self.times) * WARM_UP)
+        hours = np.array(self.times[first:]) / 3600.0
+        found: dict[str, Any] = {}
+        for name, sizes in self.sizes.items():
+            late = sizes[first:]
+            slope = float(np.polyfit(hours, late, 1)[0]) if len(late) > 2 else None
+            found[name] = {"MB": [sizes[0], late[0], late[-1]] if late else [], "MB_per_h": slope}
+            found[name]["all_MB"] = sizes
+        return found
+
+
+def measure(
+    robot: str, seconds: float, minutes: float, rate: float, scenarios: list[str]
+) -> dict[str, Any]:
+    """All scenarios, one after the other, at least once and for so many minutes."""
     import rclpy
 
     from opspace_ctrl.commands._processes import Processes, local_graph
@@ -505,7 +574,8 @@ def measure(robot: str, seconds: float, scenarios: list[str]) -> dict[str, Any]:
     rclpy.init()
     with Processes() as processes:
         inside = processes.folder / "inside.json"
-        parameters = ["-p", "autostart:=true", "-p", "black_box:=''"]
+        boxes = processes.folder / "black_box"
+        parameters = ["-p", "autostart:=true", "-p", f"black_box:={boxes}"]
         if robot == "arm7":
             given = ["-p", "robot:=arm7", "-p", "tasks:=[hand]", "-p", "hand.frame:=tool"]
         else:
@@ -514,7 +584,10 @@ def measure(robot: str, seconds: float, scenarios: list[str]) -> dict[str, Any]:
         controller = processes.start(
             "controller", [*me, "--inside", str(inside), "--ros-args", *given, *parameters]
         )
-        processes.start("robot", [*me, "--as-robot", robot])
+        processes.start("robot", [*me, "--as-robot", robot, "--rate", str(rate)])
+        beside = [sys.executable, "-m", "opspace_ctrl.nodes.simulator", "--ros-args"]
+        beside += ["-r", f"__ns:={BESIDE}", "-p", "robot:=arm7", "-p", f"rate:={rate}"]
+        simulator = processes.start("simulator", [*beside, "-p", "autostart:=true"])
         attacker = Attacker(robot, controller, inside)
         end = time.monotonic() + READY
         while attacker.safety != "active":
@@ -524,13 +597,21 @@ def measure(robot: str, seconds: float, scenarios: list[str]) -> dict[str, Any]:
                 raise SystemExit("the controller does not become active")
         time.sleep(2.0)
         idle = attacker.inside()["gap"]
-        memory, rows = [resident(controller.pid)], []
-        for name in scenarios:
-            rows.append(attack(attacker, name, seconds))
-            processes.ensure_alive()
-            memory.append(resident(controller.pid))
+        memory = Memory({"controller": controller.pid, "simulator": simulator.pid})
+        rows: dict[str, dict[str, Any]] = {}
+        start, rounds = time.monotonic(), 0
+        while not rounds or time.monotonic() < start + 60.0 * minutes:
+            for name in scenarios:
+                rows[name] = added(rows.get(name), attack(attacker, name, seconds))
+                processes.ensure_alive()
+            rounds += 1
+            print(f"round {rounds} after {time.monotonic() - start:.0f} s", flush=True)
+        result = {"robot": robot, "idle_gap_ms": 1e3 * idle, "rounds": rounds}
+        result |= {"seconds": time.monotonic() - start, "memory": memory.close()}
+        sizes = [path.stat().st_size for path in boxes.iterdir()]
+        result |= {"black_boxes": len(sizes), "black_boxes_MB": sum(sizes) / 2**20}
+        result["rows"] = list(rows.values())
         attacker.close()
-        result = {"robot": robot, "idle_gap_ms": 1e3 * idle, "resident_MB": memory, "rows": rows}
     rclpy.shutdown()
     return result
 
@@ -539,9 +620,9 @@ def table(result: dict[str, Any]) -> str:
     """The result as a table."""
     columns = ("scenario", "messages", "commands", "not_finite", "over_limit", "over_rate")
     columns += ("step_Nm", "gap_ms", "recovery_s")
-    lines = ["| " + " | ".join((*columns, "stop p99 [ms]")) + " |", "|---" * 10 + "|"]
+    lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
     for row in result["rows"]:
-        cells = [row[name] for name in columns] + [row.get("stop_ms", {}).get("p99", "")]
+        cells = [row[name] for name in columns]
         shown = [f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in cells]
         lines.append("| " + " | ".join(shown) + " |")
     return "\n".join(lines)
@@ -558,15 +639,20 @@ def main() -> int:
     parser.add_argument(
         "--seconds", type=float, default=20.0, help="of each scenario (default: 20)"
     )
+    parser.add_argument("--minutes", type=float, default=0.0, help="of all (default: one round)")
+    parser.add_argument("--rate", type=float, default=500.0, help="of the states [Hz]")
     parser.add_argument("--only", default=",".join(SCENARIOS), help="scenarios, with commas")
     parser.add_argument("--json", help="write all numbers there")
     parser.add_argument("--as-robot", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.as_robot:
-        return run_robot(args.as_robot)
-    result = measure(args.robot, args.seconds, args.only.split(","))
+        return run_robot(args.as_robot, args.rate)
+    result = measure(args.robot, args.seconds, args.minutes, args.rate, args.only.split(","))
     print(table(result))
-    print(f"gap when idle {result['idle_gap_ms']:.3g} ms; resident MB {result['resident_MB']}")
+    print(f"{result['rounds']} rounds; gap when idle {result['idle_gap_ms']:.3g} ms")
+    print(f"{result['black_boxes']} black boxes with {result['black_boxes_MB']:.3g} MB")
+    for name, found in result["memory"].items():
+        print(f"{name}: MB {found['MB']}, slope {found['MB_per_h']} MB/h")
     if args.json:
         Path(args.json).write_text(json.dumps(result, indent=1))
     broken = [

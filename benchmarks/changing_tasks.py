@@ -1,20 +1,21 @@
-"""Gaps of a loop at 1 kHz while another thread changes the tasks: least, median and worst, beside the undisturbed loop.
+"""Gaps of a loop at 1 kHz while another thread changes the tasks, beside the undisturbed loop.
 
     python benchmarks/changing_tasks.py [--seconds 5]
-The loop wakes every millisecond and calls `control`; a gap is the time from one wake-up to the next. Columns: alone;
-while another thread sets `ospace.tasks`, again and again with 10 ms between; while it makes new objects, with Python's
-usual turns. On a machine that does other things, too: `chrt -f 5 python benchmarks/changing_tasks.py`.
+The loop wakes every millisecond and ticks; a gap is the time from one wake-up to the next. Rows: an operational space,
+a controller, alone and while another thread sets `tasks`, again and again with 10 ms between. On a machine that does
+other things, too, gaps are its doing as well: `held` is the longest time by which a wake-up was late and for which the
+other thread had been computing, and so the longest for which it can have kept the interpreter's lock.
 """
 
-from __future__ import annotations
-
 import argparse
+import gc
 import threading
-from time import perf_counter, sleep
+from collections.abc import Callable
+from time import clock_gettime, perf_counter, pthread_getcpuclockid, sleep
 
 import numpy as np
 
-from opspace_ctrl import CenterOfMass, OperationalSpace, load_robot
+from opspace_ctrl import CenterOfMass, Controller, OperationalSpace, PositionTask, load_robot
 
 PERIOD, PAUSE = 1e-3, 10e-3  # [s]
 LISTS = {
@@ -24,20 +25,25 @@ LISTS = {
         ["left_foot", "right_foot", CenterOfMass()],
     ),
 }
+ADDED = {"arm7": PositionTask("elbow", frame="link4", level=2), "asimo": PositionTask("head")}
 
 
-def gaps(ospace: OperationalSpace, seconds: float, change) -> tuple[np.ndarray, list[float]]:
-    """Times [ms] from tick to tick, and how long each change took [ms]."""
-    q, v = ospace.model.neutral(), np.zeros(ospace.model.nv)
-    wakes, took, done = np.zeros(int(seconds / PERIOD)), [], threading.Event()
+def gaps(tick: Callable[[float], object], seconds: float, change) -> tuple[np.ndarray, float, list]:
+    """Times [ms] from tick to tick, the longest that the other thread held them up, and what each change took [ms]."""
+    wakes, held, took, done = np.zeros(int(seconds / PERIOD)), 0.0, [], threading.Event()
+    clock = pthread_getcpuclockid(threading.get_ident())  # of the thread that changes
 
     def loop() -> None:
+        nonlocal held
         due = perf_counter()
         for k in range(len(wakes)):
             due += PERIOD
+            before = clock_gettime(clock)
             sleep(max(due - perf_counter(), 0.0))
             wakes[k] = perf_counter()
-            ospace.control(q, v)
+            held = max(held, min(wakes[k] - due, clock_gettime(clock) - before))
+            tick(k * PERIOD)
+            due = max(due, wakes[k] - PERIOD)  # what was missed is not made good
         done.set()
 
     thread, number = threading.Thread(target=loop), 0
@@ -49,7 +55,27 @@ def gaps(ospace: OperationalSpace, seconds: float, change) -> tuple[np.ndarray, 
         took.append(1e3 * (perf_counter() - before))
         sleep(PAUSE)
     thread.join()
-    return 1e3 * np.diff(wakes), took
+    return 1e3 * np.diff(wakes), 1e3 * held, took
+
+
+def cases(robot: str):
+    """(what, its tick, what changes its tasks) of an operational space and a controller."""
+    model, lists = load_robot(robot), LISTS[robot]
+    q, v = model.neutral(), np.zeros(model.nv)
+    ospace = OperationalSpace(model, lists[0], "sparse_ltdl")
+    controller = Controller.from_file(f"{robot}.yaml", model)
+    controller.method = "sparse_ltdl"
+    controller.activate(q, v, 0.0)
+    first = controller.tasks
+
+    def set_tasks(number: int) -> None:
+        ospace.tasks = lists[number % 2]
+
+    def set_more(number: int) -> None:
+        controller.tasks = [*first, ADDED[robot]][: len(first) + number % 2]
+
+    yield "space", lambda time: ospace.control(q, v), set_tasks
+    yield "controller", lambda time: controller.tick(q, v, time), set_more
 
 
 def main() -> None:
@@ -57,23 +83,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=5.0)
     seconds = parser.parse_args().seconds
-    print("gaps [ms]: least / median / 99.9 % / worst; changes: how many, median [ms]")
-    for robot, lists in LISTS.items():
-        model = load_robot(robot)
-        ospace = OperationalSpace(model, lists[0], "sparse_ltdl")
-
-        def assign(number: int, ospace=ospace, lists=lists) -> None:
-            ospace.tasks = lists[number % 2]
-
-        def make(number: int, model=model, lists=lists) -> None:
-            OperationalSpace(model, lists[number % 2], "sparse_ltdl")
-
-        cases = {"alone": None, "tasks set": assign, "new objects": make}
-        for name, change in cases.items():
-            found, took = gaps(ospace, seconds, change)
-            low, median, high, worst = np.quantile(found, [0.0, 0.5, 0.999, 1.0])
-            row = f"{robot:6} {name:12} {low:.2f} / {median:.2f} / {high:.2f} / {worst:.2f}"
-            print(row, f"; {len(took)}, {np.median(took):.1f}" if took else "")
+    gc.disable()  # as the node does while efforts go out
+    print("gaps [ms]: median / 99.9 % / worst; held [ms]; changes: how many, median [ms]")
+    for robot in LISTS:
+        for what, tick, change in cases(robot):
+            for number in range(4):
+                change(number)
+            for name, act in (("alone", None), ("tasks set", change)):
+                found, held, took = gaps(tick, seconds, act)
+                median, high, worst = np.quantile(found, [0.5, 0.999, 1.0])
+                row = f"{robot:6} {what:10} {name:9} {median:.2f} / {high:.2f} / {worst:.2f}; {held:.2f}"
+                print(row, f"; {len(took)}, {np.median(took):.1f}" if took else "")
 
 
 if __name__ == "__main__":

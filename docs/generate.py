@@ -17,17 +17,18 @@ import numpy as np
 from opspace_ctrl import CenterOfMass, Model, OperationalSpace, Task, load_urdf
 from opspace_ctrl.algebra.closure.fields import Chain
 from opspace_ctrl.compiled.workspace import Workspace
-from opspace_ctrl.control.fields import Law, Program
+from opspace_ctrl.control.fields import Law
 from opspace_ctrl.control.safety.door import Door
 from opspace_ctrl.control.safety.fields import Gates
 from opspace_ctrl.control.settings import controller_table
+from opspace_ctrl.control.targets.references import References
 from opspace_ctrl.dynamics.fields import Dual, Tree
 from opspace_ctrl.dynamics.forward import forward_method, forward_methods
 from opspace_ctrl.dynamics.forward_method import ForwardMethod
 from opspace_ctrl.errors import MethodError
 from opspace_ctrl.model import load_robot
 from opspace_ctrl.nodes.gazebo_table import BRIDGE_TABLE
-from opspace_ctrl.nodes.interface import INTERFACES, Service, Topic
+from opspace_ctrl.nodes.interface import INTERFACES, Topic
 from opspace_ctrl.nodes.policy import policy_text
 from opspace_ctrl.osim.fields import Space
 from opspace_ctrl.osim.method import Method
@@ -62,9 +63,9 @@ def topic_table(node: str) -> str:
 
 
 def service_table(node: str) -> str:
-    """A Markdown table, one row a service."""
+    """A Markdown table, one row a service or an action."""
     rows = ["| service | type | |", "|---|---|---|"]
-    services = (each for each in INTERFACES[node] if isinstance(each, Service))
+    services = (each for each in INTERFACES[node] if not isinstance(each, Topic))
     rows += [
         f"| `{s.name}` | {s.type} | {'client, ' if s.direction == 'out' else ''}{s.text} |"
         for s in services
@@ -189,7 +190,7 @@ def workspaces() -> list[type[Workspace]]:
     forward = {forward_method(model, name): None for name in forward_methods()}
     methods = [get_method(name) for name in BUILT_IN]
     every = [Tree, Dual, ForwardMethod, *forward, Space, Method, *methods]
-    every += [Law, Program, Door, Gates, Inverse, Engine, ArticulatedInverse, Chain]
+    every += [Law, References, Door, Gates, Inverse, Engine, ArticulatedInverse, Chain]
     return [each for each in every if each.fields.keys() - each.__base__.fields.keys()]
 
 

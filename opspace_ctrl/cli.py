@@ -1,7 +1,5 @@
 """The `opspace` command: subcommands are found in `opspace_ctrl.commands`, every error is one line."""
 
-from __future__ import annotations
-
 import argparse
 import ast
 import os
@@ -17,8 +15,6 @@ from opspace_ctrl import commands
 
 from .commands._interrupt import INTERRUPTED
 from .errors import in_one_line, on_one_line
-
-__all__ = ["main"]
 
 FAILED = 2
 

@@ -1,12 +1,8 @@
 """Files shipped with the package: the folders `urdf/`, `config/` and `rviz/` at the top of the source tree."""
 
-from __future__ import annotations
-
 import os
 from importlib import resources
 from pathlib import Path
-
-__all__ = ["read_shipped", "shipped_or_own", "shipped_path"]
 
 
 def shipped_path(folder: str, name: str) -> Path:

@@ -9,23 +9,19 @@ description and range; YAML files may give it; the documentation lists it. With 
 as `law.posture_speed`: whatever the object holds is there when the next tick begins (`control.live`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import MISSING, field, fields
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import ParameterError, listed, quoted
+from .errors import Mistakes, ParameterError, listed, quoted
 from .parameters import MOST_ENTRIES, Parameter, checked_value, offered
 
-__all__ = ["Names", "Numbers", "NumbersByName", "Settings", "declared", "fixed", "live"]
-
 Numbers: TypeAlias = float | Sequence[float] | NDArray[Any]
-NumbersByName: TypeAlias = float | Sequence[float] | NDArray[Any] | Mapping[str, float]
+NumbersByName: TypeAlias = Numbers | Mapping[str, Numbers]
 Names: TypeAlias = Sequence[str]
 KINDS: dict[Any, str] = {
     bool: "bool",
@@ -50,6 +46,7 @@ def live(
     name: str = "",
     law: bool = False,
     longest: int = MOST_ENTRIES,
+    structural: bool = False,
 ) -> Any:
     """A field that may change while a controller or node runs.
 
@@ -62,8 +59,10 @@ def live(
         name: Of the ROS parameter, where it is not the prefix and the name of the field.
         law: Kernels use it: it is a field of `control.fields.Law`.
         longest: Characters of a string at most.
+        structural: A law is built for it: when it changes, another one takes over (`control.duty`).
     """
-    return _field(True, default, doc, unit, least, most, choices, name, law, longest)
+    words = (doc, unit, least, most, choices, name, law, longest, structural)
+    return _field(True, default, *words)
 
 
 def fixed(
@@ -83,7 +82,7 @@ def fixed(
 
 
 def _field(is_live: bool, default: Any, *declaration: Any) -> Any:
-    words = ("doc", "unit", "least", "most", "choices", "name", "law", "longest")
+    words = ("doc", "unit", "least", "most", "choices", "name", "law", "longest", "structural")
     return field(default=default, metadata={"live": is_live, **dict(zip(words, declaration))})
 
 
@@ -103,25 +102,31 @@ class Settings:
             cls.prefix = prefix
 
     def __new__(cls: type[Own], *args: Any, **given: Any) -> Own:
-        """Refuse a misspelt field by name, as files and ROS do."""
-        known: dict[str, Any] = getattr(cls, "__dataclass_fields__", {})
+        """Refuse a misspelt field by name, as files and ROS do, and what is given by place and has none."""
+        known = {each.name: each for each in fields(cls)}  # type: ignore[arg-type]  # all are dataclasses
         for name in given:
             if name not in known:
                 raise ParameterError(
                     f"{cls.__name__} has no {quoted(name)} (valid are {listed(known)}"
                     f"{offered(name, known)})"
                 )
+        placed = [name for name, each in known.items() if not each.kw_only]
+        if len(args) > len(placed):
+            raise ParameterError(
+                f"{cls.__name__}: {quoted(args[len(placed)])} is given without a name; valid without "
+                f"one is {listed(placed)}, then by name {listed(n for n in known if n not in placed)}"
+            )
+        lacking = [name for name in placed[len(args) :] if known[name].default is MISSING]
+        if given and not given.keys() >= set(lacking):  # without any it may be a copy in the making
+            raise ParameterError(f"{cls.__name__} needs {listed(lacking)}")
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
+        mistakes = Mistakes()
         for name, parameter in declared(type(self), self.own_prefix()).items():
-            value = getattr(self, name)
-            if parameter.by_name and isinstance(value, Mapping):
-                continue  # whoever knows the names checks it
-            if parameter.is_array and np.ndim(value) == 0 and not isinstance(value, (str, bytes)):
-                value = [value]
-            value = checked_value(parameter, value)
-            object.__setattr__(self, name, tuple(value) if parameter.is_array else value)
+            with mistakes:
+                object.__setattr__(self, name, _own_value(parameter, getattr(self, name)))
+        mistakes.tell()
         self.check()
 
     def own_prefix(self) -> str:
@@ -145,10 +150,15 @@ class Settings:
         found = declared(cls, cls.prefix if prefix is None else prefix)
         return cls(**{name: values[parameter.name] for name, parameter in found.items()})
 
-    def law_values(self) -> Iterator[tuple[str, Any]]:
-        """(field of the law, its numbers) of all that kernels use."""
+    def structure(self, *but: str) -> tuple[Any, ...]:
+        """Its class and all values that are structural, but for some fields: where it differs, so does the law."""
+        found = [name for name, each in declared(type(self)).items() if each.structural]
+        return (type(self), *(getattr(self, name) for name in found if name not in but))
+
+    def law_values(self, law: bool = True) -> Iterator[tuple[str, Any]]:
+        """(field of the law, its numbers) of all that is declared with `law=True`, or of all else."""
         for name, parameter in declared(type(self)).items():
-            if parameter.law:
+            if parameter.law == law:
                 yield parameter.name.replace(".", "_"), self.law_value(name, parameter)
 
     def law_value(self, name: str, parameter: Parameter) -> Any:
@@ -159,6 +169,16 @@ class Settings:
         if parameter.kind == "string_array":
             return [choice in value for choice in parameter.choices]
         return value
+
+
+def _own_value(parameter: Parameter, value: Any) -> Any:
+    """A value as an object holds it: lists are tuples, and one number is a list of one."""
+    if parameter.by_name and isinstance(value, Mapping):
+        return value  # whoever knows the names checks it
+    if not parameter.is_array:
+        return checked_value(parameter, value)
+    is_one = isinstance(value, (int, float, np.number)) or getattr(value, "shape", None) == ()
+    return tuple(checked_value(parameter, [value] if is_one else value))
 
 
 def declared(cls: type[Settings], prefix: str | None = None) -> Mapping[str, Parameter]:
@@ -187,6 +207,7 @@ def _declared(cls: Any, prefix: str) -> Mapping[str, Parameter]:
             unit=said["unit"],
             law=said["law"],
             longest=said["longest"],
+            structural=bool(said.get("structural")),
             by_name=hint == NumbersByName,
         )
     return found

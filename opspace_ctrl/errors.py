@@ -10,9 +10,13 @@ import reprlib
 from collections.abc import Iterable
 from typing import Any
 
+MOST_MISTAKES = 20  # that one message tells
+
 
 class OpspaceError(Exception):
-    """Parent of all errors of opspace_ctrl."""
+    """Parent of all errors of opspace_ctrl; `parts` are the errors that one tells of, where it tells of several."""
+
+    parts: tuple[OpspaceError, ...] = ()
 
 
 class UrdfSyntaxError(OpspaceError):
@@ -144,6 +148,10 @@ class GazeboError(OpspaceError):
     """The bridge to Gazebo cannot do what is asked of it."""
 
 
+class ExportError(OpspaceError):
+    """A controller cannot be exported, or an exported one cannot be read."""
+
+
 class BringupError(OpspaceError):
     """An argument of a launch file is unknown or not valid."""
 
@@ -158,6 +166,48 @@ class MjcfWarning(UserWarning):
 
 class UrdfWarning(UserWarning):
     """A URDF has elements or attributes that are unknown, probably misspelt, and ignored."""
+
+
+class Mistakes:
+    """Errors that are gathered, so that whoever made several mistakes hears of all of them.
+
+        mistakes = Mistakes()
+        with mistakes:
+            check_one()
+        with mistakes:
+            check_another()
+        mistakes.tell()
+
+    Attributes:
+        found: Each once, in order.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[OpspaceError] = []
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, OpspaceError):
+            return False
+        known = {str(each) for each in self.found}
+        self.found += [each for each in error.parts or (error,) if str(each) not in known]
+        return True
+
+    def tell(self) -> None:
+        """Raise what was found, if anything: several as one error of the first one's class, with all as its `parts`."""
+        if len(self.found) < 2:
+            for error in self.found:
+                raise error
+            return
+        texts = [f"({i}) {each}" for i, each in enumerate(self.found[:MOST_MISTAKES], 1)]
+        more = len(self.found) - len(texts)
+        together = type(self.found[0])(
+            f"{len(self.found)} mistakes: {'; '.join(texts)}{f'; and {more} more' * (more > 0)}"
+        )
+        together.parts = tuple(self.found)
+        raise together
 
 
 class _Short(reprlib.Repr):
@@ -210,6 +260,11 @@ def listed(names: Iterable[object]) -> str:
     names = list(names)
     tail = f", ... ({len(names)} in all)" if len(names) > 40 else ""
     return (", ".join(shown(name, 80) for name in names[:40]) or "(none)") + tail
+
+
+def without_ros(what: str, error: ImportError) -> str:
+    """What is missing where ROS 2 cannot be imported, and what brings it; what: the program that needs it."""
+    return f"{what} needs ROS 2 ({error}): source it, or pip install 'opspace_ctrl[ros-kilted]'"
 
 
 def in_one_line(error: BaseException) -> str:

@@ -1,16 +1,12 @@
 """The parameters of one node from a ROS 2 parameter file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .errors import ParameterFileError, listed, shown
+from .errors import ParameterFileError, listed, quoted, shown
 from .yaml_reader import load_yaml
-
-__all__ = ["node_parameters", "parameters_of", "section_for"]
 
 KEY = "ros__parameters"
 WILDCARD = "/**"
@@ -21,6 +17,7 @@ def node_parameters(path: str | Path, node_name: str) -> dict[str, Any]:
 
     Sections are keyed `/**`, `node`, `/namespace/node` or nested `namespace: node:`. A plain node name matches a
     section in any one namespace. What is under `/**` comes first and the node's own section overrides it, as in rclpy.
+    `use_sim_time`, which is every node's, is left out.
 
     Raises:
         ParameterFileError: The file cannot be read, has no section for the node, or several in different namespaces.
@@ -31,6 +28,8 @@ def node_parameters(path: str | Path, node_name: str) -> dict[str, Any]:
 def parameters_of(content: Any, node_name: str, path: str = "parameters") -> dict[str, Any]:
     """`node_parameters` of a file that has been read."""
     path = shown(path, 400)
+    if not isinstance(node_name, str):
+        raise ParameterFileError(f"{path}: {quoted(node_name)} is no name of a node")
     sections = dict(_sections(content, path))
     own = [key for key in sections if key != WILDCARD and _is_meant(key, node_name)]
     if len(own) > 1:
@@ -45,11 +44,14 @@ def parameters_of(content: Any, node_name: str, path: str = "parameters") -> dic
     for key in (WILDCARD, *own):
         if key in sections:
             flat.update(_flat(sections[key], "", f"{path}: {shown(key)}"))
+    flat.pop("use_sim_time", None)
     return flat
 
 
 def section_for(path: str | Path, node: str) -> bool | None:
-    """Whether ROS gives a section of the file that names a node to the node of this full name; None: none names it.
+    """Does ROS give this node a section of the file that names it? None if no section has the name of the node.
+
+    A section may name the node and yet not be given to it: its namespace is another one.
 
     Args:
         path: the file.

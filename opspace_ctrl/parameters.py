@@ -3,17 +3,13 @@
 The type of the default is the type of the parameter. A range holds for every element of an array.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import isfinite
 from typing import Any
 
-from .errors import ParameterError, listed, quoted
-
-__all__ = ["KINDS", "Parameter", "checked", "checked_value", "offered"]
+from .errors import Mistakes, ParameterError, listed, quoted, shown
 
 # The names of the types, as ROS 2 spells them.
 KINDS = ("bool", "integer", "double", "string", "double_array", "string_array")
@@ -40,6 +36,7 @@ class Parameter:
         unit: Of a number, such as "1/s"; it is shown behind the description.
         law: A number of the compiled law, see `declaration`.
         by_name: In Python a mapping by name is valid, too.
+        structural: A law is built for it, see `declaration`.
     """
 
     name: str
@@ -55,6 +52,7 @@ class Parameter:
     unit: str = ""
     law: bool = False
     by_name: bool = False
+    structural: bool = False
 
     def __post_init__(self) -> None:
         kind = self.kind or _kind_of(self.default)
@@ -77,22 +75,36 @@ class Parameter:
         return self.kind.endswith("_array")
 
 
-def checked(table: Iterable[Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
+def checked(
+    table: Iterable[Parameter], values: Mapping[str, Any], mistakes: Mistakes | None = None
+) -> dict[str, Any]:
     """Every parameter of the table with its given value, or else its default.
 
     An int is accepted for a float, any sequence for a list; values come out as plain bool, int, float, str and list.
 
+    Args:
+        table: What there is.
+        values: By name.
+        mistakes: Where to put what is wrong, instead of raising it; wrong values are left out then.
+
     Raises:
-        ParameterError: Names that are not in the table, a wrong type, a value out of range or not among the choices.
+        ParameterError: Names that are not in the table, a wrong type, a value out of range or not among the choices;
+            all of these at once.
     """
     named = {parameter.name: parameter for parameter in table}
-    unknown = [str(name) for name in values if name not in named]
-    if unknown:
-        raise ParameterError(_refusal(unknown, named, values))
-    return {
-        name: checked_value(parameter, values[name]) if name in values else _copy(parameter.default)
-        for name, parameter in named.items()
-    }
+    found, good = Mistakes() if mistakes is None else mistakes, {}
+    with found:
+        _refuse_unknown(named, values)
+    for name, parameter in named.items():
+        with found:
+            good[name] = (
+                checked_value(parameter, values[name])
+                if name in values
+                else _copy(parameter.default)
+            )
+    if mistakes is None:
+        found.tell()
+    return good
 
 
 def checked_value(parameter: Parameter, value: Any) -> Any:
@@ -186,16 +198,24 @@ def _copy(value: Any) -> Any:
     return list(value) if isinstance(value, list) else value
 
 
-def _refusal(
-    unknown: Sequence[str], table: Mapping[str, Parameter], values: Mapping[str, Any]
-) -> str:
-    """All unknown names, each with what was probably meant; those with the same reason stand together."""
+def _refuse_unknown(table: Mapping[str, Parameter], values: Mapping[str, Any]) -> None:
+    """Tell all unknown names, each with what was probably meant; those with the same reason stand together."""
+    unknown = [str(name) for name in values if name not in table]
+    if not unknown:
+        return
     names_of: dict[str, list[str]] = {}
     for name in unknown[:MOST]:
         names_of.setdefault(_remedy(name, table, values), []).append(quoted(name))
     parts = [f"{', '.join(names)}{remedy}" for remedy, names in names_of.items()]
     more = [f"and {len(unknown) - MOST} more"] if len(unknown) > MOST else []
-    return f"unknown parameter{'s' if len(unknown) > 1 else ''} {'; '.join(parts + more)}"
+    raise ParameterError(
+        f"unknown parameter{'s' if len(unknown) > 1 else ''} {'; '.join(parts + more)}"
+    )
+
+
+def _held(value: Any) -> str:
+    """What a list of names holds, or the value that stands in its place."""
+    return listed(value) if isinstance(value, (list, tuple)) else shown(value, 80)
 
 
 def _remedy(name: str, table: Mapping[str, Parameter], values: Mapping[str, Any]) -> str:
@@ -204,7 +224,7 @@ def _remedy(name: str, table: Mapping[str, Parameter], values: Mapping[str, Any]
     firsts = {known.partition(".")[0] for known in table if "." in known}
     lists = [parameter.name for parameter in table.values() if parameter.names_others]
     if dot and lists and first not in firsts:
-        held = ", ".join(f"{key} has {listed(values.get(key, ()))}" for key in lists)
+        held = ", ".join(f"{key} has {_held(values.get(key, ()))}" for key in lists)
         return f" (there is no {quoted(first)}: {held}{offered(first, firsts)})"
     prefix = name.rpartition(".")[0]
     beside = {

@@ -1,13 +1,9 @@
 """Reading a file of unknown origin: regular files only, and no more of it than is wanted."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat
 from pathlib import Path
-
-__all__ = ["read_regular"]
 
 
 def read_regular(path: str | Path, largest: int, follow: bool = True) -> bytes:

@@ -1,7 +1,5 @@
 """Which robot is controlled or simulated, and how it is loaded."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,8 +13,6 @@ from .errors import SettingsError, SourceError, quoted
 from .model import Model, load_robot, load_urdf
 from .model.options import LoadOptions
 from .model.source import ROBOTS
-
-__all__ = ["RobotSettings", "load_any", "locked_joints"]
 
 Base: TypeAlias = Literal["", "fixed", "floating"]
 
@@ -80,7 +76,8 @@ def load_any(
     if isinstance(robot, str) and robot in ROBOTS:
         return load_robot(robot, **options)
     is_text = isinstance(robot, str) and robot.lstrip().startswith("<")
-    if not is_text and not os.path.isfile(robot):
+    is_path = isinstance(robot, (str, os.PathLike))
+    if not is_text and not (is_path and os.path.isfile(robot)):
         raise SourceError(
             f"robot {quoted(robot)} is neither a shipped robot ({', '.join(ROBOTS)}) nor a file; "
             f"relative paths count from {quoted(Path.cwd())}"

@@ -1,15 +1,13 @@
 """Short turns of Python's threads: a loop beside a thread that prepares something waits little for the interpreter."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import threading
 from collections.abc import Iterator
-
-__all__ = ["TURN", "short_turns"]
+from time import sleep
 
 TURN = 1e-4  # [s] after which a thread gives way to one that waits; usually 5e-3
+MOMENT = 1e-6  # [s] that is a sleep all the same: the system's shortest, some 50 us
 _lock = threading.Lock()
 _usual: list[
     float
@@ -29,3 +27,13 @@ def short_turns() -> Iterator[None]:
             before = _usual.pop()
             if not _usual:
                 sys.setswitchinterval(before)
+
+
+def give_way() -> None:
+    """Let another thread have the interpreter now, where turns are short.
+
+    Needed between calls that release the lock themselves, as those of numpy.linalg: each release wakes the thread that
+    waits, but the lock is taken back before that is awake, and its TURN begins anew; so it may wait for all of them.
+    """
+    if _usual:
+        sleep(MOMENT)

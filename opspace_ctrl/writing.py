@@ -6,8 +6,6 @@ What a command reads it never writes, links are not followed, and a file is writ
 whole.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -20,8 +18,6 @@ from typing import IO
 
 from .errors import OutputError, quoted
 from .reading import read_regular
-
-__all__ = ["MARK", "OutputFolder", "check_output", "new_file", "open_stream"]
 
 MARK = ".opspace.json"  # {"owner": who writes here, "files": {name: checksum, empty while it is being written}}
 LARGEST_MARK = 1 << 20  # [bytes]
@@ -194,7 +190,7 @@ class OutputFolder:
         return _in_the_way(there[0], f"{self._owner} did not make this folder") if there else ""
 
     def _why_not_name(self, name: str, force: bool, inputs: tuple[str | Path, ...]) -> str:
-        """What speaks against replacing a file of this name, if there is one."""
+        """The reason why a file of this name may not be replaced, "" if it may or is not there."""
         path = self.path / name
         if not os.path.lexists(path):
             return ""
@@ -261,7 +257,7 @@ def _why_not_file(path: Path, force: bool, inputs: Iterable[str | Path]) -> str:
 
 
 def _why_not_made(path: Path) -> str:
-    """What speaks against making a folder."""
+    """The reason why a folder cannot be made, "" if it can."""
     above = next(each for each in path.parents if os.path.lexists(each))
     if not above.is_dir():
         return f"{quoted(str(above))} is a file, not a folder"

@@ -1,7 +1,5 @@
 """Reading YAML of unknown origin: bounded, without aliases, and as ROS 2 reads it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -10,8 +8,6 @@ import yaml
 
 from .errors import OpspaceError, ParameterFileError, quoted, shown
 from .reading import read_regular
-
-__all__ = ["load_yaml", "parse_yaml"]
 
 LARGEST = 1 << 20  # [bytes], far above any parameter file
 DEEPEST = 32  # levels of nesting

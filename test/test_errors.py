@@ -7,7 +7,15 @@ import unicodedata
 import numpy as np
 import pytest
 
-from opspace_ctrl.errors import listed, quoted, shown
+from opspace_ctrl.errors import (
+    MOST_MISTAKES,
+    Mistakes,
+    ParameterError,
+    SettingsError,
+    listed,
+    quoted,
+    shown,
+)
 
 # Controls, what turns the direction of writing, and what breaks a line.
 FORBIDDEN = [
@@ -87,3 +95,35 @@ def test_no_text_that_a_command_prints_controls_the_terminal(capsys):
     out.print("a\x1b[2J\x9b\u202eb")
     printed = capsys.readouterr().out
     assert set(printed) & set(FORBIDDEN) == {"\n"}
+
+
+def gathered(*errors):
+    mistakes = Mistakes()
+    for error in errors:
+        with mistakes:
+            raise error
+    return mistakes
+
+
+def test_mistakes_are_told_at_once_each_once_and_one_alone_as_it_is():
+    gathered().tell()
+    alone = SettingsError("a")
+    with pytest.raises(SettingsError) as caught:
+        gathered(alone, SettingsError("a")).tell()
+    assert caught.value is alone
+    with pytest.raises(ParameterError) as caught:
+        gathered(ParameterError("a"), SettingsError("b"), ParameterError("c")).tell()
+    assert str(caught.value) == "3 mistakes: (1) a; (2) b; (3) c"
+    assert [str(each) for each in gathered(alone, caught.value).found] == ["a", "b", "c"]
+
+
+def test_a_message_stays_short_whatever_the_number_of_mistakes():
+    many = gathered(*(ParameterError(f"x{i}") for i in range(1000)))
+    with pytest.raises(ParameterError, match=f"{1000 - MOST_MISTAKES} more$") as caught:
+        many.tell()
+    assert len(str(caught.value)) < 300 and len(caught.value.parts) == 1000
+
+
+def test_what_is_no_mistake_of_a_user_is_raised_at_once():
+    with pytest.raises(ZeroDivisionError):
+        gathered(ZeroDivisionError())

@@ -190,13 +190,11 @@ other:
 """,
     )
     assert node_parameters(path, "opspace_controller") == {
-        "use_sim_time": True,
         "posture.stiffness": 100.0,
         "posture.joints": ["a", "b"],
         "hand.law": "inertia",
     }
     assert node_parameters(path, "absent") == {
-        "use_sim_time": True,
         "posture.stiffness": 60,
         "posture.joints": ["a", "b"],
     }

@@ -1,7 +1,5 @@
 """Are two results the same, as far as rounding lets one tell?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,8 +9,6 @@ from ..errors import OpspaceError
 from ..osim import OperationalSpace
 from .states import State
 from .timing import Contestant
-
-__all__ = ["DisagreementError", "check_agreement", "conditions", "explicit_parts"]
 
 EPSILON = float(np.finfo(float).eps)
 SAFETY, MOST = 1e4, 1e-6  # see check_agreement

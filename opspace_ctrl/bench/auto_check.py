@@ -1,7 +1,5 @@
 """Is `auto` right? Its choice against every able method, on every robot of the example-robot-data wheel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
@@ -13,8 +11,6 @@ from ..osim.tasks import blocks_of
 from .robots import Case, default_tasks, load_quietly, wheel_urdfs
 from .states import regular_states
 from .timing import quiet, time_warm_block
-
-__all__ = ["auto_check", "wheel_cases"]
 
 STATES, CALLS = 16, 2048
 

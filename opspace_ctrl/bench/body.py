@@ -1,7 +1,5 @@
 """The control tick without Python: its body, repeated in a compiled loop."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -9,8 +7,6 @@ import numpy as np
 from ..compiled.jit import address, entry, integer, prepare, vector
 from ..osim import OperationalSpace
 from ..osim.entries import compensated_tick, space_at
-
-__all__ = ["NATIVE", "TICKS", "body"]
 
 TICKS = 16  # in a loop: what it takes to get there is shared by so many
 # Least times [us] of the same tick in C++ and C, on one core of 2.3 GHz with AVX-512: programs of their own, that are

@@ -1,14 +1,10 @@
 """A part that fails is noted, and the others go on: minutes of measuring are not to be lost."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import in_one_line
-
-__all__ = ["noted"]
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """Cost against size: serial chains and binary trees with a fixed number of task rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -14,18 +12,6 @@ from .ours import our_contestants, spaces
 from .robots import Case
 from .states import random_state
 from .timing import Timing, time_in_turns
-
-__all__ = [
-    "RECURSIVE",
-    "SHAPES",
-    "SIZES",
-    "SPARSE",
-    "Crossover",
-    "crossover",
-    "exponents",
-    "growth",
-    "shaped_case",
-]
 
 SIZES = (8, 16, 32, 64, 128, 256, 512)
 SPARSE = ("sparse_ltl", "sparse_ltdl")
@@ -112,6 +98,17 @@ def exponents(times: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
                 np.polyfit(np.log(sizes), np.log([by_size[n] for n in sizes]), 1)[0]
             )
     return slopes
+
+
+def misfits(times: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
+    """By how much the times of each contestant leave the line that `exponents` fits, at most: 0.1 for 10 %."""
+    found = {}
+    for name, by_size in times.items():
+        sizes = [n for n in by_size if n >= FITTED_FROM] or list(by_size)
+        if len(sizes) > 1:
+            x, y = np.log(sizes), np.log([by_size[n] for n in sizes])
+            found[name] = float(np.expm1(np.abs(y - np.polyval(np.polyfit(x, y, 1), x)).max()))
+    return found
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,11 @@
 """The machine and the versions that figures were measured with."""
 
-from __future__ import annotations
-
 import os
 import platform
 from importlib import metadata
 from pathlib import Path
 
 from ..compiled import COMPILERS
-
-__all__ = ["machine", "versions"]
 
 DISTRIBUTIONS = (
     "opspace_ctrl",
@@ -24,7 +20,7 @@ VECTOR_FLAGS = ("sse4_2", "avx", "avx2", "fma", "avx512f", "avx512dq", "avx512vl
 
 
 def machine() -> dict:
-    """Processor, its vector instructions, cores that may be used, operating system."""
+    """Processor, its vector instructions, cores that may be used, how many wanted to run, operating system."""
     entries = _cpuinfo()
     flags = set((entries.get("flags") or entries.get("Features") or "").split())
     return {
@@ -32,6 +28,7 @@ def machine() -> dict:
         "architecture": platform.machine(),
         "cores": os.cpu_count(),
         "cores_allowed": _cores_allowed(),
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "clock_MHz": float(entries["cpu MHz"]) if "cpu MHz" in entries else None,
         "vector_flags": [flag for flag in VECTOR_FLAGS if flag in flags],
         "flags": sorted(flags),

@@ -1,7 +1,5 @@
 """MuJoCo's control tick from Python, on a model converted from ours."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import mujoco
@@ -16,8 +14,6 @@ from .peers import Field, PeerAbsent
 from .robots import Case
 from .states import State
 from .timing import Contestant
-
-__all__ = ["contestants", "converted", "tick"]
 
 
 def contestants(case: Case, states: Sequence[State]) -> Field:

@@ -1,7 +1,5 @@
 """Our contestants: every method that can carry the robot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -17,8 +15,6 @@ from .peers import Field
 from .robots import Case
 from .states import State
 from .timing import Contestant
-
-__all__ = ["explicit_set", "our_contestants", "spaces"]
 
 FASTEST = "sparse_ltdl"  # on the robots that are timed; Jbar and N are made from its factor of H
 

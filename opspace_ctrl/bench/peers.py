@@ -1,7 +1,5 @@
 """The programs we are timed against, each given its best effort from Python."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,8 +10,6 @@ from .failure import noted
 from .robots import Case
 from .states import State
 from .timing import Contestant
-
-__all__ = ["PeerAbsent", "Peers", "peer_contestants"]
 
 # What to import: the name we print, and our module about it.
 PEERS = {"pinocchio": ("Pinocchio", "pinocchio_peer"), "mujoco": ("MuJoCo", "mujoco_peer")}

@@ -4,8 +4,6 @@ Each function below prepares buffers and views once and returns what is timed. F
 through kept views (nle, constraint_chol) stay where they are between calls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -21,8 +19,6 @@ from .peers import Field, PeerAbsent
 from .robots import Case
 from .states import State
 from .timing import Contestant
-
-__all__ = ["Twin", "best_tick", "contestants", "explicit_set", "smart_tick"]
 
 WORLD_ALIGNED = pin.LOCAL_WORLD_ALIGNED
 

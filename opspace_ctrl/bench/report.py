@@ -1,7 +1,5 @@
 """One run: what is asked for, compared, measured and judged, as plain data for JSON, tables and plots."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
@@ -22,8 +20,6 @@ from .states import regular_states
 from .tail import allocations, tail
 from .timing import clock_cost, pinned, time_in_turns
 
-__all__ = ["FORMAT", "Plan", "run"]
-
 FORMAT = 2
 STEPS = 3  # of each robot: the comparison, the tail, the singular tick
 
@@ -35,6 +31,7 @@ class Plan:
     Attributes:
         robots: Names or paths; empty for the default ones, without those that are not installed.
         base: "fixed", "floating", or None for each robot's own.
+        frames: Of the tasks, instead of each robot's own.
         calls: Timed calls of each contestant, at least.
         calls_long: Ticks for the tail, at least.
         states: Random states that the calls go through.
@@ -43,6 +40,7 @@ class Plan:
 
     robots: Sequence[str] = ()
     base: str | None = None
+    frames: Sequence[str] = ()
     calls: int = 2048
     calls_long: int = 100_000
     states: int = 64
@@ -118,7 +116,7 @@ def _add_robot(
     report: dict, label: str, name: str, plan: Plan, tell: Callable[[str], None]
 ) -> None:
     try:
-        case = replace(find_case(name, plan.base), name=label)
+        case = replace(find_case(name, plan.base, plan.frames), name=label)
     except SourceError as error:
         if plan.robots:
             raise
@@ -204,6 +202,7 @@ def _add_growth(report: dict, tell: Callable[[str], None]) -> None:
             "joints": list(growth.SIZES),
             "least_us": least[shape],
             "exponents": slopes[shape],
+            "misfits": growth.misfits(times[shape]),
             "crossover": asdict(crossing) if crossing else None,
         }
         for shape, crossing in crossings.items()

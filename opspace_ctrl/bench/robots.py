@@ -1,10 +1,8 @@
 """The robots that are timed, with their tasks: shipped, of the example-robot-data wheel, or any URDF."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
@@ -21,19 +19,6 @@ from ..model.options import LoadOptions
 from ..model.source import ROBOTS as SHIPPED
 from ..osim import OperationalSpace, Task
 from .states import NoRegularStates, regular_states
-
-__all__ = [
-    "DEFAULT",
-    "HUMANOIDS",
-    "Case",
-    "default_tasks",
-    "ensure_exists",
-    "find_case",
-    "is_path",
-    "labels",
-    "load_quietly",
-    "wheel_urdfs",
-]
 
 WHEEL = "example-robot-data"
 MAX_TIPS = 4
@@ -112,13 +97,22 @@ def wheel_urdfs() -> dict[str, Path]:
     }
 
 
-def find_case(name: str, base: str | None = None) -> Case:
-    """A robot by name (`DEFAULT`, shipped, or of the wheel) or by the path of its URDF.
+def find_case(name: str, base: str | None = None, frames: Sequence[str] = ()) -> Case:
+    """A robot by name (`DEFAULT`, shipped, or of the wheel) or by the path of its URDF; frames: its tasks' instead.
 
     Raises:
         SourceError: There is no such robot.
+        UnknownFrameError: It lacks one of the frames.
         NoRegularStates: Nothing of it moves.
     """
+    case = _usual_case(name, base)
+    for frame in frames:
+        case.model.frame_index(frame)
+    return replace(case, tasks=tuple(map(Task, frames))) if frames else case
+
+
+def _usual_case(name: str, base: str | None) -> Case:
+    """A robot with the tasks that it has by default."""
     if name in SHIPPED:
         options: LoadOptions = {"base": base} if base else {}
         model = load_robot(name, **options)

@@ -1,14 +1,10 @@
 """The time that the singularity test takes of a regular tick, and the time of a singular tick."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..osim import OperationalSpace
 from .states import State, singular_states
 from .timing import quiet, time_warm_block
-
-__all__ = ["singularity_costs"]
 
 
 def singularity_costs(

@@ -1,7 +1,5 @@
 """The time until a controller has all it needs: in new processes, with an empty cache and with a filled one."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -10,8 +8,6 @@ import tempfile
 from collections.abc import Callable
 
 from ..errors import OpspaceError
-
-__all__ = ["StartUpError", "start_up"]
 
 # Everything a controller needs: auto's choice and a tick by it; every other method, and a tick by each; then every
 # result of an operational space of its own. What helpers did is processor time too: they have ended by then.

@@ -1,15 +1,11 @@
 """States to time at: random ones, regular or singular."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import OpspaceError
 from ..osim import OperationalSpace
-
-__all__ = ["NoRegularStates", "State", "random_state", "regular_states", "singular_states"]
 
 PATIENCE = 50  # random states looked at for each one that is wanted
 

@@ -1,7 +1,5 @@
 """Does the tick allocate, and how late is the latest of a thousand?"""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable, Sequence
 from itertools import repeat
@@ -14,8 +12,6 @@ from ..compiled.jit import entry, integer, prepare, real
 from ..osim import OperationalSpace
 from .states import State
 from .timing import quiet, time_warm_block
-
-__all__ = ["allocations", "tail"]
 
 BLOCK = 1000  # ticks between two turns of the loop
 LATE = 3.0  # a call is late that takes longer than so many medians

@@ -1,26 +1,11 @@
 """The targets, and the verdict whether a measurement reaches them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from .growth import RECURSIVE
 from .robots import HUMANOIDS
 from .timing import Timing
-
-__all__ = [
-    "RATIOS",
-    "Ratio",
-    "Verdict",
-    "auto_verdicts",
-    "body_verdicts",
-    "growth_verdicts",
-    "ratio_verdicts",
-    "spread_verdicts",
-    "start_up_verdicts",
-    "tick_verdicts",
-]
 
 Times = Mapping[str, Mapping[str, Timing]]  # by quantity and contestant
 
@@ -175,7 +160,7 @@ def tick_verdicts(robot: str, memory: Mapping, late: Mapping, singular: Mapping)
 
 
 def start_up_verdicts(seconds: Mapping[str, Mapping[str, float]]) -> list[Verdict]:
-    """On what `start_up.start_up` found."""
+    """The verdicts on what `start_up.start_up` found."""
     figures = (
         ("start: import", seconds["later"]["import"], IMPORT),
         ("start: everything, empty cache", seconds["first"]["total"], FIRST_START),

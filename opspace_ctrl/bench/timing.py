@@ -12,16 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "Contestant",
-    "Timing",
-    "clock_cost",
-    "pinned",
-    "quiet",
-    "time_in_turns",
-    "time_warm_block",
-]
-
 WARM = 4  # untimed calls before each block: the others have been using the caches
 
 

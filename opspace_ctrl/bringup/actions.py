@@ -4,12 +4,12 @@ When a required process ends, a task fails, or a transition that launch has aske
 order; unless the process ended well, launch says why and has the exit code 1.
 """
 
-from __future__ import annotations
-
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from launch import LaunchContext
@@ -48,12 +48,22 @@ ASKING = 0.25  # [s] between two questions to a node that has not answered yet
 
 def requested(context: LaunchContext) -> Request:
     """The arguments of this launch, with a folder for generated files that goes when everything has ended."""
+    signal.signal(signal.SIGINT, _heed_the_first)
     scratch = Path(tempfile.mkdtemp(prefix="opspace_"))
     clean = OnShutdown(
         on_shutdown=lambda event, context: shutil.rmtree(scratch, ignore_errors=True)
     )
     context.register_event_handler(clean)
     return Request(context.launch_configurations, scratch)
+
+
+def _heed_the_first(number: int, frame: FrameType | None) -> None:
+    """Let launch end in peace after the first Ctrl-C, of which its event loop hears by `signal.set_wakeup_fd`.
+
+    Python's own handler would raise KeyboardInterrupt wherever launch is. A second one in the middle of the handlers of
+    its shutdown makes it forget the others, so that its ROS thread never ends; one at its end aborts the process.
+    """
+    signal.signal(number, signal.SIG_IGN)
 
 
 def typed(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The world of a robot in Gazebo, and how its server is started."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is written for hardware: the controllers of ros2_control, and the faults of simulated hardware."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import yaml

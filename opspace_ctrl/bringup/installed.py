@@ -1,7 +1,5 @@
 """Which ROS packages are installed here."""
 
-from __future__ import annotations
-
 import os
 
 __all__ = ["debian_package", "is_installed"]

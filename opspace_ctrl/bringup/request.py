@@ -1,7 +1,5 @@
 """What was asked for on the command line of a launch file, checked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

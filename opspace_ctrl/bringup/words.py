@@ -1,7 +1,5 @@
 """What the arguments of the launch files mean, each in one place: what `ros2 launch ... --show-args` prints."""
 
-from __future__ import annotations
-
 from ..gazebo.generation import GENERATIONS
 from ..model.source import ROBOTS
 from ..osim.registry import methods

@@ -8,8 +8,6 @@ A subcommand's module is named after it, its docstring's first line is its help,
 Only the chosen one is imported; what an extra brings is imported where it is used.
 """
 
-from __future__ import annotations
-
 import argparse
 
 from ..errors import OpspaceError

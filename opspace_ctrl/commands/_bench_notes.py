@@ -1,11 +1,12 @@
 """The sentences around the tables of a timing report: where and how it was made, who is missing and why."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..bench.body import NATIVE
 from ..bench.targets import LEAST_CALLS, LEAST_TICKS
+
+BUSY = 0.5  # load a core
+POOR_FIT = 0.3  # of a time, beside the line that was fitted to it
 
 
 def head(report: dict[str, Any]) -> list[str]:
@@ -40,7 +41,8 @@ def notes(report: dict[str, Any]) -> list[str]:
     """Sentences on what the tables leave out."""
     robots = report["robots"]
     lines = [f"{name} is {robot['path']}" for name, robot in robots.items() if robot.get("path")]
-    lines += _choices(robots) + _native(robots) + _unjudged(report)
+    lines += [f"tasks of {name}: {', '.join(each['frames'])}" for name, each in robots.items()]
+    lines += _choices(robots) + _native(robots) + _unjudged(report) + _busy(report)
     lines += [f"{name} left out: {reason}" for name, reason in report["left_out"].items()]
     lines += [
         f"{name} without {peer}: {reason}"
@@ -88,6 +90,20 @@ def _unjudged(report: dict[str, Any]) -> list[str]:
     return (lines if report["robots"] and calls < LEAST_CALLS else []) + (
         late if report["robots"] and ticks < LEAST_TICKS else []
     )
+
+
+def _busy(report: dict[str, Any]) -> list[str]:
+    """Say what cannot be believed because others ran beside."""
+    load, cores = report["machine"].get("load") or 0.0, report["machine"]["cores_allowed"] or 1
+    lines = [f"the machine was busy: a load of {load:.1f} on {cores} cores when it began"]
+    poor = [
+        f"{name} of {shape} {100.0 * misfit:.0f} %"
+        for shape, grown in report.get("growth", {}).items()
+        for name, misfit in grown.get("misfits", {}).items()
+        if misfit > POOR_FIT
+    ]
+    fits = f"no power of the number of joints fits, the exponent says little: {', '.join(poor)}"
+    return (lines if load > BUSY * cores else []) + ([fits] if poor else [])
 
 
 def summary(report: dict[str, Any]) -> str:

@@ -1,7 +1,5 @@
 """A timing report as tables for the terminal, or as Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

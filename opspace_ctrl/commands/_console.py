@@ -1,7 +1,5 @@
 """One way to print tables."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable

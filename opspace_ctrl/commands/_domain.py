@@ -1,7 +1,5 @@
 """A ROS domain that nobody uses: held by a lock file, so that runs beside it get other ones."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import socket

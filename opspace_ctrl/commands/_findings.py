@@ -1,11 +1,10 @@
 """The findings of `opspace check`, and the tables that show them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from rich.table import Column, Table
 
+from ..errors import Mistakes
 from ._console import new_table, right
 
 __all__ = ["Findings"]
@@ -17,12 +16,12 @@ class Findings:
 
     Attributes:
         subject: What is being looked at, for an error that ends the look.
-        torques: (joint, torque, limit, saturated) of the first tick.
+        torques: (joint, effort, limit, saturated, unit) of the first tick.
     """
 
     lines: list[tuple[str, str, str]] = field(default_factory=list)
     subject: str = ""
-    torques: list[tuple[str, float, float, bool]] = field(default_factory=list)
+    torques: list[tuple[str, float, float, bool, str]] = field(default_factory=list)
 
     def good(self, subject: str, text: str) -> None:
         """Nothing is wrong."""
@@ -35,6 +34,12 @@ class Findings:
     def fail(self, subject: str, text: str) -> None:
         """It must not go to a robot."""
         self.lines.append(("FAIL", subject, text))
+
+    def fail_all(self, subject: str, mistakes: Mistakes) -> bool:
+        """Each of the mistakes; were there any?"""
+        for each in mistakes.found:
+            self.fail(subject, str(each))
+        return bool(mistakes.found)
 
     def count(self, verdict: str) -> int:
         """Count the lines with this verdict."""
@@ -53,13 +58,13 @@ class Findings:
 
     def torque_table(self) -> Table:
         """The first command, joint by joint in its order."""
-        numbers = map(right, ("torque [Nm]", "limit [Nm]", "share"))
+        numbers = map(right, ("effort", "limit", "share"))
         table = new_table("joint", *numbers, title="first command", title_justify="center")
-        for joint, torque, limit, saturated in self.torques:
+        for joint, torque, limit, saturated, unit in self.torques:
             table.add_row(
                 joint,
-                f"{torque:.3f}",
-                f"{limit:.4g}",
+                f"{torque:.3f} {unit}",
+                f"{limit:.4g} {unit}",
                 f"{100.0 * abs(torque) / limit:.0f} %",
                 style="bold red" if saturated else None,
             )

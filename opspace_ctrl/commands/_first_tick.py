@@ -1,8 +1,7 @@
 """The part of `opspace check` that builds the controller and lets it tick once where the robot starts."""
 
-from __future__ import annotations
-
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,21 +10,23 @@ from ..control.fields import CENTRE, CONE, TORSION, UNILATERAL
 from ..control.safety.state_gate import outside_limits
 from ..control.settings import ControllerSettings
 from ..errors import ParameterFileError
-from ..model import Model
+from ..model import JointType, Model
 from ..parameter_file import node_parameters
 from ..parameters import checked
 from ..sim.initial import start_configuration
 from ..sim.settings import SIMULATOR_TABLE, simulator_settings
 from ._findings import Findings
 
-__all__ = ["look", "start_of"]
+__all__ = ["look", "simulator_values", "start_of"]
 
 SIMULATOR = "opspace_simulator"
 STIFF = 1e6  # condition number above which a task is nearly singular
 
 
-def look(path: Path, model: Model, settings: ControllerSettings, findings: Findings) -> None:
-    """Build, tick once, and judge what comes out."""
+def look(
+    start: dict[str, Any], model: Model, settings: ControllerSettings, findings: Findings
+) -> None:
+    """Build, tick once where `simulator_values` start, and judge what comes out."""
     controller = Controller.from_settings(model, settings)
     findings.good(
         "controller",
@@ -33,7 +34,7 @@ def look(path: Path, model: Model, settings: ControllerSettings, findings: Findi
         f"{controller.method} of {', '.join(controller.methods())}",
     )
     findings.subject = "start"
-    q = start_of(path, model, settings, findings)
+    q = start_of(start, model, settings, findings)
     findings.subject = "first tick"
     v = np.zeros(model.nv)
     controller.activate(q, v, 0.0)
@@ -43,17 +44,25 @@ def look(path: Path, model: Model, settings: ControllerSettings, findings: Findi
     _judge_contacts(controller, findings)
 
 
-def start_of(
-    path: Path, model: Model, settings: ControllerSettings, findings: Findings
-) -> np.ndarray:
-    """q where CONFIG's simulator starts; without one, its posture; without that, the middle of the limits."""
+def simulator_values(path: Path) -> dict[str, Any]:
+    """What CONFIG gives the simulator, checked; empty where it has no section for it.
+
+    Raises:
+        ParameterError: It is not valid.
+    """
     try:
         given = node_parameters(path, SIMULATOR)
     except ParameterFileError:
-        given = {}
-    values = checked(
-        SIMULATOR_TABLE, {name: value for name, value in given.items() if name != "use_sim_time"}
-    )
+        return {}
+    checked(SIMULATOR_TABLE, given)
+    return given
+
+
+def start_of(
+    given: dict[str, Any], model: Model, settings: ControllerSettings, findings: Findings
+) -> np.ndarray:
+    """q where CONFIG's simulator starts; without one, its posture; without that, the middle of the limits."""
+    values = checked(SIMULATOR_TABLE, given)
     locked = settings.robot.locked
     if len(values["initial_positions"]) == len(model.position_limits) + len(locked):
         values["initial_positions"] = values["initial_positions"][: len(model.position_limits)]
@@ -86,12 +95,12 @@ def _judge_torques(
     )
     saturated = dict(zip(model.joint_names, controller.report.saturated))
     findings.torques = [
-        (name, float(torque), limit[name], bool(saturated[name]))
+        (name, float(torque), limit[name], bool(saturated[name]), _unit(model, name))
         for name, torque in zip(controller.joints, tau)
     ]
     if not np.isfinite(tau).all():
         findings.fail("first tick", "a torque is not finite")
-    over = [name for name, _, _, is_saturated in findings.torques if is_saturated]
+    over = [name for name, _, _, is_saturated, _ in findings.torques if is_saturated]
     if over:
         findings.fail(
             "first tick",
@@ -99,11 +108,16 @@ def _judge_torques(
         )
     else:
         share, name = max(
-            (abs(torque) / limit, name) for name, torque, limit, _ in findings.torques
+            (abs(torque) / limit, name) for name, torque, limit, _, _ in findings.torques
         )
         findings.good(
             "first tick", f"largest share of an effort limit: {100.0 * share:.0f} %, {name}"
         )
+
+
+def _unit(model: Model, joint: str) -> str:
+    kind = model.joint_type[list(model.body_joint_names).index(joint)]
+    return "N" if kind == JointType.PRISMATIC else "Nm"
 
 
 def _judge_levels(controller: Controller, findings: Findings) -> None:

@@ -1,13 +1,12 @@
 """A run on simulated hardware: the simulator and the controller as processes, followed until its end."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -15,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import LogError, without_ros
+from ..sim.record.log import progress, read_log
+from ..sim.record.tracking import Told
 from ..writing import OutputFolder
 from . import CommandError
 from ._interrupt import Interruption
@@ -24,6 +26,7 @@ __all__ = ["Outcome", "controller_words", "ensure_ros", "run_hardware"]
 
 POLL = 0.1  # [s]
 END = 10.0  # [s] for the simulator to write the rest of its log
+LAST_WORDS = 2.0  # [s] for the controller to tell the rest of its references
 SIMULATOR = "opspace_simulator"
 
 
@@ -35,13 +38,26 @@ class Outcome:
         is_interrupted: A signal ended it.
         stood_still: It did not go on for longer than the patience [s]; 0 if it did.
         controller_code: What the controller's process returned if it ended before the run did.
-        tracking: What the controller published of its errors, as `ErrorWatch.tracking`.
+        said: The controller's last words if it ended or stood still.
+        told: What controllers told of their tasks.
+        has_clock: Somebody listened to the simulated clock.
     """
 
     is_interrupted: bool = False
     stood_still: float = 0.0
     controller_code: int | None = None
-    tracking: dict[str, np.ndarray] = field(default_factory=dict)
+    said: str = ""
+    told: dict[str, Told] = field(default_factory=dict)
+    has_clock: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why the run ended early, with the controller's last words; "" if it did not."""
+        if self.controller_code is not None:
+            why = f"the controller ended with code {self.controller_code}"
+        else:
+            why = f"the run stood still for {self.stood_still:g} s" if self.stood_still else ""
+        return f"{why}; it said: {self.said}" if why and self.said else why
 
 
 def run_hardware(
@@ -67,7 +83,7 @@ def run_hardware(
         CommandError: The simulator or the controller cannot be started, or the simulator fails.
     """
     environment = local_graph() if controller else dict(os.environ)
-    with _Environment(environment), Processes(folder.path) as processes:
+    with _environment(environment), Processes(folder.path) as processes:
         argv = [
             sys.executable,
             "-m",
@@ -88,9 +104,7 @@ def ensure_ros() -> None:
     try:
         import rclpy  # noqa: F401
     except ImportError as error:
-        raise CommandError(
-            f"opspace hil needs ROS 2 ({error}): source it, or pip install 'opspace_ctrl[ros-kilted]'"
-        ) from None
+        raise CommandError(without_ros("opspace hil", error)) from None
 
 
 def _follow(
@@ -103,7 +117,6 @@ def _follow(
     tell: Callable[[str, float], None],
 ) -> Outcome:
     from opspace_ctrl.nodes.error_watch import ErrorWatch
-    from opspace_ctrl.sim.record.log import progress
 
     outcome, reached, moved = Outcome(), None, monotonic()
     with ErrorWatch(int(os.environ.get("ROS_DOMAIN_ID", "0"))) as watch:
@@ -126,10 +139,15 @@ def _follow(
             if monotonic() - moved > patience:
                 outcome.stood_still = patience
                 break
+        if controller is not None:
+            outcome.said = " ".join(controller.last_lines().split())
         tell("ending", min(reached or 0.0, seconds))
         simulator.send(signal.SIGINT)  # first, so that the controller's last command does not count
         simulator.wait(END)
-        outcome.tracking = watch.tracking()
+        with suppress(LogError):
+            left = read_log(log).until(seconds)["left"]
+            watch.wait_for(float(np.nanmax(left, initial=0.0)), LAST_WORDS)
+        outcome.told, outcome.has_clock = watch.told, watch.has_clock
     return outcome
 
 
@@ -160,21 +178,13 @@ def _parameter_file(values: Mapping[str, Any], folder: OutputFolder) -> Path:
     return folder.write({"simulator.yaml": text})[0]
 
 
-class _Environment:
+@contextmanager
+def _environment(environment: Mapping[str, str]) -> Iterator[None]:
     """The ROS variables of the graph in this process too, as long as the run lasts: rcl reads them itself."""
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._wanted = {
-            name: value for name, value in environment.items() if name.startswith("ROS_")
-        }
-
-    def __enter__(self) -> None:
-        self._before = {name: os.environ.get(name) for name in self._wanted}
-        os.environ.update(self._wanted)
-
-    def __exit__(self, *_: object) -> None:
-        for name, value in self._before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    before = dict(os.environ)
+    os.environ.update({key: value for key, value in environment.items() if key[:4] == "ROS_"})
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

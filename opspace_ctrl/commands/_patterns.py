@@ -1,7 +1,5 @@
 """The entries of H, L and J that may be nonzero: branch-induced sparsity [Featherstone2010, sections 3, 5]."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

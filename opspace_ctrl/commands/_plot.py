@@ -36,6 +36,11 @@ PALETTE = (
 )
 EMPTY, FILL, INK, FAINT = "#FFFFFF", "#BBBBBB", "#222222", "#DDDDDD"
 BESIDE: dict[str, Any] = {"xytext": (11, 0), "textcoords": "offset points", "va": "center"}
+MEANINGS = {
+    "H": "H, joint-space inertia",
+    "L": "L, its factor (grey: fill)",
+    "J": "J of the task frames",
+}
 MAX_NAMED = 12  # bodies; with more only the tips and the task bodies are named
 MAX_GRID = 60  # coordinates; with more the lines between the cells would hide them
 
@@ -48,7 +53,10 @@ def draw(model: Model, frames: Sequence[str], patterns: Patterns, path: str, for
     """
     tips = sum(not model.children(i) for i in range(len(model.parent)))
     widths = [min(2.6 + 0.45 * tips, 7.0), 4.6, 4.6, 4.6]
-    figure = new_figure(sum(widths) + 1.5, 5.6)
+    longest = max(map(len, (*frames, *model.body_names)), default=0)
+    # slanted names stand above the graph: the longer they are, the more room it needs
+    height = 5.6 + (0.08 * max(0, longest - 12) if tips > 1 else 0.0)
+    figure = new_figure(sum(widths) + 1.5, height)
     graph, *matrices = figure.subplots(1, 4, width_ratios=widths)
     size = f"N = {len(model.parent)} bodies, n = {model.nv} coordinates, depth d = {model.depth}"
     figure.suptitle(f"{model.name}: {size}")
@@ -137,7 +145,7 @@ def _draw_graph(axes: Axes, model: Model, frames: Sequence[str], colours: list[s
     # Names are not part of the data: leave room above for the slanted ones, and at the right.
     axes.set_ylim(-0.6, y.max() + 0.6 + 0.025 * y.max() * longest)
     axes.set_xlim(-0.7, x.max() + 1.3)
-    axes.set_title("connectivity graph", fontsize=11)
+    axes.set_title("connectivity graph\n(ringed: bodies of the task frames)", fontsize=11)
     axes.axis("off")
 
 
@@ -195,7 +203,7 @@ def _draw_patterns(
     last = np.maximum.outer(np.arange(model.nv), np.arange(model.nv))
     for axes, name, pattern in zip(matrices, "HLJ", (patterns.H, patterns.L, patterns.J)):
         entries = pattern.size if name != "L" else model.nv * (model.nv + 1) // 2
-        axes.set_title(f"{name}: {pattern.sum()} of {entries} nonzero", fontsize=11)
+        axes.set_title(f"{MEANINGS[name]}\n{pattern.sum()} of {entries} nonzero", fontsize=11)
         if not entries:  # nothing moves, or no frame was chosen
             axes.axis("off")
             continue
@@ -206,7 +214,8 @@ def _draw_patterns(
             picture[patterns.L & ~patterns.H] = to_rgb(FILL)
         axes.imshow(picture, interpolation="nearest", aspect="equal")
         axes.set_anchor("N")
-        axes.set_xlabel("coordinate", fontsize=8)
+        axes.set_xlabel("coordinate of v", fontsize=9)
+        axes.set_ylabel("rows of the task frames" if name == "J" else "coordinate of v", fontsize=9)
         _rule(axes, pattern.shape, frames if name == "J" else None)
 
 

@@ -1,21 +1,20 @@
 """The robot of a subcommand: its arguments, loading it, and its default task frames."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 
 import yaml
 
 from ..data import read_shipped
-from ..errors import OpspaceError, SourceError
+from ..errors import OpspaceError, SingularInertiaError, SourceError
 from ..model import Model, load_robot, load_urdf
+from ..model.options import LoadOptions
 from ..model.source import ROBOTS
 from . import CommandError
 
 
-def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
-    """ROBOT, --base and --xacro."""
+def add_robot_arguments(parser: argparse.ArgumentParser, can_lock: bool = True) -> None:
+    """ROBOT, --base, --xacro and --lock; can_lock False: a parameter file says which joints are locked."""
     parser.add_argument(
         "robot",
         metavar="ROBOT",
@@ -33,6 +32,14 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="an argument for a .xacro file, may be repeated",
     )
+    parser.set_defaults(lock=[])
+    if can_lock:
+        parser.add_argument(
+            "--lock",
+            metavar="JOINT[:=POSITION]",
+            action="append",
+            help="freeze a joint (at 0, or at a position [rad or m]), may be repeated",
+        )
 
 
 def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Model:
@@ -42,9 +49,8 @@ def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Mo
         SourceError: the file cannot be read.
         CommandError: the robot is neither a file nor shipped, or what is wrong in the file.
     """
-    options = {"base": args.base} if args.base else {}
-    if locked:
-        options["locked"] = locked
+    options: LoadOptions = {"base": args.base} if args.base else {}
+    options["locked"] = {**(locked or {}), **_locked(args.lock)}
     if args.xacro and not args.robot.endswith(".xacro"):
         raise CommandError(f"--xacro is for .xacro files; {args.robot!r} is none")
     if args.robot in ROBOTS:
@@ -58,13 +64,14 @@ def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Mo
             f"{args.robot!r} is a folder; valid are a URDF or .xacro file and the shipped robots "
             f"({', '.join(ROBOTS)})"
         )
-    xacro_arguments = _xacro_arguments(args.xacro)
+    options["xacro_args"] = dict(_pairs("--xacro", args.xacro))
     try:
-        return load_urdf(Path(args.robot), xacro_args=xacro_arguments, **options)
+        return load_urdf(Path(args.robot), **options)
     except SourceError:  # names the file itself
         raise
     except OpspaceError as error:
-        raise CommandError(f"{args.robot}: {error}") from error
+        advice = " (--lock JOINT)" if isinstance(error, SingularInertiaError) else ""
+        raise CommandError(f"{args.robot}: {error}{advice}") from error
 
 
 def task_frames(args: argparse.Namespace, model: Model) -> list[str]:
@@ -79,15 +86,29 @@ def task_frames(args: argparse.Namespace, model: Model) -> list[str]:
             model.frame_index(name)
         return frames
     shipped = yaml.safe_load(read_shipped("config", "task_frames.yaml"))
-    tips = [name for i, name in enumerate(model.body_names) if not model.children(i)]
-    return shipped.get(args.robot, tips)
+    return shipped.get(args.robot) or tips(model)
 
 
-def _xacro_arguments(pairs: list[str]) -> dict[str, str]:
-    arguments = {}
-    for pair in pairs:
-        name, separator, value = pair.partition(":=")
+def tips(model: Model) -> list[str]:
+    """The links at the tips of the tree."""
+    return [name for i, name in enumerate(model.body_names) if not model.children(i)]
+
+
+def _locked(given: list[str]) -> dict[str, float]:
+    """{joint: position} of --lock."""
+    pairs = _pairs("--lock", [each if ":=" in each else f"{each}:=0" for each in given])
+    try:
+        return {name: float(value) for name, value in pairs}
+    except ValueError:
+        raise CommandError(
+            f"--lock {' '.join(given)}: JOINT or JOINT:=NUMBER is expected"
+        ) from None
+
+
+def _pairs(option: str, given: list[str]) -> list[tuple[str, str]]:
+    """(name, value) of NAME:=VALUE."""
+    pairs = [each.partition(":=") for each in given]
+    for each, (name, separator, _) in zip(given, pairs):
         if not (name and separator):
-            raise CommandError(f"--xacro {pair!r}: NAME:=VALUE is expected")
-        arguments[name] = value
-    return arguments
+            raise CommandError(f"{option} {each!r}: NAME:=VALUE is expected")
+    return [(name, value) for name, _, value in pairs]

@@ -1,7 +1,5 @@
 """Time the methods beside Pinocchio and MuJoCo: same work, same states, results compared first."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
@@ -37,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="panda, g1, talos (of the wheel example-robot-data), asimo, arm7 (all of these "
         "if none is named), free_flyer, another robot of the wheel, or a URDF file",
+    )
+    parser.add_argument(
+        "--frames", metavar="A,B", help="task frames (default: each robot's own; they are named)"
     )
     parser.add_argument("--base", choices=("fixed", "floating"), help="how the root links are held")
     parser.add_argument(
@@ -116,6 +117,7 @@ def _refuse_measuring(args: argparse.Namespace) -> None:
     given = {
         "ROBOT": args.robots,
         "--base": args.base,
+        "--frames": args.frames,
         "--calls": args.calls != CALLS,
         "--calls-long": args.calls_long != CALLS_LONG,
         "--growth": args.growth,
@@ -134,6 +136,7 @@ def _measure(args: argparse.Namespace) -> dict:
     plan = bench.Plan(
         robots=tuple(args.robots),
         base=args.base,
+        frames=tuple(filter(None, (args.frames or "").split(","))),
         calls=args.calls,
         calls_long=args.calls_long,
         growth=args.growth or args.all or bool(args.plot),

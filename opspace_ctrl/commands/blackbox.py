@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from ..errors import quoted, shown
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LARGEST = 1 << 28  # [bytes] of a file that is read
+PER_COMMAND = (
+    "arrival",
+    "closed",
+    "is_ticking",
+    "q",
+    "v",
+    "command",
+)  # arrays with a row a command
+KEPT = (*PER_COMMAND, "why", "robot", "joints", "state_joints", "gates")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,15 +57,32 @@ def _read(path: str) -> dict[str, Any]:
     import numpy as np
 
     try:
-        with np.load(io.BytesIO(read_regular(path, LARGEST)), allow_pickle=False) as file:
-            kept = {name: file[name] for name in file.files}
-        if len(kept["arrival"]) != len(kept["command"]) or not len(kept["arrival"]):
-            raise ValueError("it holds no commands")
-    except (OSError, ValueError, KeyError, EOFError, MemoryError, BadZipFile) as error:
+        data = read_regular(path, LARGEST)
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            kept = {name: file[name] for name in KEPT if name in file.files}
+        reason = _fault(kept)
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+    except (ValueError, TypeError, AttributeError, EOFError, MemoryError, BadZipFile, zlib.error):
+        reason = "it is no .npz file, or is damaged"
+    if reason:
         raise CommandError(
-            f"{quoted(path)} is no black box of the controller: {shown(error)}"
-        ) from None
+            f"{quoted(path)} is no black box of the controller (black_box-*.npz): {reason}"
+        )
     return kept
+
+
+def _fault(kept: dict[str, Any]) -> str:
+    """What is wrong with the arrays of a file, or nothing."""
+    missing = [name for name in KEPT if name not in kept]
+    if missing:
+        return f"it lacks {', '.join(missing)}"
+    columns = {"q": 2, "v": 2, "command": 2}
+    rows = {kept[name].shape[:1] for name in PER_COMMAND}
+    if len(rows) > 1 or any(kept[name].ndim != columns.get(name, 1) for name in PER_COMMAND):
+        return "its arrays do not fit each other"
+    is_number = all(kept[name].dtype.kind in "biuf" for name in PER_COMMAND)
+    return "" if is_number and len(kept["arrival"]) else "it holds no commands"
 
 
 def _closed(kept: dict[str, Any], bits: int) -> str:

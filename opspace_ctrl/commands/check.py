@@ -1,15 +1,14 @@
 """Check a controller's parameter file against a robot, up to the torques it would send first, before hardware moves."""
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from math import isinf
 from pathlib import Path
 
+from ..control.live import check_fit
 from ..control.settings import ControllerSettings, controller_settings
 from ..data import shipped_path
-from ..errors import InertiaWarning, OpspaceError, ParameterFileError
+from ..errors import InertiaWarning, Mistakes, OpspaceError, ParameterFileError
 from ..model import Model
 from ..model.source import ROBOTS
 from ..parameter_file import node_parameters
@@ -69,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         look(args, path, findings)
     except OpspaceError as error:
-        findings.fail(findings.subject, str(error))
+        for each in error.parts or (error,):
+            findings.fail(findings.subject, str(each))
     out.print(findings.table())
     if findings.torques:
         out.print(findings.torque_table())
@@ -100,23 +100,33 @@ def look(args: argparse.Namespace, path: Path, findings: Findings) -> None:
     """Everything in order; what cannot go on raises an OpspaceError."""
     findings.subject = "parameters"
     given = node_parameters(path, args.node)
-    given.pop("use_sim_time", None)
-    settings = controller_settings(given)
-    findings.good(
-        "parameters",
-        f"{len(given)} given, {len(settings.values)} in all; mode {settings.mode}, "
-        f"method {settings.method}",
-    )
+    mistakes = Mistakes()
+    settings = controller_settings(given, mistakes)
+    start = {}
+    with mistakes:
+        start = _first_tick.simulator_values(path)
+    if not findings.fail_all("parameters", mistakes):
+        findings.good(
+            "parameters",
+            f"{len(given)} given, {len(settings.values)} in all; mode {settings.mode}, "
+            f"method {settings.method}",
+        )
     findings.subject = "robot"
     args.base = args.base or settings.robot.base or None
     model = _loaded(args, settings, findings)
+    misfits = Mistakes()
+    with misfits:
+        check_fit(model, settings)
     _compare_robot(args, settings, model, findings)
+    findings.fail_all("robot", misfits)
     _compare_joints(args, settings, model, findings)
     _look_at_limits(model, findings)
+    if mistakes.found or misfits.found:
+        return
     _look_at_rows(settings, model, findings)
     _look_at_gains(settings, args.rate, findings)
     findings.subject = "controller"
-    _first_tick.look(path, model, settings, findings)
+    _first_tick.look(start, model, settings, findings)
 
 
 def _loaded(args: argparse.Namespace, settings: ControllerSettings, findings: Findings) -> Model:

@@ -1,4 +1,4 @@
-"""A controller and a simulated robot at work: figure of eight, push, methods changed on the way."""
+"""A controller and a simulated robot at work: the same figure of eight by each method, then a push."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ..data import shipped_path
@@ -19,13 +21,22 @@ if TYPE_CHECKING:
 
     from opspace_ctrl.commands._demo.record import Record
 
-ROBOTS = ("arm7", "asimo", "free_flyer")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Take the robot, whether to use ROS, and where the picture goes."""
     parser.add_argument(
-        "robot", nargs="?", default="arm7", choices=ROBOTS, help="shipped robot (default arm7)"
+        "robot",
+        metavar="ROBOT",
+        nargs="?",
+        default="arm7",
+        help="a shipped robot (arm7, asimo, free_flyer) or a URDF or .xacro file (default: arm7)",
+    )
+    parser.add_argument(
+        "config",
+        metavar="CONFIG",
+        nargs="?",
+        help="a ROS 2 parameter file for controller and simulator (default: a shipped robot's own; "
+        "else the position of the first tip is controlled)",
     )
     parser.add_argument(
         "--no-ros",
@@ -40,25 +51,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Follow the figure of eight, then say how well; 130 after SIGINT or SIGTERM, with nothing left running."""
-    with Interruption(keep=getattr(args, "owns_process", False)) as stop:
-        _shown(args, stop)
+    with (
+        Interruption(keep=getattr(args, "owns_process", False)) as stop,
+        TemporaryDirectory(prefix="opspace_demo_") as folder,
+    ):
+        _shown(args, Path(folder), stop)
         return INTERRUPTED if stop.requested else 0
 
 
-def _shown(args: argparse.Namespace, stop: Interruption) -> None:
+def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> None:
     from opspace_ctrl.commands._console import console
-    from opspace_ctrl.commands._demo.scenario import SCENARIOS
+    from opspace_ctrl.commands._demo.own import scenario_of
     from opspace_ctrl.commands._demo.view import LiveView, summary
     from opspace_ctrl.commands._figure import ensure_drawable
 
     if args.plot:
         ensure_drawable(args.plot, args.force)
-    out, scenario = console(), SCENARIOS[args.robot]
+    out, scenario = console(), scenario_of(args.robot, args.config, folder)
     has_ros = _has_ros()
     follow, delay_name, how = _choose_way(has_ros, args.no_ros)
     out.print(
-        f"{scenario.robot}: {scenario.story};\nit is pushed in the middle, and the method changes: "
-        f"{', '.join(scenario.methods)}"
+        f"{Path(scenario.robot).name}: {scenario.story};\neach time with another method ("
+        f"{', '.join(scenario.methods)}), and at last with a push"
     )
     out.print(how)
     out.print("(the first run ever compiles the kernels, a minute or two; later ones take seconds)")
@@ -72,7 +86,8 @@ def _shown(args: argparse.Namespace, stop: Interruption) -> None:
 
         draw(record, delay_name, args.plot, args.force)
         out.print(f"drawn: {args.plot}")
-    _say_what_next(out, scenario.robot, has_ros)
+    if args.config is None and scenario.config is None:
+        _say_what_next(out, scenario.robot, has_ros)
 
 
 def _has_ros() -> bool:
@@ -121,5 +136,6 @@ def _say_what_next(out: Console, robot: str, has_ros: bool) -> None:
 
 def _hil_line(robot: str, here: str) -> str:
     file = shlex.quote(str(shipped_path("config", f"{robot}.yaml")))
-    controller = f"{here}opspace_controller --ros-args --params-file {file} -p autostart:=true -p state_timeout:=60.0"
+    options = "-p autostart:=true -p use_sim_time:=true -p liveness_timeout:=60.0"
+    controller = f"{here}opspace_controller --ros-args --params-file {file} {options}"
     return f"hil {robot} --mode lockstep --seconds 5 --report hil_report --controller {shlex.quote(controller)}"

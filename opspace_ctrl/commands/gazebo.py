@@ -1,7 +1,5 @@
 """Write a Gazebo world, the robot as SDF, and the files of the bridges, for any robot."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 from contextlib import suppress
@@ -26,7 +24,7 @@ NODE = "opspace_simulator"  # whose parameters say where the robot begins
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """ROBOT, where to, which Gazebo, and how the robot begins."""
-    _robot.add_robot_arguments(parser)
+    _robot.add_robot_arguments(parser, can_lock=False)
     parser.add_argument(
         "--out",
         metavar="DIR",

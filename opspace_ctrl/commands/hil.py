@@ -1,50 +1,99 @@
 """Test a controller on simulated hardware with faults: a report, plots, and an exit code for CI."""
 
-from __future__ import annotations
-
 import argparse
 import os
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from ..data import shipped_path
 from ..errors import LogError, quoted, shown
+from ..model import Model
 from ..model.source import ROBOTS
 from ..parameter_file import node_parameters
 from ..parameters import checked
 from ..sim.plant.faults import load_faults
 from ..sim.record.bag import check_recording, write_bag
 from ..sim.record.log import log_folder, read_log
-from ..sim.record.report import make_report, report_text
+from ..sim.record.report import LIMITS, make_report, report_text
+from ..sim.record.tracking import tracking_errors
 from ..sim.settings import SIMULATOR_TABLE
 from ..writing import OutputFolder
 from ..yaml_reader import parse_yaml
 from . import CommandError, _robot, add_force
-from ._console import console
+from ._console import console, new_table, right
 from ._hil_plots import PICTURES, draw
 from ._hil_run import Outcome, controller_words, ensure_ros, run_hardware
 from ._interrupt import INTERRUPTED, Interruption
 
 KEPT, BROKEN = 0, 1
+WALL_CLOCK = (
+    "the controller does not listen to /clock (use_sim_time): "
+    "what it does by the wall clock differs from run to run"
+)
 # What a run leaves in its folder, beside the pictures.
 REPORT, ROBOT, LOG = "report.json", "robot.urdf", "log"
 PROCESS_FILES = ("simulator.yaml", "simulator.txt", "controller.txt")
-# The options that state a limit, with their units; sim/record/report.py says what they are compared with.
-LIMITS = {
-    "max_torque": ("NM", "the largest effort commanded on any joint [Nm or N]"),
-    "max_error": ("M", "the largest position error of any task [m]"),
-    "max_angle": ("RAD", "the largest orientation error of any task [rad]"),
-    "max_missed": ("N", "deadlines missed: states without a command before the next one"),
-    "max_latency": ("S", "from a state to its command, for 99 of 100 [s]"),
-    "max_refused": ("N", "commands refused: wrong size, not finite, over the limits"),
-    "max_watchdog": ("N", "times that the watchdog had to act"),
-}
 
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--controller": {
+        "metavar": "CMD",
+        "default": "",
+        "help": "command line that starts the controller; without it, start yours beside",
+    },
+    "--seconds": {
+        "metavar": "S",
+        "type": float,
+        "default": 10.0,
+        "help": "simulated seconds from the first command on (default 10)",
+    },
+    "--faults": {
+        "metavar": "FILE.yaml",
+        "default": "",
+        "help": "schedule of faults, pushes, targets and trajectories (see docs/hil.md)",
+    },
+    "--report": {
+        "metavar": "DIR",
+        "default": "hil_report",
+        "help": "folder for report.json, plots and outputs: a new one, an empty one, or one that this command made "
+        "(default hil_report)",
+    },
+    "--record": {
+        "metavar": "FILE.mcap",
+        "help": "write the run as an MCAP bag with ROS 2 messages",
+    },
+    "--mode": {
+        "choices": ("free", "scaled", "lockstep"),
+        "default": "free",
+        "help": "free: real time (default); lockstep: each step waits for its command",
+    },
+    "--seed": {
+        "metavar": "N",
+        "type": int,
+        "default": 0,
+        "help": "seed of the faults (default: the file's)",
+    },
+    "--params": {
+        "metavar": "FILE.yaml",
+        "help": "ROS 2 parameter file of the simulator (default: a shipped robot's own)",
+    },
+    "--set": {
+        "metavar": "NAME:=VALUE",
+        "action": "append",
+        "default": [],
+        "help": "a parameter of the simulator, may be repeated",
+    },
+    "--patience": {
+        "metavar": "S",
+        "type": float,
+        "default": 300.0,
+        "help": "seconds that the run may stand still, as while a controller starts (default 300)",
+    },
+}
 # Parameters of the simulator that options of ours decide.
 OWN_OPTIONS = {
     "robot": "ROBOT",
@@ -59,65 +108,17 @@ OWN_OPTIONS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The robot, the controller, the faults, the limits and where the results go."""
-    _robot.add_robot_arguments(parser)
-    parser.add_argument(
-        "--controller",
-        metavar="CMD",
-        default="",
-        help="command line that starts the controller; without it, start yours beside",
-    )
-    parser.add_argument(
-        "--seconds",
-        metavar="S",
-        type=float,
-        default=10.0,
-        help="simulated seconds from the first command on (default 10)",
-    )
-    parser.add_argument(
-        "--faults", metavar="FILE.yaml", default="", help="schedule of faults (see docs/hil.md)"
-    )
-    parser.add_argument(
-        "--report",
-        metavar="DIR",
-        default="hil_report",
-        help="folder for report.json, plots and outputs: a new one, an empty one, or one that this command made "
-        "(default hil_report)",
-    )
-    parser.add_argument(
-        "--record", metavar="FILE.mcap", help="write the run as an MCAP bag with ROS 2 messages"
-    )
-    parser.add_argument(
-        "--mode",
-        choices=("free", "scaled", "lockstep"),
-        default="free",
-        help="free: real time (default); lockstep: each step waits for its command",
-    )
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="seed of the faults (default: the file's)"
-    )
-    parser.add_argument(
-        "--params",
-        metavar="FILE.yaml",
-        help="ROS 2 parameter file of the simulator (default: a shipped robot's own)",
-    )
-    parser.add_argument(
-        "--set",
-        metavar="NAME:=VALUE",
-        action="append",
-        default=[],
-        help="a parameter of the simulator, may be repeated",
-    )
-    parser.add_argument(
-        "--patience",
-        metavar="S",
-        type=float,
-        default=300.0,
-        help="seconds that the run may stand still, as while a controller starts (default 300)",
-    )
-    for name, (unit, text) in LIMITS.items():
-        parser.add_argument(
-            f"--{name.replace('_', '-')}", metavar=unit, type=float, help=f"limit: {text}"
-        )
+    _robot.add_robot_arguments(parser, can_lock=False)
+    limits = {
+        f"--{name.replace('_', '-')}": {
+            "metavar": limit.unit,
+            "type": float,
+            "help": f"limit: {limit.text}".replace("%", "%%"),
+        }
+        for name, limit in LIMITS.items()
+    }
+    for name, options in (OPTIONS | limits).items():
+        parser.add_argument(name, **options)
     add_force(parser)
 
 
@@ -132,11 +133,16 @@ def _tested(args: argparse.Namespace, stop: Interruption) -> int:
     out = console()
     ensure_ros()
     controller = controller_words(args.controller)
-    _check_record(args)
-    values, description = _simulator_values(args)
+    if args.record:  # fail before the run, not after it
+        check_recording(args.record, args.force)
+    if not (0.0 < args.seconds < float("inf") and args.patience > 0.0):
+        raise CommandError("--seconds and --patience: positive numbers are valid")
+    model = _robot.load(args)
+    values = _simulator_values(args, model)
     if stop.requested:
         return INTERRUPTED
-    folder = _report_folder(args, description)
+    # with the arguments of a xacro filled in
+    folder = _report_folder(args, "" if args.robot in ROBOTS else str(model.source))
     print(
         f"opspace hil: {shown(args.robot, 400)} for {args.seconds:g} s, report in {shown(args.report, 400)}",
         flush=True,
@@ -148,9 +154,9 @@ def _tested(args: argparse.Namespace, stop: Interruption) -> int:
             f"for, {args.patience:g} s at most",
             flush=True,
         )
-    with _Progress(out, args.seconds) as tell:
+    with _progress(out, args.seconds) as tell:
         outcome = run_hardware(values, controller, args.seconds, args.patience, folder, stop, tell)
-    return _reported(args, folder, outcome, stop, out)
+    return _reported(args, model, folder, outcome, stop, out)
 
 
 def _report_folder(args: argparse.Namespace, description: str) -> OutputFolder:
@@ -170,42 +176,25 @@ def _report_folder(args: argparse.Namespace, description: str) -> OutputFolder:
     return folder
 
 
-def _simulator_values(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    """The parameters of the simulator, checked before anything starts, and the robot's URDF unless it is shipped."""
-    if not (0.0 < args.seconds < float("inf") and args.patience > 0.0):
-        raise CommandError("--seconds and --patience: positive numbers are valid")
-    model = _robot.load(args)
+def _simulator_values(args: argparse.Namespace, model: Model) -> dict[str, Any]:
+    """The parameters of the simulator, checked before anything starts."""
     faults = str(Path(args.faults).absolute()) if args.faults else ""
     load_faults(faults).check(model)
-    folder = Path(args.report).absolute()
-    values = (
-        _file_values(args)
-        | _set_values(args.set)
-        | {
-            "robot": args.robot if args.robot in ROBOTS else str(folder / ROBOT),
-            "mode": args.mode,
-            "faults": faults,
-            "seed": args.seed,
-            "log": str(folder / LOG),
-            "autostart": True,
-        }
-    )
-    if args.base:
-        values["base"] = args.base
+    folder, is_shipped = Path(args.report).absolute(), args.robot in ROBOTS
+    params = args.params or (shipped_path("config", f"{args.robot}.yaml") if is_shipped else "")
+    values = {
+        **(node_parameters(params, "opspace_simulator") if params else {}),
+        **_set_values(args.set),
+        "robot": args.robot if is_shipped else str(folder / ROBOT),
+        **({"base": args.base} if args.base else {}),
+        "mode": args.mode,
+        "faults": faults,
+        "seed": args.seed,
+        "log": str(folder / LOG),
+        "autostart": True,
+    }
     checked(SIMULATOR_TABLE, values)
-    # with the arguments of a xacro filled in
-    return values, "" if args.robot in ROBOTS else str(model.source)
-
-
-def _file_values(args: argparse.Namespace) -> dict[str, Any]:
-    """The simulator's section of a parameter file: the given one, or a shipped robot's own."""
-    if args.params:
-        return node_parameters(args.params, "opspace_simulator")
-    return (
-        node_parameters(shipped_path("config", f"{args.robot}.yaml"), "opspace_simulator")
-        if (args.robot in ROBOTS)
-        else {}
-    )
+    return values
 
 
 def _set_values(pairs: list[str]) -> dict[str, Any]:
@@ -220,53 +209,39 @@ def _set_values(pairs: list[str]) -> dict[str, Any]:
     return values
 
 
-def _check_record(args: argparse.Namespace) -> None:
-    """Fail before the run, not after it, if it could not be recorded."""
-    if args.record:
-        check_recording(args.record, args.force)
+@contextmanager
+def _progress(out: Console, seconds: float) -> Iterator[Callable[[str, float], None]]:
+    """A progress bar on a terminal, nothing in a file; yields what shows what happens and how far the run is [s]."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[at]}"))
+    is_hidden = not out.is_terminal
+    with Progress(
+        *columns, TimeElapsedColumn(), console=out, disable=is_hidden, transient=True
+    ) as bar:
+        task = bar.add_task("starting", total=seconds, at="")
 
+        def tell(what: str, reached: float) -> None:
+            at = f"{reached:.1f} of {seconds:g} s"
+            bar.update(task, description=what, completed=reached, at=at)
 
-class _Progress:
-    """A progress bar on a terminal; nothing in a file."""
-
-    def __init__(self, out: Console, seconds: float) -> None:
-        self._seconds = seconds
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[at]}"),
-            TimeElapsedColumn(),
-            console=out,
-            disable=not out.is_terminal,
-            transient=True,
-        )
-        self._task = self._bar.add_task("starting", total=seconds, at="")
-
-    def __enter__(self):
-        self._bar.start()
-        return self.tell
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def tell(self, what: str, reached: float) -> None:
-        """Show what happens and how far the run has come [s]."""
-        self._bar.update(
-            self._task,
-            description=what,
-            completed=reached,
-            at=f"{reached:.1f} of {self._seconds:g} s",
-        )
+        yield tell
 
 
 def _reported(
     args: argparse.Namespace,
+    model: Model,
     folder: OutputFolder,
     outcome: Outcome,
     stop: Interruption,
     out: Console,
 ) -> int:
     """Write the report, the plots and the bag; the exit code."""
+    try:
+        log = read_log(folder.path / LOG)
+    except LogError:
+        if not outcome.is_interrupted:
+            out.print(f"nothing was simulated: {outcome.reason or 'there is no log'}")
+        return BROKEN
+    tracking = tracking_errors(log.until(args.seconds), model, outcome.told)
     limits = {name: getattr(args, name) for name in LIMITS if getattr(args, name) is not None}
     context = {
         "mode": args.mode,
@@ -274,71 +249,54 @@ def _reported(
         "interrupted": outcome.is_interrupted,
         "controller_code": outcome.controller_code,
         "stood_still": outcome.stood_still,
+        "simulated_clock": outcome.has_clock,
     }
-    try:
-        run = read_log(folder.path / LOG)
-    except LogError:
-        if not outcome.is_interrupted:
-            out.print(f"nothing was simulated{_reason(outcome, folder.path)}")
-        return BROKEN
-    report = make_report(run, args.seconds, outcome.tracking, limits, context)
+    report = make_report(log, args.seconds, tracking, limits, context)
     (path,) = folder.write({REPORT: report_text(report)})
     if outcome.is_interrupted:
         return INTERRUPTED
     _print_report(report, out)
-    if outcome.stood_still or outcome.controller_code is not None:
-        out.print(_reason(outcome, folder.path).removeprefix(": "))
+    if outcome.reason:
+        out.print(outcome.reason)
+    if args.mode == "lockstep" and not outcome.has_clock:
+        out.print(WALL_CLOCK, soft_wrap=True)
     if args.record and not stop.requested:
-        count = write_bag(run, args.record, outcome.tracking, args.force)
+        count = write_bag(log, args.record, tracking, args.force)
         out.print(f"recorded: {count} messages in {args.record}")
     if not stop.requested:
-        _draw(run, report, outcome, folder, out)
+        try:
+            drawn = draw(log, report, tracking)
+            folder.write(drawn)
+            out.print(f"drawn: {', '.join(drawn)}")
+        except CommandError as error:
+            out.print(f"no plots: {error}")
     out.print(f"report: {path}")
     out.print(report["summary"])
     return KEPT if report["kept"] else BROKEN
 
 
-def _reason(outcome: Outcome, folder: Path) -> str:
-    """Why the run ended early, with the controller's last words."""
-    said = ""
-    with suppress(OSError):
-        said = " ".join(
-            (folder / "controller.txt").read_text(errors="replace").split("\n")[-12:]
-        ).strip()
-    said = f"; it said: {said}" if said else ""
-    if outcome.controller_code is not None:
-        return f": the controller ended with code {outcome.controller_code}{said}"
-    return (
-        f": the run stood still for {outcome.stood_still:g} s{said}" if outcome.stood_still else ""
-    )
-
-
 def _print_report(report: dict, out: Console) -> None:
-    for fault in report["faults"]:
-        out.print(f"  {fault['words']}", soft_wrap=True)
-    latency, deadlines = report["latency"], report["deadlines"]
+    lines = [f"  {fault['words']}" for fault in report["faults"]]
+    latency, deadlines, tracking = report["latency"], report["deadlines"], report["tracking"]
     if latency["count"]:
-        out.print(
+        lines.append(
             f"commands: {latency['count']}, after {1e3 * latency['median']:.2f} ms (median), "
             f"{1e3 * latency['p99']:.2f} ms (99 %); missed deadlines: {deadlines['missed']} of "
             f"{deadlines['states']}; watchdog: {report['counters'].get('watchdog', 0)} times"
         )
-    table = Table(box=None, pad_edge=False)
-    for title in ("limit", "allowed", "reached", ""):
-        table.add_column(title, justify="left" if title in ("limit", "") else "right")
+        lines.append(
+            f"largest torque: {report['torque']['largest']:.4g} {report['torque']['words']}"
+        )
+    if tracking["tasks"]:
+        lines.append(
+            f"largest tracking error: {1e3 * tracking['largest']['position']:.4g} mm "
+            f"{tracking['largest']['words']}; judged: {100.0 * tracking['coverage']:.4g} % of the steps"
+        )
+    for line in lines:
+        out.print(line, soft_wrap=True)
+    table = new_table("limit", right("allowed"), right("reached"), "", box=None)
     for limit in report["limits"]:
         reached = "not measured" if limit["reached"] is None else f"{limit['reached']:.4g}"
-        table.add_row(
-            limit["text"], f"{limit['limit']:g}", reached, "kept" if limit["kept"] else "EXCEEDED"
-        )
+        verdict = "kept" if limit["kept"] else "EXCEEDED"
+        table.add_row(limit["text"], f"{limit['limit']:g}", reached, verdict)
     out.print(table)
-
-
-def _draw(run, report: dict, outcome: Outcome, folder: OutputFolder, out: Console) -> None:
-    try:
-        drawn = draw(run, report, outcome.tracking)
-    except CommandError as error:
-        out.print(f"no plots: {error}")
-        return
-    folder.write(drawn)
-    out.print(f"drawn: {', '.join(drawn)}")

@@ -1,6 +1,4 @@
-"""Print the tree, dimensions, masses, limits and sparsity of a robot; draw them with --plot."""
-
-from __future__ import annotations
+"""Print the tree, dimensions, masses, limits and sparsity of a robot, or what is in an exported controller."""
 
 import argparse
 from collections.abc import Sequence
@@ -12,6 +10,7 @@ from ..model.joints import NV
 from . import _robot, add_force
 from ._console import console, new_table, right
 from ._figure import ensure_drawable
+from ._image import read_image, show_image
 from ._patterns import Patterns, sparsity
 from ._plot import draw
 
@@ -41,6 +40,9 @@ def run(args: argparse.Namespace) -> int:
     """Print the tables; draw the picture."""
     if args.plot:
         ensure_drawable(args.plot, args.force)
+    if args.robot.endswith(".opspace"):
+        show_image(read_image(args.robot), console())
+        return 0
     model = _robot.load(args)
     frames = _robot.task_frames(args, model)
     patterns = sparsity(model, frames)

@@ -1,7 +1,5 @@
 """Explain an operator expression such as "(I - H Psi G)* D^-1 (I - H Psi G)" down to the links of a robot."""
 
-from __future__ import annotations
-
 import argparse
 
 import numpy as np

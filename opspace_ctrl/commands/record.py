@@ -1,16 +1,17 @@
 """Record topics of a running graph into an MCAP file, for Foxglove or rosbag2; Ctrl-C ends it."""
 
-from __future__ import annotations
-
 import argparse
+import sys
 from time import monotonic
 
+from ..errors import shown, without_ros
 from ..sim.record.bag import check_recording
 from ..writing import open_stream
 from . import CommandError, add_force
 from ._console import console
 from ._interrupt import Interruption
 
+FAILED = 1  # a topic that was named is not there
 TURN = 0.1  # [s] between two looks at the signals
 
 
@@ -38,10 +39,7 @@ def run(args: argparse.Namespace) -> int:
             from rclpy.executors import SingleThreadedExecutor
             from rclpy.signals import SignalHandlerOptions
         except ImportError as error:
-            raise CommandError(
-                f"opspace record needs ROS 2 ({error}): source it, or "
-                "pip install 'opspace_ctrl[ros-kilted]'"
-            ) from None
+            raise CommandError(without_ros("opspace record", error)) from None
         from ..nodes.recorder import Recorder
 
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
@@ -57,7 +55,10 @@ def run(args: argparse.Namespace) -> int:
             recorder.close()
         rclpy.try_shutdown()
     _tell(recorder.counts, recorder.unknown)
-    return 0
+    missing = recorder.unmatched()
+    for name in missing:
+        print(f"{shown(name)}: nobody has published there", file=sys.stderr)
+    return FAILED if missing else 0
 
 
 def _tell(counts: dict[str, int], unknown: set[str]) -> None:

@@ -1,7 +1,5 @@
 """Compile everything that a robot's controller and simulator need, and keep it for the next start."""
 
-from __future__ import annotations
-
 import argparse
 from time import perf_counter
 
@@ -33,7 +31,8 @@ def run(args: argparse.Namespace) -> int:
     tasks = [PoseTask(f"task{i}", frame=frame) for i, frame in enumerate(frames)]
     controller = Controller(model, tasks)
     q, v = model.neutral(), np.zeros(model.nv)
-    controller.prepare(lambda name: out.print(f"  method {name}"))
+    out.print(f"  methods {', '.join(controller.methods())}")
+    controller.prepare()
     controller.activate(q, v, 0.0)
     for name in controller.methods():
         controller.method = name

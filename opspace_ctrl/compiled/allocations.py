@@ -1,13 +1,9 @@
 """How often compiled code asks for memory: for tests and benchmarks that say it never does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from numba.core.runtime import _nrt_python, rtsys
-
-__all__ = ["counted_allocations"]
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 Numba looks at the stamp of one file only, but a kernel is made of many. So the folder is named by a hash of all sources
 of its layer and those below, of the versions that compile them and of the processor. It is private: a cached kernel is
 code. In it every kernel has a folder of its own with Numba's files, and beside them `complete`, their checksums,
-once it can be relied on.
+once it can be relied on; and a stage's text, of which code for other processors can be made.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ import numba
 import numpy as np
 from llvmlite import binding
 
-__all__ = ["KernelFolder", "base_folder", "kernel_folder", "say"]
-
 PACKAGE = Path(__file__).parents[1]
 LAYERS = ("compiled", "model", "dynamics", "osim")  # what is built on these counts on all of them
+TEXT = "text.ll.z"
 KEPT = 12  # states of layers whose kernels are kept
 _STATE = re.compile("[a-z_]+-[0-9a-f]{16}")  # the name of such a folder
 WAIT = 300.0  # [s] for another process that compiles the same kernel
@@ -211,13 +210,27 @@ class KernelFolder:
         except OSError as error:
             say(f"{self.path.name} will be compiled again at the next start: {error}")
 
+    def keep_text(self, text: str) -> None:
+        """Keep LLVM's text beside the machine code that was made of it."""
+        (self.path / TEXT).write_bytes(zlib.compress(text.encode(), 1))
+
+    def text(self) -> str | None:
+        """Read what `keep_text` kept; None if it is not there, or damaged."""
+        try:
+            return zlib.decompress((self.path / TEXT).read_bytes()).decode()
+        except (OSError, zlib.error):
+            return None
+
     def _checksums(self) -> dict[str, int]:
         files = [*self.path.rglob("*.nbi"), *self.path.rglob("*.nbc")]
         return {str(f.relative_to(self.path)): zlib.crc32(f.read_bytes()) for f in sorted(files)}
 
     @contextlib.contextmanager
     def lock(self, wait: bool):
-        """Whether this process alone may compile the kernel now; waits for others, though not for ever, if asked to."""
+        """A context that says whether this process may compile the kernel: no other one is about it.
+
+        With `wait`, another process that is about it is waited for, up to WAIT seconds; then the answer is yes.
+        """
         try:
             self.make_room()
             lock = open(f"{self.path}.lock", "a", opener=_not_by_link)

@@ -11,8 +11,6 @@ stage stands in the `call` field of its name of its last workspace argument, and
 Nothing is compiled on import. `prepare` compiles, or loads from the cache; it is what constructors call.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gc
@@ -36,22 +34,6 @@ from .cache import PACKAGE, KernelFolder, base_folder, kernel_folder, say
 from .kernel import OPTIONS, Kernel
 from .lanes import compiled_form
 from .workspace import Workspace, place_of
-
-__all__ = [
-    "MISFIT",
-    "address",
-    "choice",
-    "entry",
-    "flag",
-    "integer",
-    "kernel",
-    "prepare",
-    "real",
-    "run",
-    "stage",
-    "vector",
-    "writable",
-]
 
 # An array that is handed to an entry is not counted by Numba's runtime: its caller holds it. That saves an allocation
 # and 25 ns an argument, and it is what lets a tick allocate nothing.
@@ -133,14 +115,21 @@ class Stage(_Compilable):
 
     def _compile(self, cache: bool) -> None:
         self._made = self.compiled(cache)
+        if cache and not self._made.cache_hits and self.folder is not None:
+            self.folder.keep_text(self._made.inspect_llvm())
 
     def compiled(self, cache: bool):
-        """Numba's cfunc; one that is not loaded from the cache can be inspected, and exported."""
+        """Numba's cfunc; one that is loaded from the cache cannot be inspected."""
         return cfunc(self.signature, cache=cache, **OPTIONS)(self.func)
+
+    def text(self) -> str:
+        """LLVM's text of it, optimised for this machine, of which `objects` makes machine code for others."""
+        kept = self.folder.text() if self.folder is not None else None
+        return kept or self.compiled(cache=False).inspect_llvm()
 
     @property
     def address(self) -> int:
-        """Of the machine code; uncompiled there is none."""
+        """The address of its machine code, compiled first if need be; 0 where nothing is compiled."""
         if config.DISABLE_JIT:
             return 0
         if not self.is_ready:

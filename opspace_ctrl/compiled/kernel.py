@@ -6,8 +6,6 @@ is LLVM's text, unoptimised, and the passes go over it once, in the stage or ent
 kernel too: then it is compiled as Numba compiles any function.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 
@@ -15,8 +13,6 @@ from numba import njit, typeof
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.extending import typeof_impl
-
-__all__ = ["OPTIONS", "Kernel"]
 
 # 'nnan' and 'ninf' are left out on purpose: a non-finite value must stay visible.
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract", "nsz", "arcp"}}
@@ -44,11 +40,11 @@ class _Text(JITCodeLibrary):
 
     @property
     def codegen(self):
-        """Where Numba puts the environment (what a function needs to make Python objects): nowhere."""
+        """This object itself, so that Numba hands it the environment of a function (see `set_env`)."""
         return self
 
     def set_env(self, name, environment):
-        """Leave it."""
+        """Drop the environment: a function needs it to make Python objects, and a kernel makes none."""
 
 
 class _TextCompiler(Compiler):

@@ -11,8 +11,6 @@ reads past the end of one is what stands there. Uncompiled (NUMBA_DISABLE_JIT=1)
 class `Rows`, which do check.
 """
 
-from __future__ import annotations
-
 import operator
 
 import numpy as np
@@ -21,24 +19,6 @@ from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import ConcreteTemplate, infer, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, overload, register_model
-
-__all__ = [
-    "W",
-    "Rows",
-    "absolute",
-    "columns",
-    "compiled_form",
-    "first_half",
-    "from_lane",
-    "halves_swapped",
-    "last_half",
-    "last_half_alone",
-    "numbers",
-    "pair",
-    "row",
-    "splat",
-    "total",
-]
 
 W = 8
 DOUBLE, WORD, HALF_WORD = ir.DoubleType(), ir.IntType(64), ir.IntType(32)

@@ -1,13 +1,9 @@
 """Sine and cosine of eight angles at once."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba.core.typing.templates import signature
 
 from .lanes import VECTOR, WORD, WORDS, compiled_form, constant, lanes
-
-__all__ = ["cos8", "sin8"]
 
 # Cody-Waite reduction and the fdlibm minimax polynomials: 2e-16 for |x| < 1e5; beyond, the caller reduces x first.
 _PIO2 = (1.5707963267341256e00, 6.0771005063039660e-11, 2.0222662487959506e-21)

@@ -46,19 +46,6 @@ from .lanes import Rows, W, compiled_form
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = [
-    "Field",
-    "Workspace",
-    "call",
-    "constant",
-    "count",
-    "part",
-    "result",
-    "scratch",
-    "setting",
-    "state",
-    "workspace_at",
-]
 
 _WORD, _REAL = ir.IntType(64), ir.DoubleType()
 _LINE = 64  # bytes of a cache line, and of a register
@@ -94,6 +81,11 @@ class Field:
     def is_array(self) -> bool:
         """Does it have a block of memory of its own?"""
         return self.kind in ("ints", "floats")
+
+    @property
+    def is_fixed(self) -> bool:
+        """Does its entry in the header stay as it is while kernels run? That of an array is its address and stride."""
+        return self.is_array or self.role in ("count", "constant")
 
     def sized(self, counts: Mapping[str, int]) -> tuple[int, ...]:
         """The shape for some counts; the expression is our own text, not a user's."""
@@ -189,7 +181,7 @@ class WorkspaceType(types.Type):
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Those of the class."""
+        """The fields of the class, by name."""
         return _declared[self.name].fields
 
 
@@ -364,24 +356,37 @@ def place_of(builder, work, field, word=0):
     return cgutils.gep_inbounds(builder, head, 2 * field.place + word)
 
 
+def _load(builder, work, field, word=0):
+    """Read a word of a field's entry; if it is fixed LLVM is told so, and reads it before a loop and not in it."""
+    found = builder.load(place_of(builder, work, field, word))
+    if field.is_fixed:
+        found.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return found
+
+
 @lower_getattr_generic(WorkspaceType)
 def _get(context, builder, work, value, name):
     field = work.fields[name]
-    first = builder.load(place_of(builder, value, field))
+    first = _load(builder, value, field)
     if field.kind == "float":
         return builder.bitcast(first, _REAL)
     if not field.is_array:
         return first
     rows = cgutils.create_struct_proxy(_TYPES[field.kind])(context, builder)
     rows.data = builder.inttoptr(first, rows.data.type)
-    rows.stride = builder.load(place_of(builder, value, field, 1))
+    rows.stride = _load(builder, value, field, 1)
     return rows._getvalue()
 
 
 @lower_setattr_generic(WorkspaceType)
 def _set(context, builder, sig, args, name):
+    field = sig.args[0].fields[name]
+    if field.is_fixed:
+        raise TypeError(
+            f"{name} is fixed: a kernel may write into an array, but not a {field.role}"
+        )
     value = builder.bitcast(args[1], _WORD) if args[1].type == _REAL else args[1]
-    builder.store(value, place_of(builder, args[0], sig.args[0].fields[name]))
+    builder.store(value, place_of(builder, args[0], field))
 
 
 @typeof_impl.register(Workspace)

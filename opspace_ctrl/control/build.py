@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,25 +11,29 @@ from ..errors import ConfigurationError
 from ..model import Model
 from ..model.joints import NQ, NV
 from ..osim.build import Supports, TaskSpace
-from .fields import FRAME_AXES, WORLD_AXES, Law, Program
+from .fields import FRAME_AXES, WORLD_AXES, Law
 from .safety.door import Door
 from .settings import LAWS, ControllerSettings
+from .targets.references import CAPACITY, References
+from .tasks import ControlTask
 
 __all__ = ["OF_LIMITS", "ControlLaw"]
 
 OF_LIMITS = 0.1  # of a joint's own response: so much may contacts leave of it
 RESERVE = 8  # rows of the stack that registers may overrun
+_STATE = {name: each.shape for name, each in Law.fields.items() if each.role == "state"}
+SINGLE_STATE = tuple(name for name, shape in _STATE.items() if not shape)
+TASK_STATE = tuple(name for name, shape in _STATE.items() if shape.startswith("t,"))
 
 
 class ControlLaw(Law):
     """A `Law` of some contacts and tasks, on the operational space of these.
 
-    Attributes:
-        programs: Of each task, then of the posture: what `program` holds the addresses of.
-
     Raises:
         ConfigurationError: More than one floating base.
     """
+
+    task_enabled: np.ndarray  # declared with its parameter
 
     def __init__(self, space: TaskSpace, model: Model, settings: ControllerSettings):
         base = _base_size(model)
@@ -37,12 +41,22 @@ class ControlLaw(Law):
         rows = [len(task.task().selection()) for task in settings.tasks]
         contact_rows = [len(contact.task().selection()) for contact in settings.contacts]
         k, levels = model.nv - base, settings.levels()
+        tables = _joint_tables(model, settings, base)
         super().__init__(
             space=space,
             door=Door(k=k),
+            references=References(
+                t=len(settings.tasks),
+                k=k,
+                capacity=CAPACITY,
+                joint_q=tables["joint_q"],
+                joint_lower=model.position_limits[:, 0],
+                joint_upper=model.position_limits[:, 1],
+            ),
             t=len(settings.tasks),
             c=len(settings.contacts),
             k=k,
+            nq=model.nq,
             nv=model.nv,
             n=space.tree.n,
             base=base,
@@ -54,7 +68,7 @@ class ControlLaw(Law):
             stack=space.m + 6 + k + RESERVE,
             **_task_tables(model, settings, levels, rows),
             **_contact_tables(model, settings, contact_rows),
-            **_joint_tables(model, settings, base),
+            **tables,
             base_register=_base_registers(space.supports),
             typical_response=OF_LIMITS,
             hard_limits=model.effort_limits,
@@ -66,8 +80,11 @@ class ControlLaw(Law):
             coulomb=model.friction[joints],
             gravity_share=1.0,
             coriolis_share=1.0,
+            wrench_end=np.inf,
+            measured_end=np.inf,
+            force_end=np.inf,
+            tau0_end=np.inf,
         )
-        self.programs: list[Program | None] = [None] * (len(settings.tasks) + 1)
         if base:
             space.needs_composite = 1  # base columns of H come from composite inertias
         self.take(settings)
@@ -81,12 +98,34 @@ class ControlLaw(Law):
             for i, one in enumerate(each):
                 for name, value in one.law_values():
                     getattr(self, name)[i] = value
+        self.references.take(settings.tasks)
+        self.references.target_timeout = settings.safety.target_timeout
+        self.references.stream_timeout = settings.safety.stream_timeout
 
-    def load(self, place: int, table: np.ndarray) -> None:
-        """Give task number `place`, or after the tasks the posture, a program; the next tick samples it."""
-        program = Program(rows=len(table), columns=table.shape[1], table=table)
-        self.program[place] = program.address  # one write: a tick sees the old one or the new one
-        self.programs[place] = program  # only now is the old one let go
+    def follow(self, before: ControlLaw, same: Iterable[tuple[int, int]], time: float) -> None:
+        """Go on where another law of the same robot and contacts is; torques pass over from it over `fade`.
+
+        Called between two ticks of the other one, by the thread that ticks.
+
+        Args:
+            before: The other law, which has to live on until this one is let go or follows another.
+            same: (task here, task there) of those that keep their state.
+            time: Of the next tick [s], the first of this law.
+        """
+        self.door = before.door
+        if not before.has_started:
+            return
+        for name in SINGLE_STATE:
+            setattr(self, name, getattr(before, name))
+        self.included[:, : self.c] = before.included[:, : self.c]
+        self.included[:, self.c :] = self.task_enabled > 0.5
+        for name in TASK_STATE:
+            mine, theirs = getattr(self, name), getattr(before, name)
+            for here, there in same:
+                mine[here] = theirs[there]
+        # a tick computes two laws at most: the last torques of a third stand for it
+        before.followed = 0
+        self.is_following, self.followed, self.follow_start = 1, before.address, time
 
 
 def _base_size(model: Model) -> int:
@@ -123,9 +162,19 @@ def _task_tables(
         "task_size": rows,
         "task_law": [LAWS.index(task.law) for task in tasks],
         "task_order": order,
+        "selection_inverse": _selection_inverses(tasks),
         "level_first": np.cumsum([0, *map(len, levels)])[:-1],
         "level_tasks": [len(level) for level in levels],
     }
+
+
+def _selection_inverses(tasks: Sequence[ControlTask]) -> np.ndarray:
+    """By lane: S^+ (6, rows) of every task's selection S, one below the other."""
+    found = np.zeros((6 * len(tasks), 8))
+    for i, task in enumerate(tasks):
+        selection = task.task().selection()
+        found[6 * i : 6 * i + 6, : len(selection)] = np.linalg.pinv(selection)
+    return found
 
 
 def _contact_tables(model: Model, settings: ControllerSettings, rows: list[int]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """`Contact`: a frame of the robot that the ground holds. Its parameters are declared as those of tasks are."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 

@@ -7,7 +7,8 @@ relative to a frame: in the frame's axes). `tick` may run in one thread while ta
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,14 +23,16 @@ from ..errors import (
     quoted,
 )
 from ..model import Model, check_model
-from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace
 from ..parameter_file import node_parameters
 from ..robot_settings import load_any
+from ..turns import short_turns
 from .contacts import Contact
-from .core import NAN, Core, read_only
+from .core import NAN, Core
+from .duty import Duty
 from .fields import NO_TORQUE
-from .live import check_payload, write_live
+from .inputs import NO_STATE, Inputs
+from .live import check_fit
 from .options import Compensation, Limits, Payload
 from .posture import Posture
 from .report import Report
@@ -38,22 +41,20 @@ from .settings import (
     ControllerSettings,
     InternalForces,
     Mode,
+    check_kind,
     controller_settings,
     fixed_changes,
 )
 from .targets.posture_target import PostureTarget
-from .targets.segments import Motion
-from .targets.streams import NEVER, Streams
-from .targets.target import Target, instant, vector
+from .targets.target import instant
 from .tasks import ControlTask
 
 __all__ = ["Controller"]
 
 NODE = "opspace_controller"
-LARGEST_FORCE = 1e6  # [N, Nm] of a wrench, F or tau0
 
 
-class Controller:
+class Controller(Inputs):
     """The controller of one robot.
 
         controller = Controller(load_robot("arm7"), [PoseTask("tool", stiffness=400.0)])
@@ -74,12 +75,11 @@ class Controller:
 
     Attributes:
         joints: Names in the order of the command.
-        tasks: Names of the tasks.
         settings: Those in use; change them with `apply`.
-        report: What the last tick did.
         method_residual: Relative difference of the torques of the old and the new method at the state of the last
             switch; 0 before the first.
         switches: How often the method has changed.
+        dropped: Tasks whose motion to a target the last `restart` has ended.
 
     Raises:
         ParameterError, SettingsError: A value is not valid, or does not fit the others or the robot.
@@ -143,8 +143,9 @@ class Controller:
             ParameterFileError: The file cannot be read, has no section for the node, or names no robot.
             OpspaceError: What `controller_settings`, `load_urdf` and `Controller` raise.
         """
+        if not isinstance(path, (str, os.PathLike)):
+            raise ParameterFileError(f"{quoted(path)} is no path of a parameter file")
         values = node_parameters(shipped_or_own("config", path), node)
-        values.pop("use_sim_time", None)
         settings = controller_settings(values)
         if model is None:
             named = settings.robot
@@ -155,32 +156,39 @@ class Controller:
 
     def _set_up(self, model: Model, settings: ControllerSettings) -> None:
         check_model(model)
+        check_fit(model, settings)
         self.model, self.settings = model, settings
         self.joints = tuple(settings.joints or model.joint_names)
-        self._core = Core(model, settings)
-        self._targets = [Target(task, settings.safety.target_timeout) for task in settings.tasks]
+        self._duty = self._ticking = Duty(model, settings)
         self._posture = PostureTarget(model, settings.posture)
-        self.tasks = tuple(task.name for task in settings.tasks)
-        self._number = {name: i for i, name in enumerate(self.tasks)}
-        self.report = Report(self._core.law, settings, tuple(model.joint_names))
         self._is_active = False
-        self._next_method: str | None = None
+        self.dropped: tuple[str, ...] = ()
         self.method_residual, self.switches = 0.0, 0
-        self._error = read_only(self._core.law.error)
-        self._streams = Streams(self._core.law)
         self._neutral, self._rest = model.neutral(), np.zeros(model.nv)
-        self._check(settings)
-        write_live(self._core, model, settings, self._posture)
+        self._duty.apply(settings, self._posture)
+
+    @property
+    def _core(self) -> Core:
+        """The law that computes the next tick."""
+        return self._duty.core
+
+    @property
+    def _started(self) -> Duty:
+        """The duty of a controller that knows a state; ConfigurationError before that."""
+        if not self._is_active:
+            raise ConfigurationError(f"the controller {NO_STATE}")
+        return self._duty
+
+    @property
+    def report(self) -> Report:
+        """What the last tick did."""
+        return self._ticking.report
 
     # ---- running ----
 
-    def prepare(self, progress: Callable[[str], object] | None = None) -> None:
-        """Compile every method that the robot and the tasks can use; `progress` is called with each name before."""
-        names = self.methods()
-        if progress is not None:
-            for name in names:
-                progress(name)
-        self._core.prepare(*names)
+    def prepare(self) -> None:
+        """Compile every method that the robot and the tasks can use, where they are not in the cache."""
+        self._core.prepare()
 
     def methods(self) -> tuple[str, ...]:
         """Names of the methods that can be chosen."""
@@ -192,9 +200,8 @@ class Controller:
         Raises:
             ConfigurationError: Wrong size or non-finite; nothing has changed then.
         """
-        q, v, time = self._state(q, v, time)
-        self.begin()
         self.restart(q, v, time)
+        self.begin()
 
     def _state(
         self, q: ArrayLike, v: ArrayLike, time: float
@@ -203,11 +210,12 @@ class Controller:
             moment = instant("the state", time)
         except TargetError as error:
             raise ConfigurationError(str(error)) from None
-        return self.model.check_configuration(q), self.model.check_velocity(v), moment
+        self.model.check_configuration(q)  # kernels normalise quaternions
+        return np.array(q, float), self.model.check_velocity(v), moment
 
     def begin(self) -> None:
         """Let the next command be the first: whatever was sent before, it is not rate limited."""
-        self._core.law.door.is_free = 1
+        self._ticking.core.law.door.is_free = 1
 
     def restart(self, q: ArrayLike, v: ArrayLike, time: float) -> None:
         """Go on after an interruption: every task holds its present pose, task torque comes over `ramp`.
@@ -215,11 +223,12 @@ class Controller:
         Torques move on from the last command, within the rate limit. Raises as `activate`.
         """
         q, v, time = self._state(q, v, time)
+        self.dropped = self._duty.moving()
+        self._take_over(time)
         self._core.restart(q, v, time)
-        self._hold_tasks(q, v, time)
+        self._duty.hold(q, v, time)
         self._posture.start(q, time)
         self._core.load_posture(self._posture.program)
-        self._streams.clear()
         self._is_active = True
 
     def tick(
@@ -233,41 +242,35 @@ class Controller:
             steady: The wall clock [s], which may shorten the time in which torques change, see `use_wall_clock`.
 
         Raises:
-            ConfigurationError: Wrong size or non-finite; the controller stays as it was.
+            ConfigurationError: Wrong size or non-finite, or a time before the last one's; the controller stays as it
+                was. The same time again is the same state again.
         """
-        if not self._is_active:
-            raise ConfigurationError(
-                "the controller has no targets yet: call activate(q, v, time) before the first tick"
-            )
-        if time >= self._streams.expires:
-            self._streams.expire(time)
-        if self._next_method is not None:
-            self._switch(self._next_method, q, v, time)
-        return self._core.tick(q, v, time, steady)
+        duty = self._ticking if self._is_active else self._started  # which says why not
+        if duty is not self._duty:
+            duty = self._take_over(duty.core.moment(time))
+        if duty.next_method is not None:
+            self._switch(duty, duty.next_method, q, v, time)
+        return duty.core.tick(q, v, time, steady)
+
+    def _take_over(self, time: float) -> Duty:
+        """Let the newest tasks be those of the next tick."""
+        duty, before = self._duty, self._ticking
+        if duty is not before:
+            duty.take_over(before, time)
+            self._ticking = duty
+        return duty
 
     @property
     def is_finite(self) -> bool:
         """Was the last tick's torque finite? If not, the command before it was kept."""
-        return not self._core.law.not_finite
+        return not self._ticking.core.law.not_finite
 
     def hold(self, q: ArrayLike, v: ArrayLike, time: float) -> None:
         """Take the present pose of every task, and the present posture, as targets. Raises as `activate`."""
         q, v, time = self._state(q, v, time)
-        self._hold_tasks(q, v, time)
+        self._started.hold(q, v, time)
         self._posture.hold(q, time)
         self._core.load_posture(self._posture.program)
-        self._streams.clear()
-
-    def _hold_tasks(self, q: NDArray[np.float64], v: NDArray[np.float64], time: float) -> None:
-        self._core.measure(q, v)
-        for i, target in enumerate(self._targets):
-            position, quaternion = _pose_of(self._core.law.pose[i])
-            velocity = self._core.law.velocity[i].copy()
-            target.hold(
-                Motion(position, quaternion, velocity[:3], velocity[3:], np.zeros(3), np.zeros(3)),
-                time,
-            )
-            self._core.load_program(i, target.program)
 
     def safe_command(
         self,
@@ -291,204 +294,132 @@ class Controller:
         Raises:
             ConfigurationError: An unknown kind, or a state that is missing or not finite.
         """
-        if kind not in SAFE_COMMANDS:
+        if not isinstance(kind, str) or kind not in SAFE_COMMANDS:
             raise ConfigurationError(
                 f"no safe command {quoted(kind)}; valid are {listed(SAFE_COMMANDS)}"
             )
         number = SAFE_COMMANDS.index(kind)
         if number == NO_TORQUE:
             q, v = self._neutral, self._rest
-        return self._core.safe(number, q, v, time, steady)
+        return self._ticking.core.safe(number, q, v, time, steady)
 
     def use_wall_clock(self, is_paced: bool) -> None:
         """Let the rate limit hold by the wall clock, too: for a robot whose states are stamped by it."""
-        self._core.law.door.is_paced = is_paced
+        self._ticking.core.law.door.is_paced = is_paced
 
     # ---- settings and method ----
 
     def apply(self, settings: ControllerSettings) -> None:
-        """Change settings while it runs, all or none.
+        """Change settings while it runs, all or none; other tasks as `tasks` says.
 
         Raises:
             SettingsError: A parameter cannot change while it runs, or does not fit the robot.
             MethodError: The method cannot carry the robot or the tasks.
         """
+        check_kind(ControllerSettings, "settings", settings)
+        with short_turns():
+            self._apply(settings)
+
+    def _apply(self, settings: ControllerSettings) -> None:
         fixed = fixed_changes(self.settings, settings)
         if fixed:
             raise SettingsError(
                 f"{listed(fixed)} cannot change while the controller runs; clean up, configure again"
             )
-        self._check(settings)
-        if settings.method != self.settings.method:
+        check_fit(self.model, settings)
+        duty, running = self._duty, self._ticking.core
+        if not duty.is_for(settings):
+            duty = duty.successor(settings, running)
+        elif settings.method != self.settings.method:
             self.method = settings.method
         has_new_posture = settings.posture.positions != self.settings.posture.positions
         self.settings = settings
         self._posture.settings = settings.posture
         if has_new_posture and self._is_active:
-            self._posture.move_to_settings(self._core.law.last_time)
-            self._core.load_posture(self._posture.program)
-        for target, task in zip(self._targets, settings.tasks):
-            target.settings, target.timeout = task, settings.safety.target_timeout
-        write_live(self._core, self.model, settings, self._posture)
+            self._posture.move_to_settings(running.law.last_time)
+        duty.core.load_posture(self._posture.program)
+        duty.apply(settings, self._posture)
+        self._duty = duty
 
-    def _check(self, settings: ControllerSettings) -> None:
-        """Do live settings fit the robot?"""
-        self._posture.check(settings.posture)
-        check_payload(self.model, settings)
+    def takes_long(self, settings: ControllerSettings) -> bool:
+        """Does `apply` take longer than a tick? Then it had better run in another thread than that which ticks."""
+        chooses = settings.method == "auto" != self.settings.method
+        return chooses or not self._duty.is_for(settings)
+
+    @property
+    def tasks(self) -> tuple[ControlTask, ...]:
+        """The tasks. Setting others prepares their law beside the present one; the next tick goes over to it.
+
+            controller.tasks = [*controller.tasks, PositionTask("elbow", level=2)]
+
+        A task that stays, one of the same name, rows and frames, keeps its target, its reference in motion and, if its
+        law and axes stay too, its integrals; a new one holds where it is. Torques pass over within `limits.fade`, in
+        which a tick computes both laws. A method that was asked for by name is kept, "auto" chooses again. Another
+        thread may tick meanwhile. Raises as `apply`, and then nothing has changed.
+        """
+        return tuple(self.settings.tasks)
+
+    @tasks.setter
+    def tasks(self, tasks: Sequence[ControlTask]) -> None:
+        self.apply(replace(self.settings, tasks=tasks))
+
+    @property
+    def task_names(self) -> tuple[str, ...]:
+        """Names of the tasks, in order."""
+        return self._duty.names
 
     @property
     def method(self) -> str:
         """Name of the method. Setting it compiles it if need be, in the setting thread; the next tick switches."""
-        return self._next_method or self._core.method
+        return self._duty.next_method or self._core.method
 
     @method.setter
-    def method(self, name: str) -> None:
-        if name == "auto":
+    def method(self, asked: str) -> None:
+        duty, name = self._duty, asked
+        if isinstance(asked, str) and asked == "auto":
             contacts = [contact.task() for contact in self.settings.contacts]
             tasks = [*contacts, *(task.task() for task in self.settings.tasks)]
             name = OperationalSpace(self.model, tasks, "auto").method
-        self._core.prepare(name)
-        self._next_method = name
+        duty.core.prepare(name)
+        duty.next_method = name
+        self.settings = replace(self.settings, method=asked)
 
-    def _switch(self, name: str, q: ArrayLike, v: ArrayLike, time: float) -> None:
+    def _switch(self, duty: Duty, name: str, q: ArrayLike, v: ArrayLike, time: float) -> None:
         """Change the method; both compute the levels at this state, which are then compared."""
-        self._next_method = None
-        self._core.tick(q, v, time)
-        old = np.array(self._core.law.level_torque)
-        self._core.method = name
-        self._core.tick(q, v, time)
+        core = duty.core
+        core.tick(q, v, time)
+        core.tick(q, v, time)  # at the same time: the integrals stand still, here and below
+        duty.next_method = None
+        old = np.array(core.law.level_torque)
+        core.method = name
+        core.tick(q, v, time)
         size = float(np.abs(old).max())
-        difference = float(np.abs(self._core.law.level_torque - old).max())
+        difference = float(np.abs(core.law.level_torque - old).max())
         self.method_residual = difference / size if size else 0.0
         self.switches += 1
-
-    # ---- targets ----
-
-    def target_pose(
-        self, task: str, position: ArrayLike | None, quaternion: ArrayLike | None, time: float
-    ) -> None:
-        """Move a task to a pose; None leaves position or orientation (xyzw) as it is to be. Raises TargetError."""
-        target = self._target(task)
-        target.pose(position, quaternion, instant(task, time))
-        self._load(task, target)
-
-    def target_twist(self, task: str, twist: ArrayLike, time: float) -> None:
-        """Move a task with a twist (6,), which counts for `stream_timeout`. Raises TargetError."""
-        target = self._target(task)
-        target.twist(twist, instant(task, time), self.settings.safety.stream_timeout)
-        self._load(task, target)
-
-    def trajectory(
-        self,
-        task: str,
-        times: ArrayLike,
-        positions: ArrayLike | None,
-        quaternions: ArrayLike | None,
-        time: float,
-        twists: ArrayLike | None = None,
-    ) -> None:
-        """Move a task through way points at `times` after `time`. Raises TargetError."""
-        target = self._target(task)
-        target.trajectory(times, positions, quaternions, instant(task, time), twists)
-        self._load(task, target)
-
-    def target_wrench(self, task: str, wrench: ArrayLike, time: float) -> None:
-        """What a task shall exert along its force axes (6,), for `stream_timeout`. Raises TargetError."""
-        settings = self._target(task).settings
-        wrench = vector(f"{task}: target wrench", wrench, 6, most=LARGEST_FORCE)
-        if not settings.force_axes:
-            raise TargetError(
-                f"{task}: it has no force axes, so that a target wrench does nothing: {task}.force_axes"
-            )
-        limit = settings.wrench_limit
-        self._streams.put(
-            "wrench", self._number[task], np.clip(wrench, -limit, limit), self._end(time)
-        )
-
-    def measured_wrench(self, task: str, wrench: ArrayLike, time: float | None = None) -> None:
-        """What a task does exert (6,); with a time it counts for `stream_timeout`. Raises TargetError."""
-        number = self._number[self._target(task).name]
-        wrench = vector(f"{task}: measured wrench", wrench, 6, most=LARGEST_FORCE)
-        self._streams.put("measured", number, wrench, NEVER if time is None else self._end(time))
-
-    def posture(
-        self,
-        names: Sequence[str],
-        positions: ArrayLike,
-        velocities: ArrayLike | None,
-        time: float,
-    ) -> None:
-        """Approach a posture of some joints (velocities: None, empty or one a name). Raises TargetError."""
-        self._posture.move(names, positions, velocities, instant("posture", time))
-        self._core.load_posture(self._posture.program)
-
-    def force(self, F: ArrayLike, time: float) -> None:
-        """Raw mode: F, the rows of the tasks in order, for `stream_timeout`. Raises TargetError."""
-        self._need_raw("force")
-        F = vector("force", F, self._core.law.task_rows, most=LARGEST_FORCE)
-        self._streams.put("force", 0, F, self._end(time))
-
-    def tau0(self, tau0: ArrayLike, time: float) -> None:
-        """Raw mode: tau0, one a joint of `joints`, for `stream_timeout`. Raises TargetError."""
-        self._need_raw("tau0")
-        tau0 = vector("tau0", tau0, len(self.joints), most=LARGEST_FORCE)
-        self._streams.put("tau0", 0, tau0, self._end(time))
-
-    def stale_targets(self, time: float) -> list[str]:
-        """Tasks whose target pose is older than `target_timeout`: they hold."""
-        return [target.name for target in self._targets if target.is_stale(time)]
-
-    def _target(self, task: str) -> Target:
-        if task not in self._number:
-            raise TargetError(f"no task {quoted(task)}; valid are {listed(self.tasks)}")
-        return self._targets[self._number[task]]
-
-    def _load(self, task: str, target: Target) -> None:
-        self._core.load_program(self._number[task], target.program)
-        self.report.clipped_targets = tuple(each.name for each in self._targets if each.clipped)
-
-    def _end(self, time: float) -> float:
-        """When a stream's input of this time goes stale."""
-        return instant("a stream", time) + self.settings.safety.stream_timeout
-
-    def _need_raw(self, what: str) -> None:
-        if self.settings.mode != "raw":
-            raise TargetError(
-                f"{what}: the mode is {self.settings.mode}; it counts in mode raw only"
-            )
 
     # ---- results ----
 
     @property
     def command(self) -> NDArray[np.float64]:
         """The last command (len(joints),), whichever it was; a view."""
-        return self._core.tau
-
-    @property
-    def target_rows(self) -> NDArray[np.float64]:
-        """(tasks, 12) rotation, row by row, and position where each task should have been at the last tick; a view."""
-        return read_only(self._core.law.target)
+        return self._ticking.core.tau
 
     def pose(self, task: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Position (3,) and quaternion (4,) xyzw of a task at the last tick, copies."""
-        return _pose_of(self._core.law.pose[self._number[self._target(task).name]])
+        return self._started.pose(task)
 
     def target(self, task: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Where the task should have been at the last tick, likewise."""
-        return _pose_of(self._core.law.target[self._number[self._target(task).name]])
+        return self._started.wanted_pose(task)
 
     def error(self, task: str) -> NDArray[np.float64]:
         """Wanted minus present pose (6,) of the last tick, linear first, world axes; a view."""
-        error: NDArray[np.float64] = self._error[self._number[self._target(task).name]]
+        duty = self._started
+        error: NDArray[np.float64] = duty.error[duty.number(task)]
         return error
 
     @property
     def osim(self) -> NDArray[np.float64]:
         """J H^-1 J^T (m, m) of the tasks' rows in order at the last tick: the inverse operational-space inertia."""
-        return self._core.osim
-
-
-def _pose_of(pose: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Position and quaternion, copies, of rotation (9; zeros for the centre of mass) and position (3)."""
-    rotation = pose[:9].reshape(3, 3) if pose[:9].any() else np.eye(3)
-    return pose[9:12].copy(), to_quaternion(rotation)
+        return self._started.core.osim

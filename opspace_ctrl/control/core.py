@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from ..compiled.jit import MISFIT
 from ..dynamics.state import OK, REFUSED, TOO_LARGE
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, quoted
 from ..model import Model
 from ..model.configuration import check_vector
-from ..model.rotations import to_quaternion
 from ..osim import OperationalSpace, Task
 from ..osim.registry import able_methods
 from ..osim.tasks import Block
 from . import entries
 from .build import ControlLaw
 from .fields import Law
-from .law.reference import FIRST_JOINT
+from .law.tick import FAR
 from .law.typical import measure_typical
 from .settings import ControllerSettings
-from .targets import segments
+from .targets.motion import Motion
+from .targets.references import MOTION
 
 __all__ = ["Core", "read_only"]
 
 NAN = float("nan")
+UPPER = np.triu_indices(3)
 
 
 class Core:
@@ -56,7 +58,7 @@ class Core:
         self.law = ControlLaw(self._space._space, model, settings)
         self._address = self.law.address
         self.tau = read_only(self.law.door.sent)
-        self._hold_everything(np.zeros(self.law.k), 0.0)
+        self.law.last_time = -np.inf
         measure_typical(self)
         self.law.door.open()
 
@@ -87,15 +89,20 @@ class Core:
     # ---- what is asked for ----
 
     def load_program(self, task: int, program: np.ndarray) -> None:
-        """Give task number `task` a program (n, segments.COLUMNS); the next tick samples it."""
-        self.law.load(task, program)
+        """Give task number `task` a program (n, COLUMNS); the next tick samples it."""
+        references = self.law.references
+        if len(program) > references.capacity:
+            references = references.with_room(len(program))
+        entries.load_program(task, program.ravel(), references.address)
+        if references is not self.law.references:
+            self.law.references = references  # one write: a tick sees the old ones or the new ones
 
     def load_posture(self, program: np.ndarray) -> None:
         """Give the posture a program (n, 2 + 6 k): start, end, then six coefficients a joint (model order).
 
-        Before the first and after the last segment it holds; the powers are of t - start, as in `targets.segments`.
+        Before the first and after the last segment it holds; the powers are of t - start, see `targets.references`.
         """
-        self.law.load(self.law.t, program)
+        entries.load_posture(program.ravel(), self.law.references.address)
 
     def set_payload(self, frame: str | None, mass: float = 0.0, centre=(0.0, 0.0, 0.0)) -> None:
         """Let a point mass [kg] sit at `centre` (3,) [m] of a frame, in its axes; None: no payload.
@@ -130,58 +137,76 @@ class Core:
         self.restart(q, v, time)
         self.law.door.is_free = 1
 
+    def follow(self, before: Core, same: Iterable[tuple[int, int]], time: float) -> None:
+        """See `ControlLaw.follow`; commands of both leave through the other's door."""
+        self.law.follow(before.law, same, time)
+        self.tau = before.tau
+
+    @property
+    def state(self) -> tuple[np.ndarray, np.ndarray]:
+        """Copies of q and v of the last tick."""
+        tree = self.law.space.tree
+        return np.array(tree.q[: self.model.nq]), np.array(tree.v[: self.model.nv])
+
     def restart(self, q, v, time: float) -> None:
         """Start anew: tasks and posture hold what is, the ramp begins; torques move on from where they are.
 
         Raises:
             ConfigurationError: Wrong size or non-finite.
         """
-        self.measure(q, v)
-        q, entry = self.model.check_configuration(q), np.asarray(self.law.joint_q)
-        self._hold_everything(np.where(entry >= 0, q[entry], 0.0), float(time))
-        self.law.reset()
-
-    def _hold_everything(self, positions: np.ndarray, time: float) -> None:
-        """Programs that keep the measured poses and the given joint positions."""
-        none = np.zeros((3, 6))
-        for i, task in enumerate(self.settings.tasks):
-            here, pose = none.copy(), self.law.pose[i]
-            here[:, 0] = pose[9:]
-            rotation = pose[:9].reshape(3, 3)
-            turned = task.moved_frame and rotation.any()
-            quaternion = to_quaternion(rotation) if turned else np.array([0.0, 0.0, 0.0, 1.0])
-            self.load_program(i, segments.row(time, time, here, quaternion, none)[None])
-        row = np.zeros(FIRST_JOINT + 6 * len(positions))
-        row[:2], row[FIRST_JOINT::6] = time, positions
-        self.load_posture(row[None])
+        self._insist(self._answer(entries.restart, q, v, time=time), time)
 
     def tick(self, q, v, time: float, steady: float = NAN) -> np.ndarray:
         """The torques `tau` for a state at a time [s]; steady: the wall clock [s], see `door.time_to_move`.
 
+        The same time again is the same state again: nothing that takes time goes on.
+
         Raises:
-            ConfigurationError: Wrong size or non-finite; `tau` and all that the next tick depends on stay.
+            ConfigurationError: Wrong size or non-finite, or a time before the last one's; `tau` and all that the next
+                tick depends on stay.
         """
-        try:
-            status = entries.tick(q, v, time, steady, self._address)
-        except TypeError:  # a list, a strided view ...: not what the entry is compiled for
-            status = REFUSED
+        status = self._answer(entries.tick, q, v, time=time, steady=steady)
         if status != OK:
-            status = entries.tick(*self._checked(q, v), float(time), float(steady), self._address)
-            self._insist(status, time)
+            self._insist(status, self.moment(time))
         return self.tau
+
+    def moment(self, time: float) -> float:
+        """The time of a tick [s], checked in words.
+
+        Raises:
+            ConfigurationError: It is no time, or before that of the last tick.
+        """
+        moment, last = _seconds("time", time), self.law.last_time
+        if not abs(moment) < FAR:
+            raise ConfigurationError(
+                f"time = {moment}: finite seconds of less than {FAR:g} are valid"
+            )
+        if moment < last:
+            raise ConfigurationError(
+                f"time runs back: {moment} s after {last} s; valid is a time that does not, or begin "
+                "anew: activate(q, v, time)"
+            )
+        return moment
 
     def safe(self, kind: int, q, v, time: float = NAN, steady: float = NAN) -> np.ndarray:
         """The torques `tau` of a safe command, NO_TORQUE, GRAVITY or BRAKING; without a time no state is answered.
 
         It overwrites the results of the last tick but nothing that the next one depends on. Raises as `tick`.
         """
-        status = entries.safe(kind, *self._checked(q, v), float(time), float(steady), self._address)
-        self._insist(status, time)
+        self._insist(self._answer(entries.safe, q, v, kind=kind, time=time, steady=steady), time)
         return self.tau
 
-    def _checked(self, q, v) -> tuple[np.ndarray, np.ndarray]:
-        """The state as the entries want it, checked in words."""
-        return self.model.check_configuration(q), self.model.check_velocity(v)
+    def _answer(self, entry: Callable[..., int], q, v, **numbers: float) -> int:
+        """What an entry makes of a state as it is; where it refuses that, of the same converted and checked."""
+        try:
+            status = entry(q, v, *numbers.values(), self._address)
+        except MISFIT:  # a list, a strided view ...: not what the entry is compiled for
+            status = REFUSED
+        if status != OK:
+            q, v = self.model.check_configuration(q), self.model.check_velocity(v)
+            given = (x if name == "kind" else _seconds(name, x) for name, x in numbers.items())
+            status = entry(q, v, *given, self._address)
+        return status
 
     def _insist(self, status: int, time: float) -> None:
         """Raise if what was checked is refused all the same."""
@@ -192,8 +217,14 @@ class Core:
 
     def measure(self, q, v) -> None:
         """Only `law.pose` and `law.velocity` of the tasks."""
-        if entries.measure_tasks(*self._checked(q, v), self._address) != OK:
+        if self._answer(entries.measure_tasks, q, v) != OK:
             raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
+
+    def motion(self, task: int) -> Motion:
+        """Pose and twist of a task at the state that was measured last."""
+        motion = np.empty(MOTION)
+        entries.motion_of(task, motion, self._address)
+        return Motion.of(motion)
 
     @property
     def osim(self) -> np.ndarray:
@@ -213,8 +244,15 @@ class _ControlledSpace(OperationalSpace):
 
     def needed_stages(self, method: str, blocks: Sequence[Block]) -> list:
         """Those of the space, the law's, and what the core calls."""
-        calls = (entries.tick, entries.safe, entries.measure_tasks)
-        return [*super().needed_stages(method, blocks), *Law.stages.values(), *calls]
+        own = (*Law.stages.values(), *entries.ENTRIES)
+        return [*super().needed_stages(method, blocks), *own]
+
+
+def _seconds(what: str, time: float) -> float:
+    try:
+        return float(time)
+    except (TypeError, ValueError, OverflowError):
+        raise ConfigurationError(f"{what} = {quoted(time)} is no number of seconds") from None
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
@@ -238,4 +276,4 @@ def _with_mass(
     inertia = model.inertia[body].copy()
     for m, d in ((model.mass[body], model.com[body] - com), (mass, point - com)):
         inertia += m * (d @ d * np.eye(3) - np.outer(d, d))
-    return np.concatenate([[total], axes.T @ com, (axes.T @ inertia @ axes)[np.triu_indices(3)]])
+    return np.concatenate([[total], axes.T @ com, (axes.T @ inertia @ axes)[UPPER]])

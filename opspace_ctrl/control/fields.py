@@ -21,10 +21,6 @@ next tick depends on, and no more. Storage orders are those of `dynamics.fields`
 zeros in the lanes that nobody writes, and kernels rely on these.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 from ..compiled.workspace import (
     Workspace,
     call,
@@ -36,14 +32,15 @@ from ..compiled.workspace import (
     setting,
     state,
 )
-from ..declaration import declared
 from ..osim.fields import Space
 from .contacts import Contact
+from .declared import declared_fields
 from .options import Compensation, Limits, Payload
 from .posture import Posture
 from .safety.door import Door
 from .safety.settings import SafetySettings
 from .settings import ControllerSettings
+from .targets.references import References
 from .tasks import ControlTask
 
 __all__ = [
@@ -70,7 +67,6 @@ __all__ = [
     "WORLD_AXES",
     "ZERO",
     "Law",
-    "Program",
 ]
 
 TASKS_MODE, RAW_MODE, GRAVITY_MODE = 0, 1, 2  # `mode`
@@ -84,47 +80,33 @@ BEFORE, AFTER = 0, 1  # rows of `included`
 LIMIT_ROW = -100  # `stack_row` of the first listed joint; the next are below
 
 
-class Program(Workspace):
-    """The reference of a task or of the posture: rows in time order, a polynomial segment each."""
-
-    rows = count("segments")
-    columns = count("numbers of a segment: `segments.COLUMNS`, or 2 + 6 k for the posture")
-
-    present = state(
-        "", "the row that the last tick was in: the search for the next begins here", int
-    )
-    table = constant(
-        "rows, columns", "start and end [s], then coefficients in rising powers of t - start"
-    )
-
-
-def _declared() -> dict[str, Any]:
-    """The settings that are declared with their parameters (`law=True`): named and described as these are.
-
-    A choice is its place among the choices, a list of choices a flag for each; a list of numbers is one an axis.
-    """
-    found = {}
-    once = (ControllerSettings, Compensation, Payload, Limits, Posture, SafetySettings)
-    for cls, size in ((ControlTask, "t"), (Contact, "c"), *((group, "") for group in once)):
-        for each in declared(cls).values():
-            if each.law:
-                columns = {"double_array": "6", "string_array": str(len(each.choices))}
-                shape = ", ".join(filter(None, (size, columns.get(each.kind))))
-                kind = int if each.kind in ("integer", "string") else float
-                found[each.name.replace(".", "_")] = setting(shape, each.text, kind)
-    return found
+# One for each task, one for each contact, and what is there once.
+_GROUPS = {
+    ControlTask: "t",
+    Contact: "c",
+    **dict.fromkeys(
+        (ControllerSettings, Compensation, Payload, Limits, Posture, SafetySettings), ""
+    ),
+}
+_DECLARED = {
+    name: each
+    for group, size in _GROUPS.items()
+    for name, each in declared_fields(group, size).items()
+}
 
 
-class Law(Workspace, declared=_declared()):
+class Law(Workspace, declared=_DECLARED):
     """The controller of one robot: its contacts, tasks and posture, and one tick of it."""
 
     space = part(Space, "the operational space of contacts and tasks")
     door = part(Door, "what every command leaves through")
+    references = part(References, "what tasks and posture shall do from now on")
 
     # ---- sizes ----
     t = count("tasks")
     c = count("contacts")
     k = count("joint coordinates: those of v without the floating base")
+    nq = count("coordinates of the configuration")
     nv = count("coordinates of the velocity")
     n = count("nodes of the tree")
     base = count("coordinates of the floating base: 6, or 0 without one")
@@ -148,6 +130,9 @@ class Law(Workspace, declared=_declared()):
     task_size = constant("t", "its number of rows", int)
     task_law = constant("t", "INERTIA_LAW or IMPEDANCE_LAW", int)
     task_order = constant("t", "the tasks by level", int)
+    selection_inverse = constant(
+        "6 * t, 8", "by lane: the pseudo-inverse of its selection, rows to a six-vector"
+    )
     level_first = constant("L", "the first place of a level in `task_order`", int)
     level_tasks = constant("L", "the number of its tasks", int)
 
@@ -184,7 +169,6 @@ class Law(Workspace, declared=_declared()):
     )
     measured = setting("t, 6", "F_m [N, Nm] that it does exert")
     measured_on = setting("t", "1 = the force loop is closed on `measured`, 0 = it is open")
-    program = setting("t + 1", "addresses of each task's Program, then of the posture's", int)
     hard_limits = constant("k", "the URDF's effort limits [Nm or N]; inf where none")
     effort_limits = setting("k", "the share of them that is used [Nm or N]")
     velocity_limits = setting("k", "largest speed [rad/s or m/s]; inf where none")
@@ -203,10 +187,20 @@ class Law(Workspace, declared=_declared()):
     raw_force = setting("task_rows", "raw mode: F [N, Nm], rows of the tasks in the user's order")
     raw_tau0 = setting("k", "raw mode: tau0 [Nm or N] in the order of the command")
 
+    wrench_end = setting("t", "when `wrench` goes stale [s]; inf: never")
+    measured_end = setting("t", "when `measured` does")
+    force_end = setting("", "when `raw_force` does")
+    tau0_end = setting("", "when `raw_tau0` does")
+
+    # ---- the state that a call is about ----
+    given_q = scratch("nq", "configuration, looked at before it is taken")
+    given_v = scratch("nv", "velocity, likewise")
+    status = result("", "OK or REFUSED of `dynamics.state`: what became of the last call", int)
+
     # ---- what one tick leaves to the next ----
     has_started = state("", "1 after the first tick", int)
     start_time = state("", "of the first tick [s], where the ramp begins")
-    last_time = state("", "of the last tick [s]; 0 before the first")
+    last_time = state("", "of the last tick [s]; before the first, of the start")
     fade_start = state("", "when the last change of contacts or tasks began to fade [s]")
     included = state(
         "2, c + t", "1 for contacts and tasks that are in, BEFORE and AFTER the present fade"
@@ -215,6 +209,18 @@ class Law(Workspace, declared=_declared()):
         "t, 3", "the last rotation error [rad]: which side of pi it was on, see `so3.logarithm`"
     )
     integral = state("t, 6", "integral part of the force loop, in the task's axes [N, Nm]")
+    error_integral = state(
+        "t, 6", "integral of the error, in the task's axes: an error that is added to it [m, rad]"
+    )
+    turns = state("t, 2", "how often the error of each half has turned round, see `integral`")
+    turned_error = state("t, 6", "the error after the last turn, in the axes of the rows [m, rad]")
+
+    # ---- the law of other tasks that this one follows: torques pass over from it ----
+    is_following = state("", "1 while they do", int)
+    followed = state("", "the address of that law; 0: its last torques stand for it", int)
+    follow_start = state("", "when they began to [s]")
+    followed_torque = state("k", "what it asks for, model order [Nm or N]")
+    followed_wrench = state("c, 6", "`contact_wrench` of it [N, Nm]")
 
     # ---- what this tick computes ----
     present_mode = result("", "`mode` when the tick began; GRAVITY_MODE in a safe command", int)
@@ -248,6 +254,8 @@ class Law(Workspace, declared=_declared()):
     row_ratio = result("m", "their damping ratio; negative for all other rows")
     row_stiffness = result("m, 8", "by lane: their row of K in the block of their task")
     row_first = result("m", "the first row of that block", int)
+    row_growth = scratch("m + 8", "of `error_integral` in this tick [m, rad]")
+    row_reference = scratch("m + 8", "velocity that the targets ask of a row [m/s, rad/s]")
     row_posture = result("m", "J a of `posture_acceleration`, the base at rest")
     row_bias = result("m", "J H^-1 of `h_compensated`; valid while `present_bias_in_law` is 1")
     row_force = scratch("m + 8", "forces of one level by row: what J^T is multiplied with [N, Nm]")
@@ -264,6 +272,7 @@ class Law(Workspace, declared=_declared()):
         "nv", "a that the posture asks for, the base at rest [rad/s^2 or m/s^2]"
     )
     posture_force = result("nv", "H a of the posture [Nm, N]")
+    joint_reference = scratch("nv", "velocity that the targets ask of a joint [rad/s or m/s]")
     body_acceleration = scratch(
         "6, n + 1", "by node: S a summed from the base, for H a; the world's stays zero"
     )
@@ -363,13 +372,14 @@ class Law(Workspace, declared=_declared()):
     contact_margin = result(
         "c, 4", "UNILATERAL [N], CONE, CENTRE, TORSION (1: unloaded, 0: on the limit)"
     )
-    wanted_torque = scratch("k", "what is to leave through the door, model order [Nm or N]")
+    wanted_torque = result("k", "what is to leave through the door, model order [Nm or N]")
     change = scratch("k", "of the torques in this tick, model order [Nm or N]")
     saturated = result("k", "1 where the torque is at its limit, model order")
 
     # ---- the report ----
     ramped = result("", "0 .. 1, how far the ramp is")
     faded = result("", "0 .. 1, how far the fade is")
+    passed = result("", "0 .. 1, how far torques have passed over from the law that this follows")
     clipped = result("", "joints cut to their effort limit at last", int)
     bias_saturated = result("", "joints whose level 0 alone is beyond the effort limit", int)
     rate_limited = result("", "least share of the wanted change that a joint was allowed; 1: all")
@@ -381,6 +391,11 @@ class Law(Workspace, declared=_declared()):
     base_residual = result("", "largest of what the contacts cannot supply to the base [N, Nm]")
 
     # ---- stages ----
+    tick = call("(law, time, steady): one control tick at the state that is given")
+    safe = call("(law, kind, time, steady): one safe command, likewise")
+    measure = call("(law): poses and velocities of the tasks, likewise")
+    hold = call("(law, time): tasks and posture stay where they are, likewise")
+    restart = call("(law, time): likewise, and the next tick is the first")
     take_state = call("(law): kinematics, velocities, h, Jdot v, poses and velocities of the tasks")
     operational_space = call(
         "(law): J, Lambda^-1, the compensated bias, base columns, and joints near their limits"
@@ -401,4 +416,5 @@ class Law(Workspace, declared=_declared()):
         "(law, level, weight): the torque of a level, less what the contacts supply of it"
     )
     limit_joints = call("(law): activation of the joint that exceeds its bound most")
-    finish = call("(law, elapsed): from the levels to the command")
+    sum_levels = call("(law): from the levels to what the law asks for")
+    send = call("(law, elapsed): from that to the command")

@@ -3,17 +3,15 @@
 All others are declared with `law=True`, and written as they are (`ControlLaw.take`).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..errors import SettingsError, listed, quoted
+from ..errors import Mistakes, SettingsError, listed, quoted
 from ..model import Model
 from .core import Core
-from .settings import ControllerSettings
+from .settings import ControllerSettings, check_kind
 from .targets.posture_target import PostureTarget
 
-__all__ = ["check_payload", "write_live"]
+__all__ = ["check_fit", "write_live"]
 
 LARGEST_MARGIN = 0.1  # of a joint's range
 
@@ -34,21 +32,39 @@ def write_live(
     law.gravity_share = added.gravity and (added.bias or in_law)
     law.coriolis_share = added.coriolis and (added.bias or in_law)
     law.posture_stiffness, law.posture_damping = posture.gains()
+    posture.write(law.references)
     payload = settings.payload
     frame = _payload_frame(settings) if payload.mass > 0.0 else None
     core.set_payload(frame, payload.mass, payload.centre)
 
 
-def check_payload(model: Model, settings: ControllerSettings) -> None:
+def check_fit(model: Model, settings: ControllerSettings) -> None:
+    """Do settings fit the robot?
+
+    Raises:
+        OpspaceError: Joints or frames that it does not have, a wrong number of joints; all mistakes at once.
+    """
+    check_kind(ControllerSettings, "settings", settings)
+    mistakes = Mistakes()
+    with mistakes:
+        settings.check_robot(model)
+    with mistakes:
+        PostureTarget(model, settings.posture)
+    with mistakes:
+        _check_payload(model, settings)
+    mistakes.tell()
+
+
+def _check_payload(model: Model, settings: ControllerSettings) -> None:
     """Can the robot carry the payload where it is said to be?
 
     Raises:
         SettingsError: There is no such frame, none is given, or it does not move.
     """
-    frame, mass = _payload_frame(settings), settings.payload.mass
-    if frame and frame not in model.frame_names:
+    frame, mass, own = _payload_frame(settings), settings.payload.mass, settings.payload.frame
+    if own and own not in model.frame_names:
         raise SettingsError(
-            f"payload.frame: no frame {quoted(frame)}; valid are {listed(model.frame_names)}"
+            f"payload.frame: no frame {quoted(own)}; valid are {listed(model.frame_names)}"
         )
     if mass > 0.0 and frame is None:
         raise SettingsError(

@@ -1,11 +1,9 @@
 """Which names tasks, contacts and joints may have."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 
-from ..errors import SettingsError, quoted
+from ..errors import Mistakes, SettingsError, quoted
 
 __all__ = ["check_names", "check_unique"]
 
@@ -18,17 +16,21 @@ def check_names(names: Sequence[str], reserved: Collection[str]) -> None:
     Raises:
         SettingsError: A name has other characters than letters, digits and _, is that of a parameter, or stands twice.
     """
+    mistakes = Mistakes()
     for name in names:
-        if not NAME.match(name):
-            raise SettingsError(
-                f"{quoted(name)} cannot name a task or contact: letters, digits and _ are valid, "
-                "a letter first"
-            )
-        if name in reserved:
-            raise SettingsError(
-                f"{quoted(name)} cannot name a task or contact: it is the name of a parameter"
-            )
-    check_unique("tasks and contacts", names)
+        with mistakes:
+            _check_name(name, reserved)
+    with mistakes:
+        check_unique("tasks and contacts", names)
+    mistakes.tell()
+
+
+def _check_name(name: str, reserved: Collection[str]) -> None:
+    refusal = f"{quoted(name)} cannot name a task or contact: "
+    if not isinstance(name, str) or not NAME.match(name):
+        raise SettingsError(f"{refusal}letters, digits and _ are valid, a letter first")
+    if name in reserved:
+        raise SettingsError(f"{refusal}it is the name of a parameter")
 
 
 def check_unique(what: str, names: Sequence[str]) -> None:

@@ -1,7 +1,5 @@
 """What is compensated and carried, and how torques and joints are limited."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,11 +22,15 @@ class Compensation(Settings, prefix="compensation."):
     gravity: bool = live(True, "Gravity is a part of h.")
     coriolis: bool = live(True, "Coriolis and centrifugal forces are a part of h.")
     friction: bool = live(
-        False, "Add the URDF's joint damping and friction, for the present velocity.", law=True
+        False,
+        "Add the URDF's joint damping and friction, for the velocity that the targets ask of a "
+        "joint; in modes raw and gravity, for the present one.",
+        law=True,
     )
     friction_speed: float = live(
-        0.05,
-        "Speed below which dry friction fades out, so that noise does not make it chatter.",
+        0.01,
+        "Speed below which the compensation of dry friction fades out, so that no joint starts or "
+        "turns with a step.",
         "rad/s",
         1e-4,
         10.0,

@@ -1,7 +1,5 @@
 """`Posture`: what the joints do in the null space of all tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`Report`: what the last tick did, as numbers with names."""
 
-from __future__ import annotations
-
 from .core import read_only
 from .fields import CENTRE, CONE, TORSION, UNILATERAL, Law
 from .settings import ControllerSettings
@@ -15,20 +13,23 @@ class Report:
     """Views of the last tick; they change with the next one.
 
     Attributes:
+        tasks: Names of the tasks.
         levels: Names of the levels: bias, limits, one a level of tasks (their names joined by +), posture.
         contacts, joints: Names of the contacts, and of the joints in model order.
         scale, rank, damped: (levels,) how much of its torque was left, independent rows, 1 if its inertia was damped.
         contact_wrench, margins: (contacts, 6) [N, Nm] of the ground on the robot; (contacts, 4) `law.contact_margin`.
+        target: (tasks, 12) where each task should have been: rotation, row by row, and position [m].
         saturated, limited: (joints,) model order: 1 at the effort limit; activation of the joint limits.
         law: Where the single numbers are ("the report" of `fields.Law`): `law.worst_margin`.
         clipped_targets: Tasks whose last target was changed because it was too far or too fast.
     """
 
     def __init__(self, law: Law, settings: ControllerSettings, joints: tuple[str, ...]):
-        tasks = ["+".join(settings.tasks[i].name for i in level) for level in settings.levels()]
-        self.law = law
-        self.levels = ("bias", "limits", *tasks, "posture")
+        levels = ["+".join(settings.tasks[i].name for i in level) for level in settings.levels()]
+        self.law, self.tasks = law, tuple(task.name for task in settings.tasks)
+        self.levels = ("bias", "limits", *levels, "posture")
         self.contacts, self.joints = tuple(contact.name for contact in settings.contacts), joints
+        self.target = read_only(law.target)
         self.scale = read_only(law.level_scale)
         self.rank = read_only(law.level_rank)
         self.damped = read_only(law.level_damped)
@@ -44,6 +45,7 @@ class Report:
         out = {
             "ramped": law.ramped,
             "faded": law.faded,
+            "passed": law.passed,
             "clipped": law.clipped,
             "bias_saturated": law.bias_saturated,
             "rate_limited": law.rate_limited,

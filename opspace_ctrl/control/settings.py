@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Any, Literal, TypeAlias
 
 from ..declaration import Names, Settings, declared, fixed, live
-from ..errors import ConfigurationError, SettingsError, listed, quoted
+from ..errors import ConfigurationError, Mistakes, SettingsError, listed, quoted
 from ..model import Model
 from ..osim.registry import methods
 from ..osim.tasks import CenterOfMass, Task
-from ..parameters import Parameter, checked
+from ..parameters import MOST_NAMES, Parameter, checked
 from ..robot_settings import RobotSettings
 from .contacts import Contact
 from .names import check_names, check_unique
 from .options import Compensation, Limits, Payload
 from .posture import Posture
 from .safety.settings import SafetySettings
-from .tasks import ControlTask, task_of, task_table
+from .tasks import TASKS, CenterOfMassTask, ControlTask, PoseTask, task_of, task_table
 
 __all__ = [
     "LAWS",
     "ControllerSettings",
     "NodeSettings",
+    "check_kind",
     "controller_settings",
     "controller_table",
     "fixed_changes",
+    "table_for",
 ]
 
 Mode: TypeAlias = Literal["tasks", "raw", "gravity"]
@@ -56,14 +58,6 @@ class NodeSettings(Settings):
         True,
         "Floating base: publish the transform from the world to the root link, where tf2_ros "
         "is installed.",
-    )
-    velocity_time: float = fixed(
-        0.005,
-        "Time constant of the low-pass of velocities that are differentiated because the "
-        "joint states carry none.",
-        "s",
-        0.0,
-        1.0,
     )
     thread_priority: int = fixed(
         50, "SCHED_FIFO priority of the loop's thread, where permitted; 0: as started.", "", 0, 99
@@ -116,9 +110,16 @@ class ControllerSettings(Settings):
     node: NodeSettings = NodeSettings()
 
     def check(self) -> None:
-        """Refuse names that stand twice or mean something else, and a raw mode without rows."""
-        object.__setattr__(self, "tasks", tuple(self.tasks))
-        object.__setattr__(self, "contacts", tuple(self.contacts))
+        """Refuse parts of another kind, names that stand twice or mean something else, a raw mode without rows."""
+        mistakes = Mistakes()
+        for name, kind in (("tasks", ControlTask), ("contacts", Contact)):
+            with mistakes:
+                object.__setattr__(self, name, _all_of(kind, name, getattr(self, name)))
+        for each in fields(self):
+            if isinstance(each.default, Settings):
+                with mistakes:
+                    check_kind(type(each.default), each.name, getattr(self, each.name))
+        mistakes.tell()
         names = [task.name for task in self.tasks] + [contact.name for contact in self.contacts]
         check_names(names, _reserved())
         check_unique("joints and locked_joints", [*self.joints, *self.robot.locked_joints])
@@ -167,13 +168,51 @@ class ControllerSettings(Settings):
             *(task.axes for task in self.tasks),
             *(contact.held_frame for contact in self.contacts),
         ]
+        mistakes = Mistakes()
         for frame in filter(None, frames):
-            model.frame_index(frame)
+            with mistakes:
+                model.frame_index(frame)
+        with mistakes:
+            self._check_joints(model)
+        mistakes.tell()
+
+    def _check_joints(self, model: Model) -> None:
         if self.joints and sorted(self.joints) != sorted(model.joint_names):
             raise ConfigurationError(
                 f"joints = {quoted(self.joints)} must be all joints of {model.name}, each once: "
                 f"{listed(model.joint_names)}"
             )
+
+
+def _all_of(kind: type[Settings], what: str, given: Any) -> tuple[Any, ...]:
+    """The tasks or contacts that are given.
+
+    Raises:
+        SettingsError: It is no list, or something in it is none.
+    """
+    if isinstance(given, (str, Settings)) or not isinstance(given, Iterable):
+        raise SettingsError(f"{what}: {quoted(given)} is not a list of {_calls(kind)}")
+    several = tuple(given)
+    for each in several:
+        check_kind(kind, what, each)
+    return several
+
+
+def check_kind(kind: type[Settings], what: str, given: Any) -> None:
+    """Refuse what is no object of a class.
+
+    Raises:
+        SettingsError: Saying how one is made.
+    """
+    if not isinstance(given, kind):
+        raise SettingsError(f"{what}: {quoted(given)} is not valid; valid is {_calls(kind)}")
+
+
+def _calls(kind: type[Settings]) -> str:
+    """How such objects are made, for a message."""
+    if kind is ControlTask:
+        return " or ".join(f"{each.__name__}(...)" for each in TASKS.values())
+    return f"{kind.__name__}(...)"
 
 
 def controller_table(
@@ -186,8 +225,8 @@ def controller_table(
             [],
             "Names of the tasks; each has its own parameters <name>.*.",
             kind="string_array",
-            read_only=True,
             names_others=True,
+            structural=True,
         ),
         Parameter(
             "contacts",
@@ -210,32 +249,80 @@ def controller_table(
     )
 
 
-def controller_settings(values: Mapping[str, Any]) -> ControllerSettings:
+def table_for(values: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    """Every ROS parameter of a controller with the tasks and contacts that some values name.
+
+    Raises:
+        ParameterError, SettingsError: They are no names.
+    """
+    given = {name: values[name] for name in ("tasks", "contacts") if name in values}
+    lists = checked(controller_table(), given)
+    check_names([*lists["tasks"], *lists["contacts"]], _reserved())
+    return controller_table(lists["tasks"], lists["contacts"])
+
+
+def controller_settings(
+    values: Mapping[str, Any], mistakes: Mistakes | None = None
+) -> ControllerSettings:
     """The settings of ROS parameters by name (flat and dotted; the rest take their defaults).
+
+    Args:
+        values: By name.
+        mistakes: Where to put what is wrong, instead of raising it; the settings are then what is left.
 
     Raises:
         ParameterError: A parameter is unknown, of the wrong type, out of range or not one of its choices.
-        SettingsError: Parameters contradict each other.
+        SettingsError: Parameters contradict each other. Several mistakes are told at once.
     """
-    lists = {name: values[name] for name in ("tasks", "contacts") if name in values}
-    names = checked(controller_table(), lists)
-    tasks, contacts = names["tasks"], names["contacts"]
-    check_names([*tasks, *contacts], _reserved())
-    p = checked(controller_table(tasks, contacts), values)
-    parts: dict[str, Any] = {
-        each.name: type(each.default).of(p)
-        for each in fields(ControllerSettings)
-        if isinstance(each.default, Settings)
-    }
-    return ControllerSettings(
-        **{name: p[name] for name in declared(ControllerSettings)},
-        **parts,
-        tasks=[task_of(name, p) for name in tasks],
-        contacts=[
-            Contact(name, **{each: p[q.name] for each, q in declared(Contact, f"{name}.").items()})
-            for name in contacts
-        ],
+    found = Mistakes() if mistakes is None else mistakes
+    given = [_names(values.get(each, ())) for each in ("tasks", "contacts")]
+    with found:
+        check_names([*given[0], *given[1]], _reserved())
+    tasks, contacts = (
+        [name for name in dict.fromkeys(each) if name not in _reserved()] for each in given
     )
+    p = checked(controller_table(tasks, contacts), values, found)
+    parts: dict[str, Any] = {name: p[name] for name in declared(ControllerSettings) if name in p}
+    for each in fields(ControllerSettings):
+        if isinstance(each.default, Settings) and _is_whole(
+            declared(type(each.default)).values(), p
+        ):
+            with found:
+                parts[each.name] = type(each.default).of(p)
+    parts["tasks"] = [_stand_in(name, p) for name in tasks]
+    for i, name in enumerate(tasks):
+        if _is_whole(task_table(name), p):
+            with found:
+                parts["tasks"][i] = task_of(name, p)
+    parts["contacts"] = [
+        Contact(name, **{each: p[q.name] for each, q in own.items() if q.name in p})
+        for name, own in ((name, declared(Contact, f"{name}.")) for name in contacts)
+    ]
+    settings = ControllerSettings()
+    # where joints or mode contradict the rest, this is what is left of it
+    rest = {name: part for name, part in parts.items() if name not in ("joints", "mode")}
+    for each_parts in (rest, parts):
+        with found:
+            settings = ControllerSettings(**each_parts)
+    if mistakes is None:
+        found.tell()
+    return settings
+
+
+def _names(given: Any) -> list[str]:
+    """The names that a list of tasks or contacts gives, as far as it is one."""
+    several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    return [name for name in several[:MOST_NAMES] if isinstance(name, str)]
+
+
+def _is_whole(own: Iterable[Parameter], values: Mapping[str, Any]) -> bool:
+    return all(each.name in values for each in own)
+
+
+def _stand_in(name: str, values: Mapping[str, Any]) -> ControlTask:
+    """For a task that something is wrong with: the same frame where it is known, else none."""
+    frame, rows = values.get(f"{name}.frame"), values.get(f"{name}.rows", "com")
+    return CenterOfMassTask(name) if frame is None or rows == "com" else PoseTask(name, frame=frame)
 
 
 @cache
@@ -246,10 +333,6 @@ def _reserved() -> frozenset[str]:
 
 def fixed_changes(old: ControllerSettings, new: ControllerSettings) -> list[str]:
     """Names of the parameters that differ and cannot change while the controller runs."""
-    table = controller_table(old.values["tasks"], old.values["contacts"])
-    fixed_names = {parameter.name for parameter in table if parameter.read_only}
-    return sorted(
-        name
-        for name in fixed_names | (set(old.values) ^ set(new.values))
-        if old.values.get(name) != new.values.get(name)
-    )
+    table = controller_table((), old.values["contacts"])
+    fixed_names = (parameter.name for parameter in table if parameter.read_only)
+    return sorted(name for name in fixed_names if old.values.get(name) != new.values.get(name))

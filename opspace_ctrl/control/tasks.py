@@ -4,8 +4,6 @@ Every parameter of a task is declared here and nowhere else, see `declaration`. 
 `task_<name>` of `control.fields.Law`: a number a task, or, where it is `Numbers`, one an axis.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -13,7 +11,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..declaration import Names, Numbers, Settings, declared, fixed, live
+from ..declaration import Names, Numbers, Settings, declared, live
 from ..errors import SettingsError, listed, quoted
 from ..osim.tasks import CenterOfMass, Task
 from ..parameters import Parameter
@@ -49,13 +47,19 @@ class ControlTask(Settings, prefix="task."):
     rows: ClassVar[str] = ""
 
     name: str = field(kw_only=False)
-    level: int = fixed(
-        1, "Priority: 1 comes first, and no level disturbs those before it.", "", 1, 100
+    level: int = live(
+        1,
+        "Priority: 1 comes first, and no level disturbs those before it.",
+        "",
+        1,
+        100,
+        structural=True,
     )
     enabled: bool = live(True, "Is the task on? It comes and goes over `fade`.", law=True)
-    law: LawName = fixed(
+    law: LawName = live(
         "inertia",
         "inertia: F = Lambda (a + Kd e_v + Kp e_x - Jdot v); impedance: F = Kp e_x + Kd e_v.",
+        structural=True,
     )
     stiffness: Numbers = live(
         (),
@@ -84,15 +88,49 @@ class ControlTask(Settings, prefix="task."):
         10.0,
         law=True,
     )
-    axes: str = fixed(
+    axes: str = live(
         "",
         "Frame in whose axes gains and force axes are given; empty: the world's, or "
         "those of relative_to.",
+        structural=True,
     )
     error_clip: float = live(
         0.1, "Position errors count as no larger than this.", "m", 1e-4, 100.0, law=True
     )
     error_clip_angle: float = live(0.5, "Orientation errors likewise.", "rad", 1e-3, 3.2, law=True)
+    integral: float = live(
+        0.0,
+        "Integral action, Kp (e + integral of this times e): friction and wrong masses leave no "
+        "error; 1 / this is the reset time. Up to an eighth of Kd leaves the motion well damped. 0: off.",
+        "1/s",
+        0.0,
+        100.0,
+        law=True,
+    )
+    integral_clip: float = live(
+        0.01,
+        "A larger error does not count for the integral, and the integral counts as no larger "
+        "an error.",
+        "m",
+        0.0,
+        1.0,
+        law=True,
+    )
+    integral_clip_angle: float = live(
+        0.2, "Likewise for orientation errors.", "rad", 0.0, 3.2, law=True
+    )
+    integral_tolerance: float = live(
+        5e-5,
+        "A smaller error does not count for the integral: it stands still, and so do joints that "
+        "friction holds.",
+        "m",
+        0.0,
+        1.0,
+        law=True,
+    )
+    integral_tolerance_angle: float = live(
+        5e-4, "Likewise for orientation errors.", "rad", 0.0, 3.2, law=True
+    )
     force_axes: Names = live(
         (),
         "Axes in which the target wrench is controlled instead of the motion; without "
@@ -165,6 +203,10 @@ class ControlTask(Settings, prefix="task."):
         """The same as a task of `osim`."""
         raise NotImplementedError
 
+    def structure(self, *but: str) -> tuple[Any, ...]:
+        """With its name."""
+        return (*super().structure(*but), self.name)
+
     def flat(self) -> dict[str, Any]:
         """With its kind."""
         return {f"{self.name}.rows": self.rows, **super().flat()}
@@ -228,8 +270,10 @@ class ControlTask(Settings, prefix="task."):
 class FrameTask(ControlTask):
     """A task on the motion of a frame."""
 
-    frame: str = fixed("", "Frame that is moved; empty: the one named like the task.")
-    relative_to: str = fixed("", "Frame in whose axes it moves; empty: the world.")
+    frame: str = live(
+        "", "Frame that is moved; empty: the one named like the task.", structural=True
+    )
+    relative_to: str = live("", "Frame in whose axes it moves; empty: the world.", structural=True)
 
     @property
     def moved_frame(self) -> str:
@@ -246,18 +290,21 @@ class FrameTask(ControlTask):
         return Task(self.moved_frame, self.rows, self.relative_to or None)
 
 
+@dataclass(frozen=True, kw_only=True)
 class PoseTask(FrameTask):
     """Position and orientation of a frame."""
 
     rows: ClassVar[str] = "pose"
 
 
+@dataclass(frozen=True, kw_only=True)
 class PositionTask(FrameTask):
     """Position of a frame."""
 
     rows: ClassVar[str] = "position"
 
 
+@dataclass(frozen=True, kw_only=True)
 class OrientationTask(FrameTask):
     """Orientation of a frame."""
 
@@ -283,6 +330,10 @@ class RowsTask(FrameTask):
             raise SettingsError(f"{self.name}.selection has {len(rows)} rows; valid are up to 6")
         object.__setattr__(self, "selection", tuple(map(tuple, rows.tolist())))
         super().check()
+
+    def structure(self, *but: str) -> tuple[Any, ...]:
+        """With its selection."""
+        return (*super().structure(*but), self.selection)
 
     def flat(self) -> dict[str, Any]:
         """With its selection."""
@@ -318,7 +369,7 @@ def task_table(name: str) -> tuple[Parameter, ...]:
         "pose",
         "What of it: pose, position, orientation; com: the robot's centre of mass.",
         choices=tuple(TASKS),
-        read_only=True,
+        structural=True,
     )
     every = declared(FrameTask, f"{name}.")
     of_frame = [each for each in every if each not in declared(ControlTask)]

@@ -7,8 +7,6 @@ Node by node, so that a joint of several nodes needs no small inverse: its D is 
 mimic joints tie together is one step of these recursions: `clusters`.
 """
 
-from __future__ import annotations
-
 from ..compiled.jit import kernel, stage
 from ..compiled.lanes import W
 from .clusters import cluster_inertia, cluster_subspaces

@@ -1,7 +1,5 @@
 """From an immutable `Model` to a `Tree`: connectivity and constants as the kernels want them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -12,8 +10,6 @@ from ..model.connectivity import support
 from .clusters import cluster_tables
 from .fields import FIRST, LAST, MEMBER, SINGLE, Tree
 from .nodes import NODE_IS_ROTATION, Nodes
-
-__all__ = ["RobotTree"]
 
 
 class RobotTree(Tree):
@@ -79,7 +75,7 @@ def _connectivity(nodes: Nodes) -> dict[str, Any]:
 
 
 def _joints(nodes: Nodes) -> dict[str, Any]:
-    """What kind of joint each node belongs to, and the joints of several nodes."""
+    """Tables that tell joints of one node from those of several, and list the latter (`group`)."""
     model = nodes.model
     kind = np.full(nodes.n, SINGLE)
     position = model.q_index[nodes.body]
@@ -121,7 +117,7 @@ def _coordinates(nodes: Nodes) -> dict[str, Any]:
 
 
 def _merges(nodes: Nodes, depth_e: np.ndarray) -> tuple[list, list]:
-    """Where each entry of the free H goes, and what it is multiplied with."""
+    """For every entry of the free H: its row and depth, the row and depth of H that it is added to, and its factor."""
     merge, factor = [], []
     multiplier = nodes.model.multiplier[nodes.body]
     for i in range(nodes.n):

@@ -13,8 +13,6 @@ Mimic joints that leave other joints between them (a leader on the left arm, a f
 of several coordinates, which the recursions refuse by name; H and its factors carry them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..compiled.jit import kernel
@@ -22,8 +20,6 @@ from ..compiled.lanes import W, splat
 from ..errors import listed
 from ..model import Model
 from .rows import add_rows, load_rows, row_sum, subtract_square
-
-__all__ = ["cluster_tables", "hangs_on", "wide_clusters"]
 
 
 def hangs_on(parent: np.ndarray, coordinate: np.ndarray) -> np.ndarray:
@@ -67,21 +63,20 @@ def cluster_tables(parent: np.ndarray, coordinate: np.ndarray) -> dict[str, list
 @kernel
 def cluster_subspaces(tree):
     """S_A: motion of every node from where its cluster hangs, for a unit of its coordinate. Needs S. Writes S_A."""
-    n, parent, base = tree.n, tree.parent, tree.parent_A
-    S, B, multiplier = tree.S, tree.S_A, tree.multiplier
-    for b in range(n):
-        is_inner = parent[b] != base[b]
+    B, multiplier = tree.S_A, tree.multiplier
+    for b in range(tree.n):
+        is_inner = tree.parent[b] != tree.parent_A[b]
         for k in range(6):
-            B[k, b] = multiplier[b] * S[k, b] + (B[k, parent[b]] if is_inner else 0.0)
+            B[k, b] = multiplier[b] * tree.S[k, b] + (B[k, tree.parent[b]] if is_inner else 0.0)
 
 
 @kernel
 def gathered_inertia(tree, b):
     """The sum of Q_i over the cluster that b leads, as six rows. Needs IA."""
-    IA, m = tree.IA, tree.next_member[b]
-    x = load_rows(IA, b)
+    m = tree.next_member[b]
+    x = load_rows(tree.IA, b)
     while m < tree.n:
-        y = load_rows(IA, m)
+        y = load_rows(tree.IA, m)
         x = (x[0] + y[0], x[1] + y[1], x[2] + y[2], x[3] + y[3], x[4] + y[4], x[5] + y[5])
         m = tree.next_member[m]
     return x
@@ -90,8 +85,7 @@ def gathered_inertia(tree, b):
 @kernel
 def cluster_inertia(tree, b):
     """U and 1/D of the cluster that b leads, for every member, and P+ added to where it hangs. Needs IA, S_A."""
-    n, S, U = tree.n, tree.S_A, tree.U
-    following = tree.next_member
+    n, S, U, following = tree.n, tree.S_A, tree.U, tree.next_member
     u, d, m = splat(0.0), tree.armature[tree.coordinate[b]], b
     while m < n:
         own = row_sum(load_rows(tree.IA, m), S, m)

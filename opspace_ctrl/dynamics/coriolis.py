@@ -5,8 +5,6 @@ B v = v x* I v. With I_c and B_c summed over the subtree of j:
     C_ij = S_i^T (I_c dS_j/dt + B_c S_j),   C_ji = (dS_i/dt)^T I_c S_j + S_i^T B_c^T S_j,   i on the support of j.
 """
 
-from __future__ import annotations
-
 from ..compiled.jit import kernel
 from .fields import FIRST, MEMBER
 from .rows import clear
@@ -23,7 +21,7 @@ def times_inertia(Ic, b, omega, v):
 @kernel
 def body_b(tree, b):
     """B of body b, column by column: B x = 1/2 (v x* I x - I (v x x) + x x* (I v)). Needs I, velocity. Writes B."""
-    I, vel, B = tree.I, tree.velocity, tree.B
+    I, vel = tree.I, tree.velocity
     omega, v = get3(vel, 0, b), get3(vel, 3, b)
     k, l = times_inertia(I, b, omega, v)
     for c in range(6):
@@ -36,19 +34,19 @@ def body_b(tree, b):
         angular = add(angular, add(cross(x, k), cross(y, l)))
         linear = add(sub(cross(omega, f), moved_f), cross(x, l))
         for r in range(3):
-            B[6 * r + c, b] = 0.5 * angular[r]
-            B[6 * (3 + r) + c, b] = 0.5 * linear[r]
+            tree.B[6 * r + c, b] = 0.5 * angular[r]
+            tree.B[6 * (3 + r) + c, b] = 0.5 * linear[r]
 
 
 @kernel
 def subspace_rate(tree, b):
     """dS/dt of node b: S is fixed in the body that its joint moves, whose velocity the joint's last node has."""
-    kind, S, vel = tree.kind, tree.S, tree.velocity
+    vel = tree.velocity
     last = b
-    while kind[last] == FIRST or kind[last] == MEMBER:
+    while tree.kind[last] == FIRST or tree.kind[last] == MEMBER:
         last += 1
     omega, v = get3(vel, 0, last), get3(vel, 3, last)
-    s, t = get3(S, 0, b), get3(S, 3, b)
+    s, t = get3(tree.S, 0, b), get3(tree.S, 3, b)
     return cross(omega, s), add(cross(omega, t), cross(v, s))
 
 
@@ -76,11 +74,9 @@ def times_b(B, b, x, y, transposed):
 @kernel
 def coriolis_matrix(tree):
     """C. Needs S, I, velocity and Ic. Writes B, summed over subtrees, and dense."""
-    n, nv, parent = tree.n, tree.nv, tree.parent
-    coordinate, multiplier = tree.coordinate, tree.multiplier
-    S, Ic, B = tree.S, tree.Ic, tree.B
-    C = tree.dense
-    clear(C, nv, nv)
+    n, parent, coordinate = tree.n, tree.parent, tree.coordinate
+    S, B, C = tree.S, tree.B, tree.dense
+    clear(C, tree.nv, tree.nv)
     for b in range(n):
         body_b(tree, b)
     for j in range(n - 1, -1, -1):
@@ -90,14 +86,14 @@ def coriolis_matrix(tree):
     for j in range(n):
         s, t = get3(S, 0, j), get3(S, 3, j)
         rate_s, rate_t = subspace_rate(tree, j)
-        f2_n, f2_f = times_inertia(Ic, j, s, t)
-        f1_n, f1_f = times_inertia(Ic, j, rate_s, rate_t)
+        f2_n, f2_f = times_inertia(tree.Ic, j, s, t)
+        f1_n, f1_f = times_inertia(tree.Ic, j, rate_s, rate_t)
         b_n, b_f = times_b(B, j, s, t, False)
         f1_n, f1_f = add(f1_n, b_n), add(f1_f, b_f)
         f3_n, f3_f = times_b(B, j, s, t, True)
         i = j
         while i < n:
-            scaled = multiplier[i] * multiplier[j]
+            scaled = tree.multiplier[i] * tree.multiplier[j]
             C[coordinate[i], coordinate[j]] += scaled * (
                 dot(get3(S, 0, i), f1_n) + dot(get3(S, 3, i), f1_f)
             )

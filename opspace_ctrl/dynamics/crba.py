@@ -1,7 +1,5 @@
 """Composite-rigid-body algorithm: H_ij = S_i^T I_c S_j along the support of i only ([Featherstone2010] (2))."""
 
-from __future__ import annotations
-
 from ..compiled.jit import kernel, stage
 from ..compiled.lanes import W
 from .fields import Tree

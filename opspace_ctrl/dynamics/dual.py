@@ -11,8 +11,6 @@ from S(base) = 0, z_s(base) = -T(base), so that a force on the base is no specia
 Here are the inertias; the residual forces, which no method of `osim/` needs: `algebra.recursions.dual_residuals`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np
@@ -50,7 +48,11 @@ def dual_of(tree: Tree, wanted: Iterable[int] | None = None) -> Dual:
 
 @kernel
 def through_hinge(tree, dual, k, leader):
-    """Block k of S: S+ becomes S. Needs S+ there, IA, S_A and armature. Writes U_s and D_s_inv of k."""
+    """S(k) from S+(k), which stands in its place: u and D_s as above, then S = S+ - u D_s^-1 u^T.
+
+    The loop adds the other members i of k's cluster, if mimic joints make one: `leader` is the first of them. Row k of
+    U_s is also the way from lanes to numbers. Needs IA, S_A and armature. Writes U_s (u), D_s_inv and S of k.
+    """
     B, U, C = tree.S_A, dual.U_s, dual.C
     d, x = tree.armature[tree.coordinate[k]], load_rows(dual.S, k)
     u = row_sum(x, B, k)
@@ -78,18 +80,18 @@ def through_hinge(tree, dual, k, leader):
 @kernel
 def updated_inertia(tree, j):
     """P+ of the cluster that node j leads, as six rows."""
-    U = tree.U
-    return subtract_square(gathered_inertia(tree, j), U[j, 0:W], U, j, tree.DA_inv[j])
+    return subtract_square(gathered_inertia(tree, j), tree.U[j, 0:W], tree.U, j, tree.DA_inv[j])
 
 
 @kernel
 def dual_inertias(tree, dual):
-    """S of every visited node, base to tips. Brothers are added from both sides, the younger ones first, on the way in.
+    """S of every visited node, base to tips.
 
+    S+ holds P+ of all brothers, summed without the node itself: to subtract that again would lose digits. So on the
+    way in a node takes the sum over the brothers numbered after it; on the way out it adds those before, M(p) and S(p).
     Needs I, S_A, IA, U, DA_inv. Writes S, U_s and D_s_inv of `dual`.
     """
-    n, parent, before = tree.n, tree.parent_A, tree.before
-    S, gathered, visit = dual.S, dual.S_gathered, dual.visit
+    parent, S, gathered, visit = tree.parent_A, dual.S, dual.S_gathered, dual.visit
     is_branching = dual.is_branching
     for v in range(dual.visits):
         if is_branching[parent[visit[v]]] == 1:
@@ -103,7 +105,7 @@ def dual_inertias(tree, dual):
     for v in range(dual.visits):
         i = visit[v]
         p = parent[i]
-        if before[i] == n:
+        if tree.before[i] == tree.n:
             for r in range(6 * i, 6 * i + 6):
                 S[r, 0:W] = 0.0
         elif is_branching[p] == 1:
@@ -112,7 +114,7 @@ def dual_inertias(tree, dual):
         else:
             aba.inertia_to_lanes(tree.I, p, S, i)
             add_rows(S, i, load_rows(S, p))
-        _through_members(tree, dual, i, before[i] == n)
+        _through_members(tree, dual, i, tree.before[i] == tree.n)
 
 
 @kernel

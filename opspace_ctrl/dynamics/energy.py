@@ -1,7 +1,5 @@
 """Kinetic and potential energy."""
 
-from __future__ import annotations
-
 from ..compiled.jit import kernel
 from .spatial import dot, get3, momentum
 
@@ -9,8 +7,7 @@ from .spatial import dot, get3, momentum
 @kernel
 def kinetic_energy(tree):
     """1/2 sum v^T I v + 1/2 sum armature v^2 [J]. Needs I, velocity, v."""
-    I, vel = tree.I, tree.velocity
-    V, armature = tree.v, tree.armature
+    I, vel, V = tree.I, tree.velocity, tree.v
     twice = 0.0
     for b in range(tree.n):
         omega, v = get3(vel, 0, b), get3(vel, 3, b)
@@ -18,18 +15,18 @@ def kinetic_energy(tree):
         k, l = momentum(I[0, b], get3(I, 1, b), inertia, omega, v)
         twice += dot(omega, k) + dot(v, l)
     for i in range(tree.nv):
-        twice += armature[i] * V[i] * V[i]
+        twice += tree.armature[i] * V[i] * V[i]
     return 0.5 * twice
 
 
 @kernel
 def potential_energy(tree):
     """-sum m g . c [J], zero at the world's origin. Needs I and origin."""
-    I, origin, gravity = tree.I, tree.origin, tree.gravity
+    origin, gravity = tree.origin, tree.gravity
     energy, g = 0.0, (gravity[0], gravity[1], gravity[2])
     for b in range(tree.n):
         t = tree.tree_number[b]
-        energy -= dot(g, get3(I, 1, b)) + I[0, b] * dot(
+        energy -= dot(g, get3(tree.I, 1, b)) + tree.I[0, b] * dot(
             g, (origin[t, 0], origin[t, 1], origin[t, 2])
         )
     return energy

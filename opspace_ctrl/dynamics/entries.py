@@ -1,7 +1,5 @@
 """What the public functions call: look at the numbers, take them, compute, write the result. Nothing here allocates."""
 
-from __future__ import annotations
-
 from ..compiled.jit import address, entry, integer, kernel, run, vector, writable
 from ..compiled.lanes import numbers
 from ..compiled.workspace import workspace_at

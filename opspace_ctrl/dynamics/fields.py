@@ -15,11 +15,7 @@ world origin would cost six digits to a robot 1 km away). A spatial inertia is t
 yy, yz, zz about that origin.
 """
 
-from __future__ import annotations
-
 from ..compiled.workspace import Workspace, call, constant, count, result, scratch, setting, state
-
-__all__ = ["FIRST", "LAST", "MEMBER", "SINGLE", "Dual", "Tree"]
 
 SINGLE, FIRST, MEMBER, LAST = 0, 1, 2, 3  # `kind` of a node: alone in its joint, or one of several
 

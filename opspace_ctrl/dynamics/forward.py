@@ -1,7 +1,5 @@
 """Forward dynamics by name: every published recursion behind one function, and what else each of them gives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from pkgutil import resolve_name
@@ -59,7 +57,7 @@ def forward_method(model: Model, name: str) -> type[ForwardMethod]:
     Raises:
         MethodError: There is none of that name, or it cannot carry the model.
     """
-    if name == "auto":
+    if isinstance(name, str) and name == "auto":
         name = "crba_ltdl" if Aba.missing(model) else "aba"
     if not isinstance(name, str) or name not in _METHODS:
         reason = "is not a forward-dynamics method"
@@ -104,7 +102,7 @@ def forward_dynamics(
         own = tree.forward_methods[method]
     except (KeyError, TypeError):  # not used here before, or no name at all
         own = _new_method(model, method)
-    if not (external or damping or friction):  # these lines are all that happens in a loop
+    if external is None and not (damping or friction):  # these lines are all that happens in a loop
         qdd = empty(model.nv)
         try:
             if entries.forward_dynamics(q, v, tau, qdd, own.address, tree.address) == OK:

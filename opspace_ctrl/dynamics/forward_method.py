@@ -12,8 +12,6 @@ from .clusters import wide_clusters
 from .dual import held_bases
 from .fields import Tree
 
-__all__ = ["Aba", "CrbaLtdl", "ForwardMethod", "body_forces_at_rest"]
-
 
 class ForwardMethod(Workspace):
     """A method of forward dynamics; one with memory of its own declares it as fields.
@@ -67,7 +65,10 @@ class Aba(ForwardMethod):
 
     @staticmethod
     def find_link_accelerations(tree: Tree) -> None:
-        """As lambda + zeta ([Rodriguez1992] (56)): what the joints' accelerations add to the motion with qdd = 0."""
+        """Add lambda to zeta, of the motion with qdd = 0, in `acceleration`: alpha of [Rodriguez1992] (56).
+
+        lambda is what the joints' accelerations add to it. Needs alpha.
+        """
         tree.acceleration[:, : tree.n] += tree.alpha[: tree.n, :6].T
 
 
@@ -90,10 +91,9 @@ class CrbaLtdl(ForwardMethod):
 def compute_crba_ltdl(tree, own):
     """qdd = H^-1 (tau + sum J^T f - h), H factored."""
     body_forces_at_rest(tree)
-    h, tau, x = tree.h, tree.tau, tree.x
-    rnea.joint_forces(tree, h)
+    rnea.joint_forces(tree, tree.h)
     for i in range(tree.nv):
-        x[i] = tau[i] - h[i]
+        tree.x[i] = tree.tau[i] - tree.h[i]
     factored_solve(tree, tree.qdd)
 
 
@@ -108,7 +108,6 @@ def factored_solve(tree, out):
 @kernel
 def solve_factored(tree, x, out):
     """out = L^-1 D^-1 x: what is left of H^-1 when L^-T is already in x. Needs H factored by `ltdl`."""
-    D_inv = tree.D_inv
     for i in range(tree.nv):
-        out[i] = x[i] * D_inv[i]
+        out[i] = x[i] * tree.D_inv[i]
     ltl.solve_unit(tree, out)

@@ -3,8 +3,6 @@
 What leaves this file is public: linear first, world axes, at the frame's origin.
 """
 
-from __future__ import annotations
-
 from ..compiled.jit import kernel
 from .rows import clear
 from .spatial import add, cross, get3, rotate, sub
@@ -22,9 +20,9 @@ def frame_point(tree, f):
 @kernel
 def frame_pose(tree, f, out):
     """Orientation (9, row major) and world position (3) of frame f. Needs R, p and origin. Writes out."""
-    node, X, R = tree.frame_node[f], tree.frame_placement, tree.R
+    node, X = tree.frame_node[f], tree.frame_placement
     for r in range(3):
-        row = get3(R, 3 * r, node)
+        row = get3(tree.R, 3 * r, node)
         for c in range(3):
             out[3 * r + c] = row[0] * X[f, c] + row[1] * X[f, 3 + c] + row[2] * X[f, 6 + c]
     p, origin, t = frame_point(tree, f), tree.origin, tree.tree_number[node]
@@ -42,8 +40,8 @@ def point_velocity(tree, node, p):
 @kernel
 def point_acceleration(tree, node, p):
     """Classical acceleration of the point p of a node's body, gravity taken out again. Needs velocity, acceleration."""
-    vel, acc, g = tree.velocity, tree.acceleration, tree.gravity
-    omega = get3(vel, 0, node)
+    acc, g = tree.acceleration, tree.gravity
+    omega = get3(tree.velocity, 0, node)
     a = add(get3(acc, 3, node), cross(get3(acc, 0, node), p))
     return add(add(a, (g[0], g[1], g[2])), cross(omega, point_velocity(tree, node, p)))
 
@@ -61,40 +59,39 @@ def frame_motion(tree, f, out):
 @kernel
 def frame_jacobian(tree, f):
     """J of frame f: S_j moved to the frame, for every j that supports it. Needs R, p, S. Writes six rows of dense."""
-    out, S, parent = tree.dense, tree.S, tree.parent
-    coordinate, multiplier = tree.coordinate, tree.multiplier
-    n, p = tree.n, frame_point(tree, f)
+    out = tree.dense
+    p = frame_point(tree, f)
     clear(out, 6, tree.nv)
     b = tree.frame_node[f]
-    while b < n:
-        i, angular = coordinate[b], get3(S, 0, b)
-        linear = add(get3(S, 3, b), cross(angular, p))
+    while b < tree.n:
+        i, angular = tree.coordinate[b], get3(tree.S, 0, b)
+        linear = add(get3(tree.S, 3, b), cross(angular, p))
         for k in range(3):
-            out[k, i] += multiplier[b] * linear[k]
-            out[3 + k, i] += multiplier[b] * angular[k]
-        b = parent[b]
+            out[k, i] += tree.multiplier[b] * linear[k]
+            out[3 + k, i] += tree.multiplier[b] * angular[k]
+        b = tree.parent[b]
 
 
 @kernel
 def add_external(tree, f, wrench):
     """Add a public wrench at frame f (force, torque), moved to the tree's origin, to `external`. Needs R and p."""
-    node, external = tree.frame_node[f], tree.external
+    node = tree.frame_node[f]
     force, torque = (wrench[0], wrench[1], wrench[2]), (wrench[3], wrench[4], wrench[5])
     torque = add(torque, cross(frame_point(tree, f), force))
     for k in range(3):
-        external[k, node] += torque[k]
-        external[3 + k, node] += force[k]
+        tree.external[k, node] += torque[k]
+        tree.external[3 + k, node] += force[k]
 
 
 @kernel
 def center_of_mass(tree, out):
     """World position (3) of the centre of the moving mass, and that mass. Needs I and origin. Writes out."""
-    I, origin = tree.I, tree.origin
+    origin = tree.origin
     mass, c = 0.0, (0.0, 0.0, 0.0)
     for b in range(tree.n):
-        m, t = I[0, b], tree.tree_number[b]
+        m, t = tree.I[0, b], tree.tree_number[b]
         mass += m
-        c = add(c, add(get3(I, 1, b), (m * origin[t, 0], m * origin[t, 1], m * origin[t, 2])))
+        c = add(c, add(get3(tree.I, 1, b), (m * origin[t, 0], m * origin[t, 1], m * origin[t, 2])))
     for k in range(3):
         out[k] = c[k] / mass
     out[3] = mass
@@ -103,12 +100,11 @@ def center_of_mass(tree, out):
 @kernel
 def center_of_mass_jacobian(tree, mass):
     """J of the centre of mass: the linear part of I_c S / M. Needs F. Writes three rows of dense."""
-    out, F = tree.dense, tree.F
-    coordinate, multiplier = tree.coordinate, tree.multiplier
+    out = tree.dense
     clear(out, 3, tree.nv)
     for b in range(tree.n):
         for k in range(3):
-            out[k, coordinate[b]] += multiplier[b] * F[3 + k, b] / mass
+            out[k, tree.coordinate[b]] += tree.multiplier[b] * tree.F[3 + k, b] / mass
 
 
 @kernel
@@ -117,8 +113,7 @@ def center_of_mass_motion(tree, mass, out):
 
     Needs I, velocity, and every body's own force. Writes out.
     """
-    I, vel = tree.I, tree.velocity
-    force, g = tree.force, tree.gravity
+    I, vel, g = tree.I, tree.velocity, tree.gravity
     v, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for b in range(tree.n):
         omega, mv = get3(vel, 0, b), get3(vel, 3, b)
@@ -126,7 +121,7 @@ def center_of_mass_motion(tree, mass, out):
             v,
             sub((I[0, b] * mv[0], I[0, b] * mv[1], I[0, b] * mv[2]), cross(get3(I, 1, b), omega)),
         )
-        f = add(f, get3(force, 3, b))
+        f = add(f, get3(tree.force, 3, b))
     for k in range(3):
         out[k] = v[k] / mass
         out[3 + k] = f[k] / mass + g[k]

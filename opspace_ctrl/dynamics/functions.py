@@ -1,7 +1,5 @@
 """The public functions of rigid-body dynamics: a model and plain arrays in, a new array out."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -14,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..compiled.jit import MISFIT, prepare
 from ..errors import ConfigurationError, SingularInertiaError, quoted
-from ..model import Model
+from ..model import Model, check_model
 from ..model.configuration import check_vector
 from ..model.rotations import to_quaternion
 from . import entries
@@ -51,8 +49,8 @@ class _Trees(threading.local):
 
     def __init__(self) -> None:
         # a model and its tree, read at once: every look in here costs 40 ns
-        self.latest: tuple[Model | None, RobotTree]
-        self.latest = None, None  # type: ignore[assignment]  # no model is None: that tree is never taken
+        self.latest: tuple[object, RobotTree]
+        self.latest = object(), None  # type: ignore[assignment]  # no model is this: that tree is never taken
         self.all: WeakKeyDictionary[Model, RobotTree] = WeakKeyDictionary()
 
 
@@ -61,9 +59,14 @@ _ready: set[Entry] = set()  # entries that are compiled
 
 
 def tree_of(model: Model) -> RobotTree:
-    """This thread's tree of `model`, built when first asked for."""
+    """This thread's tree of `model`, built when first asked for.
+
+    Raises:
+        ConfigurationError: It is no Model.
+    """
     of, tree = _trees.latest
     if of is not model:
+        check_model(model)
         if model not in _trees.all:
             prepare([entries.inverse_dynamics, entries.forward_dynamics])
             _trees.all[model] = RobotTree(model)
@@ -121,6 +124,7 @@ def result_of(
     tree: RobotTree | None = None,
 ) -> NDArray[np.float64]:
     """The vector (nv,) that an entry writes for the inputs; see `run`."""
+    tree = tree or tree_of(model)
     out = empty(model.nv)
     run(model, entry, inputs, names, out, *rest, tree=tree)
     return out
@@ -130,7 +134,7 @@ def external_wrenches(
     model: Model, q: ArrayLike, wrenches: Wrenches | None, tree: RobotTree | None = None
 ) -> AbstractContextManager[None]:
     """A context in which the wrenches, if there are any, act at their frames in a tree of the model (see `run`)."""
-    return _wrenches_at(model, q, wrenches, tree) if wrenches else _NO_WRENCHES
+    return _NO_WRENCHES if wrenches is None else _wrenches_at(model, q, wrenches, tree)
 
 
 @contextmanager
@@ -185,7 +189,7 @@ def inverse_dynamics(
     Args:
         damping, friction: Also what the joints' viscous damping and Coulomb friction take.
     """
-    if not (external or damping or friction):  # these lines are all that happens in a loop
+    if external is None and not (damping or friction):  # these lines are all that happens in a loop
         of, tree = _trees.latest
         if of is not model:
             tree = tree_of(model)
@@ -239,24 +243,21 @@ def frame_pose(
     model: Model, q: ArrayLike, frame: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """World position (3,) and quaternion xyzw (4,) of a frame."""
-    f, out = model.frame_index(frame), empty(12)
-    tree = run(model, entries.at_configuration, (q,), "")
-    call(entries.frame_pose, f, out, tree.address)
+    tree, out = run(model, entries.at_configuration, (q,), ""), empty(12)
+    call(entries.frame_pose, model.frame_index(frame), out, tree.address)
     return out[9:].copy(), to_quaternion(out[:9].reshape(3, 3))
 
 
 def frame_jacobian(model: Model, q: ArrayLike, frame: str) -> NDArray[np.float64]:
     """J (6, nv): velocity of the frame's origin and angular velocity, world axes, from v."""
-    f = model.frame_index(frame)
     tree = run(model, entries.at_configuration, (q,), "")
-    call(entries.frame_jacobian, f, tree.address)
+    call(entries.frame_jacobian, model.frame_index(frame), tree.address)
     return tree.dense[:6].copy()
 
 
 def _frame_motion(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> NDArray[np.float64]:
-    f, out = model.frame_index(frame), empty(12)
-    tree = run(model, entries.at_motion, (q, v), "v")
-    call(entries.frame_motion, f, out, tree.address)
+    tree, out = run(model, entries.at_motion, (q, v), "v"), empty(12)
+    call(entries.frame_motion, model.frame_index(frame), out, tree.address)
     return out
 
 

@@ -1,7 +1,5 @@
 """Forward kinematics in world axes: body poses, motion subspaces S and spatial inertias at the trees' origins."""
 
-from __future__ import annotations
-
 import math
 
 from ..compiled.jit import kernel, stage
@@ -27,7 +25,10 @@ FAR_ANGLE = 1e5  # [rad], where `sin8` begins to lose digits
 
 @kernel
 def joint_rotations(tree):
-    """Where every single-node joint is, eight sines at a time. Needs q. Writes displacement, angle, sine, cosine."""
+    """Turn q into an angle, with sine and cosine, or a displacement, for every joint of one node.
+
+    The sines are taken eight at a time. Needs q. Writes displacement, angle, sine, cosine.
+    """
     n, q = tree.n, tree.q
     kind, position = tree.kind, tree.position
     multiplier, offset = tree.multiplier, tree.offset

@@ -4,8 +4,6 @@ L and L_d keep the pattern of H (L(lambda) is a group, [Featherstone2010] append
 inner loops of the paper chase parents; stored by depth, the ancestors of k are columns 0 .. depth(k) - 1 of its row.
 """
 
-from __future__ import annotations
-
 import math
 
 from ..compiled.jit import kernel, stage
@@ -52,6 +50,7 @@ def ltdl(tree):
 
 @kernel
 def _scale_row(H, k, end, scale):
+    """Multiply the entries of row k before depth `end`."""
     for e in range(0, end, W):
         H[k, e : e + W] = H[k, e : e + W] * scale
 

@@ -1,7 +1,5 @@
 """The expanded connectivity graph of a model: one node a degree of freedom ([Featherstone2010], figure 3)."""
 
-from __future__ import annotations
-
 import weakref
 
 import numpy as np
@@ -9,8 +7,6 @@ import numpy as np
 from ..model import JointType, Model
 from ..model.connectivity import depths, support
 from ..model.joints import planar_axes
-
-__all__ = ["NODE_IS_ROTATION", "Nodes"]
 
 # For each joint of several nodes: is node e a rotation (1) or a translation (0)?
 NODE_IS_ROTATION = {

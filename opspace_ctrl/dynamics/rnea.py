@@ -1,7 +1,5 @@
 """Recursive Newton-Euler: tau = H a + h - sum J^T f_ext ([Featherstone2008], table 5.1; [Rodriguez1992] (6)-(12))."""
 
-from __future__ import annotations
-
 from ..compiled.jit import kernel, stage
 from ..compiled.lanes import W
 from .fields import Tree

@@ -1,7 +1,5 @@
 """6 x 6 matrices in registers: row (or column) r of the k-th matrix of an array is the lanes of its row 6 k + r."""
 
-from __future__ import annotations
-
 import math
 
 from ..compiled.jit import kernel

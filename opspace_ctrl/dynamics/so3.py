@@ -4,8 +4,6 @@
 its length the angle [rad].
 """
 
-from __future__ import annotations
-
 import math
 
 from ..compiled.jit import kernel

@@ -4,8 +4,6 @@ A spatial vector is a pair (angular, linear) of triples; a spatial inertia about
 symmetric I as (xx, xy, xz, yy, yz, zz).
 """
 
-from __future__ import annotations
-
 from ..compiled.jit import kernel
 from ..compiled.lanes import W
 

@@ -1,7 +1,5 @@
 """Numbers from outside: looked at before they are taken, so that a bad one leaves the workspace as it was."""
 
-from __future__ import annotations
-
 import math
 
 from ..compiled.jit import kernel
@@ -13,24 +11,26 @@ TOO_LARGE = "an entry of q, v, a force or an acceleration is beyond 1e70"
 
 
 @kernel
-def is_usable(x, size):
-    """Does the NumPy vector x have so many entries, all of them finite and not absurdly large?"""
-    if len(x) != size:
-        return False
-    spoiled, given, rest = splat(0.0), numbers(x), 0.0
+def are_usable(x, size):
+    """Are the first numbers of a field finite, and not absurdly large?"""
+    spoiled, rest = splat(0.0), 0.0
     whole = size - size % W
     for i in range(0, whole, W):
-        spoiled = spoiled + 0.0 * (LARGE * given[i : i + W])  # 0, or NaN for what is not finite
+        spoiled = spoiled + 0.0 * (LARGE * x[i : i + W])  # 0, or NaN for what is not finite
     for i in range(whole, size):
-        rest += 0.0 * (LARGE * given[i])
+        rest += 0.0 * (LARGE * x[i])
     return total(spoiled) + rest == 0.0
 
 
 @kernel
-def is_configuration(tree, x):
-    """Is the NumPy vector x a usable q, with no zero quaternion? Needs `group`."""
-    if not is_usable(x, tree.nq):
-        return False
+def is_usable(x, size):
+    """Does the NumPy vector x have so many entries, all of them finite and not absurdly large?"""
+    return len(x) == size and are_usable(numbers(x), size)
+
+
+@kernel
+def has_rotations(tree, x):
+    """Is no quaternion of the configuration x zero? Needs `group`."""
     group = tree.group
     for g in range(tree.groups):
         k = group[g, 4]
@@ -38,6 +38,12 @@ def is_configuration(tree, x):
             if not x[k] ** 2 + x[k + 1] ** 2 + x[k + 2] ** 2 + x[k + 3] ** 2 > 1e-12:
                 return False
     return True
+
+
+@kernel
+def is_configuration(tree, x):
+    """Is the NumPy vector x a usable q?"""
+    return is_usable(x, tree.nq) and has_rotations(tree, x)
 
 
 @kernel

@@ -1,7 +1,5 @@
 """The YAML files of ros_gz_bridge and of our own bridge node."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -12,8 +10,6 @@ from ..nodes.gazebo_table import ODOMETRY, STATES, force_topic
 from .generation import Generation
 from .robot import RobotSdf
 from .settings import WorldSettings
-
-__all__ = ["bridge_node_parameters", "bridged_topics", "parameter_file", "topic_file"]
 
 CLOCK = ("/clock", "/clock", "rosgraph_msgs/msg/Clock", "Clock", "GZ_TO_ROS")
 

@@ -1,7 +1,5 @@
 """All the files of a robot in Gazebo."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -15,16 +13,6 @@ from .robot import RobotSdf, robot_sdf
 from .settings import WorldSettings
 from .world import add_force_systems, add_odometry, world_sdf
 from .xml import SDF_VERSION, add, document, xml_text
-
-__all__ = [
-    "BRIDGE_FILE",
-    "CONTROLLERS_FILE",
-    "NAMES",
-    "TOPICS_FILE",
-    "URDF_FILE",
-    "WORLD_FILE",
-    "gazebo_files",
-]
 
 WORLD_FILE, URDF_FILE, TOPICS_FILE = "world.sdf", "robot.urdf", "ros_gz_bridge.yaml"
 MODEL_FILE, CONFIG_FILE = "model.sdf", "model.config"

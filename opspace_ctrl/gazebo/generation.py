@@ -1,10 +1,6 @@
 """The names that differ between the generations of Gazebo."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-
-__all__ = ["GENERATIONS", "Generation"]
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,6 @@
 """Inertias that Gazebo takes: it refuses a world with a massless link or with impossible moments of inertia."""
 
-from __future__ import annotations
-
 import numpy as np
-
-__all__ = ["MIN_MASS", "physical"]
 
 MIN_MASS = 1e-6  # [kg]; what a massless link gets
 MIN_RADIUS = 1e-3  # [m]; the least radius of gyration

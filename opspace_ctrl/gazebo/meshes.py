@@ -1,13 +1,9 @@
 """The file of a mesh that a URDF names by file://, package:// or a path relative to the URDF."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlparse
-
-__all__ = ["find_mesh"]
 
 # Folders whose subfolders are packages, as ROS and Gazebo are told about them.
 PACKAGE_PATHS = ("ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH")

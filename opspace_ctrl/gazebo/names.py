@@ -1,11 +1,7 @@
 """Names that SDF accepts: unique among the links, joints and frames of a model, and none of its reserved words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
-
-__all__ = ["sdf_name", "unique_names"]
 
 
 def sdf_name(name: str) -> str:

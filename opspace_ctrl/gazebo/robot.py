@@ -8,8 +8,6 @@ Links on fixed joints are lumped as in our own model; they stay as frames, and t
 mimic follower stands still at its start, for Gazebo's default engine couples no joints.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +25,6 @@ from .inertia import MIN_MASS, physical
 from .names import sdf_name, unique_names
 from .shapes import Shapes
 from .xml import Content, add, add_pose
-
-__all__ = ["RobotSdf", "robot_sdf"]
 
 TYPES = {JointType.REVOLUTE: "revolute", JointType.PRISMATIC: "prismatic"}
 

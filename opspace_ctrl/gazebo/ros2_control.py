@@ -1,15 +1,11 @@
 """Robots under ros2_control: the controllers' parameters, and the part of the URDF that names the hardware."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from ..model.xml_safety import parse_xml
 from .xml import add, numbers, xml_text
-
-__all__ = ["CONTROLLERS", "add_system", "controllers", "urdf_with_hardware"]
 
 # The controllers that stand for the simulator's topics, in the order in which they are started.
 CONTROLLERS = {

@@ -1,7 +1,5 @@
 """The settings of a Gazebo world, besides the robot."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +10,6 @@ from ..errors import GazeboError, listed, quoted
 from ..model import Model
 from .generation import GENERATIONS, Generation
 from .names import sdf_name
-
-__all__ = ["WorldSettings"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,5 @@
 """The visuals and collisions of a URDF as SDF, on the bodies that carry their links."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -11,8 +9,6 @@ from ..errors import GazeboError, quoted
 from ..model.rotations import from_rpy
 from .meshes import find_mesh
 from .xml import add, add_pose
-
-__all__ = ["Shapes"]
 
 # The shapes that SDF calls as URDF does: their sizes, and what URDF takes where one is missing.
 _ROUND = {"radius": "1", "length": "1"}

@@ -1,7 +1,5 @@
 """A world that begins as our simulator does: the settings of a world from the simulator's parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,8 +10,6 @@ from ..sim.settings import simulator_settings
 from ..writing import OutputFolder
 from .files import NAMES, gazebo_files
 from .settings import WorldSettings
-
-__all__ = ["world_settings", "write_files"]
 
 
 def world_settings(model: Model, parameters: Mapping[str, Any], **options: Any) -> WorldSettings:

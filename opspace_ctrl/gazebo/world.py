@@ -1,7 +1,5 @@
 """The SDF world: physics, systems, light, ground and the robot."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from xml.etree.ElementTree import Element
 
@@ -12,8 +10,6 @@ from .generation import Generation
 from .robot import RobotSdf
 from .settings import WorldSettings
 from .xml import Content, add, add_pose
-
-__all__ = ["add_force_systems", "add_odometry", "world_sdf"]
 
 SUN: Content = {
     "pose": "0 0 10 0 0 0",

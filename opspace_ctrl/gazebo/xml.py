@@ -1,14 +1,10 @@
 """Small helpers to write SDF: elements, numbers that survive the text, poses by quaternion."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 from scipy.spatial.transform import Rotation
-
-__all__ = ["SDF_VERSION", "add", "add_pose", "document", "numbers", "xml_text"]
 
 SDF_VERSION = "1.9"  # the newest that Fortress reads, and the first with poses by quaternion
 

@@ -1,7 +1,5 @@
 """From moving bodies to a Model: the arrays everything else reads."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..errors import InertiaError, quoted

@@ -106,7 +106,14 @@ def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
     """q (nq,), each coordinate uniform between its limits, rotations of floating and spherical joints over SO(3).
 
     Without limits: angles in [-pi, pi], lengths in [-1, 1] m; with one limit: as wide a range beside it.
+
+    Raises:
+        ConfigurationError: `rng` is no generator of NumPy's.
     """
+    if not isinstance(rng, (np.random.Generator, np.random.RandomState)):
+        raise ConfigurationError(
+            f"rng = {quoted(rng)} is no random generator; valid is np.random.default_rng(seed)"
+        )
     q = np.zeros(model.nq)
     limits = _limits_by_coordinate(model)
     for i in np.flatnonzero(~model.is_mimic):

@@ -4,8 +4,6 @@ The paper counts from 1 and calls the fixed base 0; here bodies and coordinates 
 world is -1. A parent array lambda has -1 <= lambda[i] < i.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """The coordinates of a model: who owns which, their limits, and what acts along them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

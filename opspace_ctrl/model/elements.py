@@ -5,8 +5,6 @@ string "None" and takes nan, inf and 1_0 for numbers. So the document is first r
 below, whose attributes are checked here, where the offending element can still be named.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from xml.etree.ElementTree import Element, SubElement

@@ -1,7 +1,5 @@
 """The joint types: how many coordinates each has, and where it puts its body."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 import numpy as np

@@ -65,7 +65,7 @@ def load_urdf(
     sources: list[Source] = list(path_or_xml) if is_forest else [path_or_xml]  # type: ignore[arg-type, list-item]
     bases, prefixes = (
         _bases(base, len(sources)),
-        _one_each(prefixes or "", len(sources), "prefixes"),
+        _one_each("" if prefixes is None else prefixes, len(sources), "prefixes"),
     )
     g = checked_gravity(gravity)
     texts = [read_source(source, xacro_args) for source in sources]

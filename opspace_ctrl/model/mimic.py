@@ -1,7 +1,5 @@
 """Mimic joints and locked joints: which joints have a coordinate, which follow one, which stand still."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import ItemsView, Mapping, Sequence
 from dataclasses import dataclass

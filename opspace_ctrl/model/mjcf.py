@@ -8,8 +8,6 @@ but for the order of quaternions (x y z w here, w x y z there), v its qvel, but 
 (base axes here, the world's there).
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -29,8 +27,6 @@ from .source import read_source
 from .specs import JointSpec, LinkSpec, RobotSpec
 from .validate import find_root
 from .xml_safety import parse_xml
-
-__all__ = ["load_mjcf"]
 
 BASES = ("", "fixed", "floating")
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
@@ -71,7 +67,7 @@ def load_mjcf(
         raise ConfigurationError(
             f"base {quoted(base)} is not one of {', '.join(map(repr, BASES))} (as the file says)"
         )
-    text = read_source(path_or_xml)
+    text = read_source(path_or_xml, files="an MJCF file")
     mj = _compiled(path_or_xml, text)
     reader = _Reader(mj, base)
     robot = reader.robot()
@@ -261,7 +257,7 @@ class _Reader:
     def _reference(
         self, j: int, axis: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Where a joint at q = 0 has its body: `ref` back from where the file has it."""
+        """Rotation and translation from where the file has the joint's body, which is at q = `ref`, back to q = 0."""
         mj, none = self._mj, (np.eye(3), np.zeros(3))
         if mj.jnt_type[j] == BALL:
             return none
@@ -301,7 +297,7 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def _dragged(mj: Any, dofs: NDArray[np.bool_]) -> bool:
-    """Whether some of these coordinates has armature, damping or friction."""
+    """Does any of these coordinates have armature, damping or friction?"""
     return bool((mj.dof_armature + mj.dof_damping + mj.dof_frictionloss)[dofs].any())
 
 
@@ -323,7 +319,7 @@ def _actuated(mj: Any) -> dict[int, float]:
 
 
 def _reach(limits: NDArray[np.float64]) -> float:
-    """What can be had in both directions; of a range to one side alone, its far end."""
+    """The largest size that a range allows in both directions; on one side of zero, the larger of its ends."""
     near, far = sorted(np.abs(limits))
     return float(near if limits[0] < 0.0 < limits[1] else far)
 

@@ -1,7 +1,5 @@
 """The robot as everything above sees it: an immutable tree of moving bodies."""
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import dataclass, field, fields
 

@@ -1,7 +1,5 @@
 """How a robot is loaded, beside its source: what `load_urdf` and `load_robot` can be told by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 

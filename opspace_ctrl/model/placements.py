@@ -1,7 +1,5 @@
 """Where the bodies are: plain forward kinematics, for checks when a model is loaded and as a reference."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .joints import NQ, joint_placement

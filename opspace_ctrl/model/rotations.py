@@ -1,7 +1,5 @@
 """Rotations: roll-pitch-yaw, axis and angle, quaternions [x, y, z, w], exponentials of SO(3) and SE(3)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -7,8 +7,6 @@ the pivot that vanishes names the joint nearest the tip. Massless links between 
 still make H singular at special configurations; those are not looked for.
 """
 
-from __future__ import annotations
-
 import bisect
 
 import numpy as np
@@ -117,7 +115,7 @@ def _vanishing_pivot(H: np.ndarray, scale: np.ndarray) -> int | None:
     H, scale = (H[::-1, ::-1], scale[::-1])
 
     def is_lost(n: int) -> bool:
-        """Whether some of the first n pivots vanishes."""
+        """Does any of the first n pivots vanish?"""
         try:
             pivots = np.diag(np.linalg.cholesky(H[:n, :n])) ** 2
         except np.linalg.LinAlgError:

@@ -1,7 +1,5 @@
 """Where robot descriptions come from: XML text, a file, a xacro file, or the robots of the package."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,13 +20,16 @@ ROBOTS: dict[str, LoadOptions] = {
 
 
 def read_source(
-    source: str | bytes | os.PathLike, xacro_args: Mapping[str, object] | None = None
+    source: str | bytes | os.PathLike,
+    xacro_args: Mapping[str, object] | None = None,
+    files: str = "a URDF or .xacro file",
 ) -> str:
-    """The URDF text of a source.
+    """The XML text of a source.
 
     Args:
-        source: XML text (it begins with "<"), or the path of a URDF or .xacro file.
+        source: XML text (it begins with "<"), or the path of a file.
         xacro_args: arguments of the xacro file, name -> value.
+        files: what files are meant, for messages.
 
     Raises:
         SourceError: an unreadable path, or xacro missing or failing.
@@ -38,21 +39,23 @@ def read_source(
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         return source.lstrip("\ufeff \t\r\n")
     if not isinstance(source, (str, os.PathLike)):
-        raise SourceError(f"a robot is a path or XML text, not {quoted(source)}")
+        raise SourceError(f"a robot is the path of {files}, or XML text, not {quoted(source)}")
+    if isinstance(source, str) and not source.strip():
+        raise SourceError(f"the robot is empty; valid is the path of {files}, or XML text")
     path = Path(os.fsdecode(source))
-    text = decode(_read_bytes(path))
+    text = decode(_read_bytes(path, files))
     if path.suffix != ".xacro":
         return text
     parse_xml(text)  # what we would not read ourselves is not expanded
     return expand_xacro(path, xacro_args or {})
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read_bytes(path: Path, files: str) -> bytes:
     try:
         return read_regular(path, MAX_BYTES)
     except FileNotFoundError:
         raise SourceError(
-            f"no file {quoted(path)}; a robot is the path of a URDF or .xacro file, or XML text"
+            f"no file {quoted(path)}; a robot is the path of {files}, or XML text"
         ) from None
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         reason = getattr(error, "strerror", None) or "not a path"

@@ -1,7 +1,5 @@
 """What a URDF says, element by element, before it becomes a tree of moving bodies."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,7 +51,7 @@ class JointSpec:
 
     @property
     def moves(self) -> bool:
-        """Whether the joint is anything but fixed."""
+        """Does the joint move, that is, is it anything but fixed?"""
         return self.joint_type != JointType.FIXED
 
 

@@ -1,7 +1,5 @@
 """Elements and attributes of a URDF that nobody knows: misspelt ones would be ignored in silence."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches

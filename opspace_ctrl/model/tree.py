@@ -1,7 +1,5 @@
 """From links and joints to moving bodies: fixed and frozen joints lumped, bodies numbered depth first."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +30,7 @@ class Body:
 
     @property
     def is_base(self) -> bool:
-        """Whether its joint is a floating base."""
+        """Is its joint a floating base?"""
         return self.joint.is_base
 
 

@@ -1,7 +1,5 @@
 """URDF text to a RobotSpec, through urdf_parser_py."""
 
-from __future__ import annotations
-
 from xml.etree.ElementTree import tostring
 
 import numpy as np

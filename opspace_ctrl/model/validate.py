@@ -1,7 +1,5 @@
 """What must hold of a robot's links and joints before a tree is grown from them."""
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 

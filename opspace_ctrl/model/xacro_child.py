@@ -4,8 +4,6 @@
 nothing of the package but what reads XML.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

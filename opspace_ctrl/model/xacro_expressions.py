@@ -5,14 +5,10 @@ attribute, at whatever depth, is asked for at run time: values (numbers, text, l
 methods, namespaces have what was put into them, and nothing else has any.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 from collections.abc import Mapping
 from typing import Any
-
-__all__ = ["evaluate", "make_safe"]
 
 ATTRIBUTE = " attribute"  # no expression can name it
 VALUES = (str, bytes, int, float, complex, list, tuple, set, frozenset, dict)
@@ -50,7 +46,7 @@ def make_safe(xacro: Any, substitution: Any) -> None:
         python.pop(name, None)
 
     def eval_substitution(text: str, context: dict) -> str:
-        """As upstream's, whose names go before those of Python."""
+        """Evaluate $(eval ...) as xacro does: its own names go before those of Python."""
         arguments = context.setdefault("arg", {})
         functions = {
             **substitution._eval_dict,

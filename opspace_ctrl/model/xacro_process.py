@@ -1,7 +1,5 @@
 """Expanding xacro files in a process of its own, with limits: a xacro file is a program."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os
@@ -18,8 +16,6 @@ from pathlib import Path
 from .. import errors
 from ..errors import SourceError, UrdfWarning, quoted, shown
 from .xml_safety import MAX_BYTES
-
-__all__ = ["expand_xacro"]
 
 CHILD = Path(__file__).with_name("xacro_child.py")
 SECONDS = 30  # of the processor
@@ -68,7 +64,7 @@ def expand_xacro(path: Path, arguments: Mapping[str, object]) -> str:
 
 
 def _answer(path: Path, request: bytes) -> dict:
-    """What the process answers to a request."""
+    """Start the process, send it the request, and wait for its answer."""
     try:
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-B", str(CHILD)],

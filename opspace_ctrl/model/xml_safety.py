@@ -4,8 +4,6 @@ Document type declarations, and with them every entity (billion laughs, file:// 
 the parser meets the declaration, before anything is expanded or opened.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from xml.etree.ElementTree import Element, TreeBuilder

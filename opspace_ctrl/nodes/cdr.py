@@ -5,8 +5,6 @@ at, and names that have not changed are recognised by their bytes. Layout: plain
 so, then the fields, each aligned to its size. Whatever is laid out otherwise is left to rclpy.
 """
 
-from __future__ import annotations
-
 import struct
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The way out: commands to the effort controller, as they have left through the last door."""
 
-from __future__ import annotations
-
 import numpy as np
 from std_msgs.msg import Float64MultiArray
 

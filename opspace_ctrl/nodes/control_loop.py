@@ -4,8 +4,6 @@ Other threads hand over jobs (new settings, hold, a changed lifecycle state), wh
 first. What the loop does while no state arrives is to watch the time, so that the gates close.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable

@@ -5,8 +5,6 @@ forgets the robot. The loop has a thread of its own (`control_loop`); parameters
 served by the executor in the main thread.
 """
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -14,8 +12,9 @@ from typing import Any, NoReturn
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import Trigger
 
-from ..control.settings import ControllerSettings, controller_settings, controller_table
+from ..control.settings import ControllerSettings, controller_settings, table_for
 from ..errors import ConfigurationError, OpspaceError
+from .bond import Bond
 from .declared import NODE_OPTIONS, Declared
 from .privileges import collect_garbage
 from .robot import Description, load
@@ -59,19 +58,15 @@ class ControllerNode(LifecycleNode):
         self._session: Session | None = None
         self._is_stopped = False  # emergency stop, whatever becomes of the session
         self._declared = Declared(self)
-        general = {parameter.name: parameter for parameter in controller_table()}
-        self._declared.declare([general.pop("tasks"), general.pop("contacts")])
-        table = controller_table(self._declared["tasks"], self._declared["contacts"])
-        self._declared.declare(
-            [parameter for parameter in table if parameter.name not in ("tasks", "contacts")]
-        )
+        controller_settings(self._declared.given)  # which tells all that is wrong at once
+        self._declared.declare_for(table_for)
         self._declared.complete()
         self._declared.accept = self._accept
-        controller_settings(self._declared.values)
         self._description = None if self._declared["robot"] else Description(self)
         self.create_service(Trigger, "~/hold", self._hold)
         self.create_service(Trigger, "~/reset", self._reset)
         self._sentry = Sentry(self, self._emergency_stop, self._enable, self._look)
+        self._bond = Bond(self)
 
     def end(self) -> None:
         """Send the last command and end the loop."""
@@ -91,12 +86,22 @@ class ControllerNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let efforts out."""
-        collect_garbage()  # not again while efforts go out
-        return self._transition("active", lambda: self._configured.loop.activate())
+
+        def activate() -> None:
+            collect_garbage()  # not again while efforts go out
+            self._configured.loop.activate()
+            self._bond.start()
+
+        return self._transition("active", activate)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Send the last command, and nothing after it."""
-        return self._transition("inactive", lambda: self._configured.loop.deactivate())
+
+        def deactivate() -> None:
+            self._configured.loop.deactivate()
+            self._bond.end()
+
+        return self._transition("inactive", deactivate)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the robot."""
@@ -138,9 +143,7 @@ class ControllerNode(LifecycleNode):
             robot = self._description.text(lambda: self._stop.requested)
         model = load(robot, named.base, named.locked, log.warning)
         log.info(f"{model.name}: {len(model.joint_names)} joints, {model.nv} coordinates")
-        self._session = Session(
-            self, model, settings, lambda method: log.info(f"compiling {method}")
-        )
+        self._session = Session(self, model, settings)
         if self._is_stopped:
             self._session.emergency_stop()
         log.info(
@@ -153,6 +156,7 @@ class ControllerNode(LifecycleNode):
         session, self._session = self._session, None
         if session is not None:
             session.close()
+        self._bond.end()
 
     # ---- parameters ----
 

@@ -1,7 +1,5 @@
 """What the controller says about itself on /diagnostics, once a second: gates, the loop, the tick."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from time import monotonic_ns
 
@@ -16,7 +14,7 @@ from ..control.safety.state_gate import StateGate, names_of
 from . import privileges, qos
 from .commands import Commands
 from .control_loop import ControlLoop
-from .gate_watch import GATE_TEXTS
+from .gate_watch import gates_in_words
 from .messages import diagnostic, full_name
 from .statistics import judge
 from .targets import Targets
@@ -85,7 +83,7 @@ class ControllerStatus:
             (
                 gate.closed,
                 "warn" if closed[:1] in (["target"], ["publishers"]) else "error",
-                self._reason(closed),
+                gates_in_words(gate, gate.closed),
             ),
             (new, "warn", f"{new} targets refused: {targets.reason}"),
             (
@@ -97,7 +95,8 @@ class ControllerStatus:
         level, text = next(
             ((level, text) for applies, level, text in cases if applies), ("ok", "active")
         )
-        if text != self._said and level != "ok" and not gate.closed:  # GateWatch warns of those
+        # of gates GateWatch warns, of targets who refuses them
+        if text != self._said and level != "ok" and not (gate.closed or new):
             self._node.get_logger().warning(text)
         self._said = text
         odometry = (("odom_age", gate.odometry_age), ("unpaired", gate.unpaired))
@@ -131,14 +130,6 @@ class ControllerStatus:
                 ),
             ),
         )
-
-    def _reason(self, closed: list[str]) -> str:
-        """The closed gates in words."""
-        text = "; ".join(f"{name}: {GATE_TEXTS[name]}" for name in closed)
-        missing = self._gate.missing_names()
-        if missing and {"first", "names"} & set(closed):
-            text += f"; joints not told yet: {', '.join(missing[:10])}"
-        return text
 
     def _periodicity(self) -> DiagnosticStatus:
         loop, now = self._loop, monotonic_ns()

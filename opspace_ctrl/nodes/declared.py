@@ -6,11 +6,9 @@ instead of being ignored, and `[]`, which rcl hands on as no value at all, is th
 written.
 """
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
 
 from rcl_interfaces.msg import (
     FloatingPointRange,
@@ -36,6 +34,7 @@ TYPES = {
     "double_array": RosParameter.Type.DOUBLE_ARRAY,
     "string_array": RosParameter.Type.STRING_ARRAY,
 }
+TableFor: TypeAlias = Callable[[Mapping[str, Any]], Iterable[Parameter]]
 LARGEST = sys.float_info.max
 LARGEST_INTEGER = 2**63 - 1
 # What rclpy declares for itself.
@@ -61,6 +60,8 @@ class Declared:
             name: parameter.value for name, parameter in node._parameter_overrides.items()
         }
         self.table: dict[str, Parameter] = {}
+        self._table_for: TableFor | None = None
+        self._is_declaring = False
         self.accept: Callable[[dict[str, Any], list[str]], None] = lambda values, names: None
         node.add_pre_set_parameters_callback(self._in_our_types)
 
@@ -72,24 +73,46 @@ class Declared:
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """What the command line and the files give, but for what rclpy declares."""
+        return {
+            name: [] if value is None else value
+            for name, value in self._given.items()
+            if not name.startswith(FOREIGN)
+        }
+
     def declare(self, table: Iterable[Parameter]) -> None:
-        """Declare a table; it may be called again for parameters that depend on the values of the first ones.
+        """Declare a table.
 
         Raises:
             ParameterError: A value from the command line or a file is invalid.
         """
         for parameter in table:
-            value = parameter.default
-            if parameter.name in self._given:
-                value = checked_value(parameter, self._given_value(parameter))
-            self._node.declare_parameter(
-                parameter.name, value, descriptor(parameter, False), ignore_override=True
-            )
-            # an empty list has no type by itself, and only what is set later may be refused as read-only
-            self._node.set_parameters([RosParameter(parameter.name, TYPES[parameter.kind], value)])
-            self._node.set_descriptor(parameter.name, descriptor(parameter))
-            self.table[parameter.name] = parameter
-            self._values[parameter.name] = value
+            self._values[parameter.name] = self._first_value(parameter)
+            self._declare(parameter, self._values[parameter.name])
+
+    def declare_for(self, table_for: TableFor) -> None:
+        """Declare the table that the values ask for, and follow it: when they change, so does the table.
+
+        What comes in by a change begins with what was given at the start, or its default, unless the same change sets
+        it; what goes is undeclared.
+
+        Raises:
+            ParameterError: As `declare`; and what table_for raises.
+        """
+        self.declare(table_for(self.given))
+        self._table_for = table_for
+
+    def _declare(self, parameter: Parameter, value: Any) -> None:
+        name = parameter.name
+        if not self._node.has_parameter(name):
+            unfinished = descriptor(parameter, False)
+            self._node.declare_parameter(name, value, unfinished, ignore_override=True)
+        # an empty list has no type by itself, and only what is set later may be refused as read-only
+        self._node.set_parameters([RosParameter(name, TYPES[parameter.kind], value)])
+        self._node.set_descriptor(name, descriptor(parameter))
+        self.table[name] = parameter
 
     def complete(self) -> None:
         """All tables are declared: refuse what is left over, and check every change from now on.
@@ -97,24 +120,30 @@ class Declared:
         Raises:
             ParameterError: A parameter was given that is in no table.
         """
-        unknown = {
-            name: value
-            for name, value in self._given.items()
-            if name not in self.table and not name.startswith(FOREIGN)
-        }
-        checked(self.table.values(), self._values | unknown)
+        checked(self.table.values(), self.given)
         self._node.add_on_set_parameters_callback(self._veto)
+        if self._table_for is not None:
+            self._node.add_post_set_parameters_callback(self._follow)
 
-    def _given_value(self, parameter: Parameter) -> Any:
-        """What was given; without a value: an empty list where it is one."""
-        value = self._given[parameter.name]
-        return [] if value is None and parameter.kind.endswith("_array") else value
+    def _first_value(self, parameter: Parameter) -> Any:
+        """What was given, or the default."""
+        return checked_value(parameter, self.given.get(parameter.name, parameter.default))
+
+    def _table_with(self, changes: dict[str, Any]) -> dict[str, Parameter]:
+        """The table when some values have changed."""
+        if self._table_for is None:
+            return self.table
+        return {each.name: each for each in self._table_for(self._values | changes)}
 
     def _in_our_types(self, changes: list[RosParameter]) -> list[RosParameter]:
         """An integer is a valid double; anything else is left for `_veto` to refuse."""
+        try:
+            table = self._table_with({change.name: change.value for change in changes})
+        except OpspaceError:
+            return changes
 
         def converted(change: RosParameter) -> RosParameter:
-            parameter = self.table.get(change.name)
+            parameter = table.get(change.name)
             if parameter is None:
                 return change
             try:
@@ -127,18 +156,39 @@ class Declared:
         return [converted(change) for change in changes]
 
     def _veto(self, changes: list[RosParameter]) -> SetParametersResult:
+        if self._is_declaring:
+            return SetParametersResult(successful=True)
         ours = {
             change.name: change.value for change in changes if not change.name.startswith(FOREIGN)
         }
         try:
             self._check_foreign([change for change in changes if change.name not in ours])
-            values = checked(self.table.values(), self._values | ours)
+            table = self._table_with(ours)
+            before = {
+                name: self._values[name] if name in self._values else self._first_value(each)
+                for name, each in table.items()
+            }
+            values = checked(table.values(), before | ours)
             if ours:
                 self.accept(dict(values), list(ours))
         except OpspaceError as error:
             return SetParametersResult(successful=False, reason=str(error))
         self._values = values
         return SetParametersResult(successful=True)
+
+    def _follow(self, changes: list[RosParameter]) -> None:
+        """Declare what has come into the table, and undeclare what has gone."""
+        if self._is_declaring or self._values.keys() == self.table.keys():
+            return
+        table, self._is_declaring = self._table_with({}), True
+        try:
+            for name in self.table.keys() - table.keys():
+                self._node.undeclare_parameter(name)
+                del self.table[name]
+            for name in table.keys() - self.table.keys():
+                self._declare(table[name], self._values[name])
+        finally:
+            self._is_declaring = False
 
     def _check_foreign(self, changes: list[RosParameter]) -> None:
         """Raise ParameterError for what rclpy would take, and keep for good, whatever it is."""

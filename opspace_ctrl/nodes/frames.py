@@ -1,7 +1,5 @@
 """The frames that messages name: the world, or a frame of the robot through our own kinematics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -7,8 +7,6 @@ In lock-step each command steps the paused world once; the next state is the ans
 run inside Gazebo, odometry alone is relayed.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +22,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray
 
+from ..parameters import checked
 from . import qos
 from .declared import NODE_OPTIONS, Declared
 from .gazebo_forces import ForceGuard
@@ -61,6 +60,7 @@ class GazeboBridge(Node):
         super().__init__(NAME, **NODE_OPTIONS)
         self.finished, self.exit_code = False, DONE
         self._declared = Declared(self)
+        checked(BRIDGE_TABLE, self._declared.given)
         self._declared.declare(BRIDGE_TABLE)
         self._declared.complete()
         self._settings = settings = self._declared.values

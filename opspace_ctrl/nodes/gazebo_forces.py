@@ -5,8 +5,6 @@ command came for `command_timeout` of simulated time, or when Gazebo said nothin
 paused world repeats its stamp: there, neither runs out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

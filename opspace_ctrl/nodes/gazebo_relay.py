@@ -1,7 +1,5 @@
 """Gazebo's joint states and odometry as the messages that a robot sends."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Mapping
 from typing import Any

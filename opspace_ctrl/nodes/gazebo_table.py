@@ -1,7 +1,5 @@
 """The parameters of the Gazebo bridge and the names it shares with ros_gz_bridge; knows no ROS."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 All times are real ones [s], for simulated time stands when something is wrong.
 """
 
-from __future__ import annotations
-
 __all__ = ["Watch"]
 
 

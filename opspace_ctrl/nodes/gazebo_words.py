@@ -1,7 +1,5 @@
 """What the Gazebo bridge says of itself and of both sides; knows no ROS."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """Gazebo's world control through ROS: run and step; ros_gz_interfaces is optional."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Does a subscription hear the publishers of its topic? Not one that offers less than is asked for."""
 
-from __future__ import annotations
-
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 

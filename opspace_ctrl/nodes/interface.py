@@ -1,13 +1,11 @@
-"""Every topic and service of the nodes, declared once: for the documentation and for the SROS 2 policies.
+"""Every topic, service and action of the nodes, declared once: for the documentation and for the SROS 2 policies.
 
 `<t>` stands for the name of a task, `<frame>`, `<m>` and `<j>` for those of a frame, a model and a joint.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
-__all__ = ["COMMON", "INTERFACES", "LIFECYCLE", "Service", "Topic"]
+__all__ = ["COMMON", "INTERFACES", "LIFECYCLE", "Action", "Service", "Topic"]
 
 
 class Topic(NamedTuple):
@@ -35,8 +33,18 @@ class Service(NamedTuple):
     direction: str = "in"
 
 
-Interface = tuple[Topic | Service, ...]
+class Action(NamedTuple):
+    """An action that a node serves; `direction` is "in"."""
 
+    name: str
+    type: str
+    text: str = ""
+    direction: str = "in"
+
+
+Interface = tuple[Topic | Service | Action, ...]
+
+BOND = Topic("bond", "bond/Status", "out", "10 Hz while active, where bond is installed")
 DIAGNOSTICS = Topic("/diagnostics", "diagnostic_msgs/DiagnosticArray", "out", "1 Hz")
 CONTROLLER: Interface = (
     Topic(
@@ -96,8 +104,20 @@ CONTROLLER: Interface = (
     Topic("~/posture", "sensor_msgs/JointState", "in", "joints by name"),
     Topic("~/force", "std_msgs/Float64MultiArray", "in", "mode `raw`: rows of the tasks in order"),
     Topic("~/tau0", "std_msgs/Float64MultiArray", "in", "mode `raw`: one entry a joint"),
+    Topic(
+        "~/answers",
+        "std_msgs/String",
+        "out",
+        "what became of every message above: `<topic>: taken` or `<topic>: refused: <why>`",
+    ),
     Topic("~/<t>/pose", "geometry_msgs/PoseStamped", "out", "where the frame is"),
     Topic("~/<t>/error", "geometry_msgs/TwistStamped", "out", "reference minus pose, world axes"),
+    Topic(
+        "~/<t>/reference",
+        "std_msgs/Float64MultiArray",
+        "out",
+        "every tick since the last message, a row each: time on the steady clock [s], rotation (9), position (3)",
+    ),
     Topic("~/osim", "std_msgs/Float64MultiArray", "out", "Lambda^-1, m x m"),
     Topic(
         "~/method_residual",
@@ -119,6 +139,7 @@ CONTROLLER: Interface = (
         "when it changes: `unconfigured`, `inactive`, `active`, or the closed gates",
     ),
     Topic("/tf", "tf2_msgs/TFMessage", "out", "world to root link, where tf2_ros is installed"),
+    BOND,
     DIAGNOSTICS,
     Service("~/hold", "std_srvs/Trigger", "every task takes its present pose as its target"),
     Service(
@@ -130,6 +151,11 @@ CONTROLLER: Interface = (
         "~/emergency_stop",
         "std_srvs/Trigger",
         "safe command at once, latched until `~/reset`, also over `cleanup` and `configure`",
+    ),
+    Action(
+        "~/<t>/follow_joint_trajectory",
+        "control_msgs/FollowJointTrajectory",
+        "action: `multi_dof_trajectory` with feedback, result and cancel; where control_msgs is installed",
     ),
 )
 SIMULATOR: Interface = (
@@ -160,6 +186,7 @@ SIMULATOR: Interface = (
         "out",
         "simulated force-torque sensors (`wrench_frames`), in the axes of their frame",
     ),
+    BOND,
     DIAGNOSTICS,
     Service("~/pause", "std_srvs/SetBool", "stop and go on"),
     Service("~/step", "std_srvs/Trigger", "`step_count` steps while paused"),

@@ -1,7 +1,5 @@
 """What RViz shows: frames of the tasks, their targets and errors, contact forces, operational-space inertia."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -39,19 +37,19 @@ class Markers:
             configuration,
             controller.model,
         )
-        tasks = controller.settings.tasks
-        starts = np.cumsum([0, *(len(task.task().selection()) for task in tasks)])
-        self._tasks = [
-            (number, task, int(start)) for number, (task, start) in enumerate(zip(tasks, starts))
-        ]
+        self._shown: tuple[str, ...] = ()  # tasks that there are markers of
         weight = float(np.linalg.norm(self._model.gravity)) * self._model.total_mass
         self._newton = FORCE / (weight or FORCELESS)
 
     def message(self, header: Header) -> MarkerArray:
         """All markers; header: stamp, and the world's name."""
         markers: list[Marker] = []
-        osim = np.array(self._controller.osim)
-        for number, task, row in self._tasks:
+        controller, row = self._controller, 0
+        tasks, osim = controller.tasks, np.array(controller.osim)
+        if controller.task_names != self._shown:
+            self._shown = controller.task_names
+            markers.append(Marker(header=header, action=Marker.DELETEALL))
+        for number, task in enumerate(tasks):
             reference = task.reference_frame
             frame = self._prefix + reference if reference else header.frame_id
             of_task = Header(stamp=header.stamp, frame_id=frame)
@@ -65,6 +63,7 @@ class Markers:
                 markers.append(
                     _ellipsoid(of_task, number, pose[0], osim[row : row + 3, row : row + 3])
                 )
+            row += len(task.task().selection())
         q, report = self._configuration(), self._controller.report
         for number, contact in enumerate(self._controller.settings.contacts):
             origin, _ = frame_pose(self._model, q, contact.held_frame)

@@ -1,7 +1,5 @@
 """Between messages and numbers: stamps, vectors, poses, arrays, diagnostics."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable
 
@@ -18,6 +16,7 @@ __all__ = [
     "matrix_message",
     "nanoseconds",
     "pose_message",
+    "quaternion_message",
     "quaternion_of",
     "stamp_of",
     "twist_message",
@@ -70,10 +69,15 @@ def wrench_of(message: Wrench) -> np.ndarray:
 def pose_message(position, quaternion) -> Pose:
     """A Pose of (3,) and xyzw (4,)."""
     pose = Pose()
-    point, turn = pose.position, pose.orientation
-    point.x, point.y, point.z = map(float, position)
-    turn.x, turn.y, turn.z, turn.w = map(float, quaternion)
+    pose.position.x, pose.position.y, pose.position.z = map(float, position)
+    pose.orientation = quaternion_message(quaternion)
     return pose
+
+
+def quaternion_message(quaternion) -> Quaternion:
+    """A Quaternion of xyzw (4,)."""
+    x, y, z, w = map(float, quaternion)
+    return Quaternion(x=x, y=y, z=z, w=w)
 
 
 def vector_message(vector) -> Vector3:

@@ -1,7 +1,5 @@
 """Names of the robot's parts as parts of ROS names."""
 
-from __future__ import annotations
-
 import re
 
 __all__ = ["ros_name"]

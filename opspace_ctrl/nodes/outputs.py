@@ -4,24 +4,35 @@ Everything here runs in the executor's thread and reads the results of the newes
 made.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
+import json
+from array import array
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.timer import Timer
-from std_msgs.msg import Float64, Float64MultiArray, Header
+from std_msgs.msg import (
+    Float64,
+    Float64MultiArray,
+    Header,
+    MultiArrayDimension,
+    MultiArrayLayout,
+)
 from visualization_msgs.msg import MarkerArray
 
 from ..control.controller import Controller
 from . import qos
+from .black_box import BlackBox
 from .markers import Markers
 from .messages import matrix_message, pose_message, vector_message
+from .task_topics import TaskTopics
 
 __all__ = ["Outputs"]
+
+REFERENCES = qos.profile(100)  # none is to be lost
 
 
 class Outputs:
@@ -29,46 +40,52 @@ class Outputs:
 
     Attributes:
         also: called at the rate at which the poses are published.
+        of_tasks: the publishers of each task.
     """
 
     def __init__(
         self,
         node: Node,
         controller: Controller,
+        box: BlackBox,
         header: Callable[[], Header | None],
         configuration: Callable[[], np.ndarray],
         rate: float,
         marker_rate: float,
         prefix: str = "",
     ):
-        """Header: stamp of the newest tick and name of the world, None while there is nothing to tell.
+        """Box: remembers every tick.
+
+        Header: stamp of the newest tick and name of the world, None while there is nothing to tell.
 
         Configuration: returns a copy of the present q (nq,). Rates in Hz, 0: none. Prefix: of the robot's frames.
         """
         self._node, self._controller, self._header = node, controller, header
-        self._tasks = [
-            (
-                task.name,
-                prefix + task.reference_frame if task.reference_frame else "",
-                node.create_publisher(PoseStamped, f"~/{task.name}/pose", qos.OUTPUTS),
-                node.create_publisher(TwistStamped, f"~/{task.name}/error", qos.OUTPUTS),
-            )
-            for task in controller.settings.tasks
-        ]
+        self._prefix = prefix
+        self._box, self._told = box, 0  # commands whose references were told
+        self.of_tasks = TaskTopics(self._make, self._destroy)
+        self.of_tasks.add(controller.task_names)
         self._osim = node.create_publisher(Float64MultiArray, "~/osim", qos.OUTPUTS)
         self._residual = node.create_publisher(Float64, "~/method_residual", qos.profile(10))
         self._markers = Markers(controller, configuration, prefix)
         self._marker_array = node.create_publisher(MarkerArray, "~/markers", qos.OUTPUTS)
-        numbers = [
-            self._osim,
-            *(publisher for *_, pose, error in self._tasks for publisher in (pose, error)),
-        ]
-        self._streams = ((self.publish, numbers), (self.publish_markers, [self._marker_array]))
-        self._publishers = [*numbers, self._residual, self._marker_array]
         self.also: Callable[[], None] | None = None
         self._rates = (0.0, 0.0)
         self._timers: list[Timer | None] = [None, None]
         self.set_rates(rate, marker_rate)
+
+    def _make(self, task: str) -> tuple[Publisher, ...]:
+        """What is told about a task: its pose, its error, its references."""
+        create = self._node.create_publisher
+        return (
+            create(PoseStamped, f"~/{task}/pose", qos.OUTPUTS),
+            create(TwistStamped, f"~/{task}/error", qos.OUTPUTS),
+            create(Float64MultiArray, f"~/{task}/reference", REFERENCES),
+        )
+
+    def _destroy(self, publishers: Iterable[Publisher]) -> None:
+        for publisher in publishers:
+            self._node.destroy_publisher(publisher)
 
     def set_rates(self, rate: float, marker_rate: float) -> None:
         """Rates of all but the markers, and of those [Hz]; 0: none."""
@@ -80,7 +97,9 @@ class Outputs:
     def look(self) -> None:
         """Run a timer only while somebody listens: one that finds nothing to do costs the executor as much."""
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # simulated time may stand
-        for number, (rate, (callback, publishers)) in enumerate(zip(self._rates, self._streams)):
+        numbers = [self._osim, *(each for pair in self.of_tasks.made.values() for each in pair)]
+        streams = ((self.publish, numbers), (self.publish_markers, [self._marker_array]))
+        for number, (rate, (callback, publishers)) in enumerate(zip(self._rates, streams)):
             is_heard = any(publisher.get_subscription_count() for publisher in publishers)
             is_wanted = rate > 0.0 and (
                 is_heard or (callback == self.publish and self.also is not None)
@@ -101,8 +120,8 @@ class Outputs:
     def close(self) -> None:
         """Fall silent."""
         self._stop_timers()
-        for publisher in self._publishers:
-            self._node.destroy_publisher(publisher)
+        self.of_tasks.keep(())
+        self._destroy((self._osim, self._residual, self._marker_array))
 
     def publish(self) -> None:
         """Pose and error of each task, and the operational-space inertia's inverse."""
@@ -111,7 +130,9 @@ class Outputs:
             return
         if self.also is not None:
             self.also()
-        for name, reference, pose, error in self._tasks:
+        for task in self._controller.tasks:
+            name, (pose, error, _) = task.name, self.of_tasks.made[task.name]
+            reference = self._prefix + task.reference_frame if task.reference_frame else ""
             of_task = Header(stamp=header.stamp, frame_id=reference or header.frame_id)
             if pose.get_subscription_count():
                 pose.publish(
@@ -127,6 +148,23 @@ class Outputs:
                 error.publish(message)
         if self._osim.get_subscription_count():
             self._osim.publish(matrix_message(self._controller.osim))
+        if any(made[-1].get_subscription_count() for made in self.of_tasks.made.values()):
+            self._publish_references()
+
+    def _publish_references(self) -> None:
+        """Every tick since the last time: when its state came, and the rotation and position asked of the task."""
+        since, self._told = self._told, self._box.count
+        time, targets = self._box.references(since)
+        for task in self._controller.tasks:
+            if task.name not in targets:
+                continue
+            rows = np.column_stack((time, targets[task.name]))
+            rows = rows[np.isfinite(rows[:, -1])]  # the task may be a new one
+            label = json.dumps([task.rows, task.moved_frame, task.reference_frame])
+            size = [MultiArrayDimension(label=label, size=len(rows), stride=rows.size)]
+            layout = MultiArrayLayout(dim=[*size, MultiArrayDimension(size=13, stride=13)])
+            message = Float64MultiArray(layout=layout, data=array("d", rows.tobytes()))
+            self.of_tasks.made[task.name][-1].publish(message)
 
     def publish_markers(self) -> None:
         """What RViz shows."""

@@ -1,7 +1,5 @@
 """When a cycle of a loop is due, on a steady clock; knows no ROS."""
 
-from __future__ import annotations
-
 __all__ = ["Pacer"]
 
 

@@ -6,26 +6,25 @@ prints the policy of a controller in the namespace /lab with the tasks tool and 
 config/, a `*` stands for any name: DDS permissions match it as a shell would.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ..errors import ConfigurationError, OpspaceError, in_one_line, listed, quoted
-from .interface import COMMON, INTERFACES, LIFECYCLE, Service, Topic
+from .interface import COMMON, INTERFACES, LIFECYCLE, Action, Service, Topic
 
 __all__ = ["VERSION", "permitted", "policy_text"]
 
 VERSION = "0.2.0"  # of the policy schema
 PLACE = re.compile("<[a-z]+>")
-# (topic or service, in or out) -> element of the policy and its attribute
+# (topic, service or action, in or out) -> element of the policy and its attribute
 RULES = {
     (Topic, "out"): ("topics", "publish"),
     (Topic, "in"): ("topics", "subscribe"),
     (Service, "in"): ("services", "reply"),
     (Service, "out"): ("services", "request"),
+    (Action, "in"): ("actions", "execute"),
 }
 
 

@@ -3,8 +3,6 @@
 Each function returns a phrase for the log and the diagnostics: what was done, or why not.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os

@@ -5,8 +5,6 @@ Every subscription can be overridden by the parameters `qos_overrides.<topic>.su
 targets take best effort by themselves where a publisher offers no more.
 """
 
-from __future__ import annotations
-
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 __all__ = [

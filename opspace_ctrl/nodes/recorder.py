@@ -3,8 +3,6 @@
 A topic is subscribed to when its publisher appears, with what that publisher offers, so that none goes unheard.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Sequence
@@ -51,6 +49,14 @@ class Recorder(Node):
         self.unknown: set[str] = set()
         self._look()
         self._timer = self.create_timer(LOOK, self._look)
+
+    def unmatched(self) -> list[str]:
+        """The patterns that no topic has had which is recorded."""
+        return [
+            pattern
+            for pattern in self._patterns
+            if not any(fnmatchcase(topic, pattern) for topic in self.counts)
+        ]
 
     def close(self) -> None:
         """Write the file's index; only then is it whole."""

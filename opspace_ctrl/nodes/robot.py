@@ -1,7 +1,5 @@
 """The robot that a node's parameters name, or that the topic robot_description tells."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from time import monotonic

@@ -1,7 +1,5 @@
 """The topics of a robot, as the simulator offers them: states out, commands and pushes in."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Mapping
 from typing import Any

@@ -7,8 +7,6 @@ Exit codes: 0 ended in order (a signal, or the lifecycle transition `shutdown`),
 2 invalid arguments or parameters.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal
@@ -33,6 +31,7 @@ __all__ = [
 
 DONE, FAILED, INVALID = 0, 1, 2
 POLL = 0.1  # [s] between two looks at the signals
+QUIET = 1.0  # [s] between two words about what failed
 LAST_WORD = 0.5  # [s] that the last command waits for its acknowledgement
 
 
@@ -149,9 +148,13 @@ def run_lifecycle(
 
         success = TransitionCallbackReturn.SUCCESS
         node: Any = make_node(stop)
-        if node.get_parameter("autostart").value and not (
-            node.trigger_configure() == success and node.trigger_activate() == success
-        ):
+        if not node.get_parameter("autostart").value:
+            name = node.get_fully_qualified_name()
+            node.get_logger().info(
+                f"waits to be configured and activated: by a launch file, by `ros2 lifecycle set {name} "
+                "configure` and `... activate`, or, at its start, by -p autostart:=true"
+            )
+        elif not (node.trigger_configure() == success and node.trigger_activate() == success):
             node.finished, node.exit_code = True, INVALID
         return node
 
@@ -179,7 +182,8 @@ def _serve(make_node: Callable[[Stop], RunnableNode], stop: Stop) -> int:
             except ExternalShutdownException:
                 break
             except Exception as error:
-                node.get_logger().error(f"a callback failed: {type(error).__name__}: {error}")
+                text = f"a callback failed: {type(error).__name__}: {error}"
+                node.get_logger().error(text, throttle_duration_sec=QUIET)
     except KeyboardInterrupt:
         pass
     return _ended(node, executor)

@@ -1,7 +1,5 @@
 """The definition of a ROS 2 message as text, from its Python class; an MCAP file carries it beside the messages."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from typing import Any

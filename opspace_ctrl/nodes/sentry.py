@@ -1,10 +1,9 @@
 """What must never wait behind anybody's message: the emergency stop, the dead man's switch, the state of safety.
 
-They are served by a node, an executor and a thread of their own. While the node's other thread converts a message, the
-only thing both share is Python's interpreter lock, which is passed on every tenth of a millisecond.
+They are served by a node, an executor and a thread of their own, and come to a participant of the middleware to which
+nothing else comes. While the node's other thread converts a message, the only thing both share is Python's interpreter
+lock, which is passed on every tenth of a millisecond.
 """
-
-from __future__ import annotations
 
 import threading
 from collections.abc import Callable
@@ -13,16 +12,18 @@ from time import monotonic_ns
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from . import qos
+from .side_node import close_side_node, make_side_node
 
 __all__ = ["Sentry"]
 
 LOOK = 0.02  # [s] between two looks at the gates
 WAIT = 0.5  # [s] longest wait of the thread
+QUIET = 1.0  # [s] between two words about what failed
+HEADER = 4  # [bytes] before what a message says
 
 
 class Sentry:
@@ -47,27 +48,18 @@ class Sentry:
             enable: Takes what `~/enable` says, and when it came (steady clock [ns]).
             look: Called every 20 ms; returns the text for `~/safety`.
         """
-        self._node = Node(
-            f"{node.get_name()}_sentry",
-            namespace=node.get_namespace(),
-            context=node.context,
-            use_global_arguments=False,  # they would give it the other node's name
-            start_parameter_services=False,
-            enable_rosout=False,
-            # the other node has one
-            parameter_overrides=[Parameter("start_type_description_service", value=False)],
-        )
+        self._node = make_side_node(node, "sentry")
         self._stop, self._enable, self._look, self.latest = stop, enable, look, ""
         self._logger = node.get_logger()
         name = node.resolve_service_name("~/emergency_stop")
         self._node.create_service(Trigger, name, self._on_stop)
         name = node.resolve_topic_name("~/enable")
-        self._node.create_subscription(Bool, name, self._on_enable, qos.profile(1))
+        self._node.create_subscription(Bool, name, self._on_enable, qos.profile(1), raw=True)
         name = node.resolve_topic_name("~/safety")
         self._safety = self._node.create_publisher(String, name, qos.profile(1, latched=True))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._node.create_timer(LOOK, self._on_timer, clock=steady)
-        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor = SingleThreadedExecutor(context=self._node.context)
         self._executor.add_node(self._node)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sentry", daemon=True)
@@ -79,7 +71,7 @@ class Sentry:
         self._executor.wake()
         self._thread.join(10.0 * WAIT)
         self._executor.shutdown(timeout_sec=WAIT)
-        self._node.destroy_node()
+        close_side_node(self._node)
 
     def _run(self) -> None:
         while not self._ended.is_set():
@@ -88,15 +80,18 @@ class Sentry:
             except ExternalShutdownException:
                 return
             except Exception as error:  # the stop must go on being served
-                self._logger.error(f"the sentry failed: {type(error).__name__}: {error}")
+                text = f"the sentry failed: {type(error).__name__}: {error}"
+                self._logger.error(text, throttle_duration_sec=QUIET)
 
     def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.message = self._stop()
         response.success = True
         return response
 
-    def _on_enable(self, message: Bool) -> None:
-        self._enable(bool(message.data), monotonic_ns())
+    def _on_enable(self, data: bytes) -> None:
+        """Four bytes of encapsulation and the permission; what is shorter says nothing."""
+        if len(data) > HEADER:
+            self._enable(data[HEADER] == 1, monotonic_ns())
 
     def _on_timer(self) -> None:
         text = self._look()

@@ -1,8 +1,5 @@
 """All that a configured controller node has: made by `configure`, closed by `cleanup`."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,19 +8,20 @@ from std_msgs.msg import Header
 from opspace_ctrl import frame_pose
 
 from ..control.controller import Controller
-from ..control.safety.fields import BIT
+from ..control.safety.fields import ADVISORY, BIT
 from ..control.safety.guarded import GuardedController
 from ..control.safety.state_gate import StateGate
 from ..control.settings import ControllerSettings
-from ..errors import ConfigurationError
+from ..errors import TargetError
 from ..model import Model
 from . import privileges
 from .black_box import BlackBox, default_folder
 from .commands import Commands
 from .control_loop import ControlLoop
 from .controller_status import ControllerStatus
+from .following import Following, has_control_msgs
 from .frames import Frames
-from .gate_watch import GateWatch
+from .gate_watch import GateWatch, gates_in_words
 from .messages import stamp_of
 from .outputs import Outputs
 from .targets import Targets
@@ -42,10 +40,8 @@ class Session:
         memory: what became of locking it.
     """
 
-    def __init__(
-        self, node, model: Model, settings: ControllerSettings, progress: Callable[[str], object]
-    ):
-        """Progress: called with the name of each method before it is compiled.
+    def __init__(self, node, model: Model, settings: ControllerSettings):
+        """Compile what is not in the cache, and start the loop.
 
         Raises:
             OpspaceError: The settings do not fit the robot.
@@ -55,24 +51,25 @@ class Session:
         self._root = model.frame_names[0]
         is_simulated = bool(node.get_parameter("use_sim_time").value)
         self.controller = Controller.from_settings(model, settings)
-        self.controller.prepare(progress)
+        self.controller.prepare()
         self._rehearse(model)
         self.controller.use_wall_clock(not is_simulated)
         self._prefix = prefix = own.frame_prefix
-        self.gate = StateGate(model, settings.safety, own.velocity_time, is_simulated, prefix)
+        self.gate = StateGate(model, settings.safety, is_simulated, prefix)
         self.memory = privileges.lock_memory(own.lock_memory)
         self._commands = Commands(node, len(self.controller.joints))
+        guarded = GuardedController(self.controller, self.gate)
+        self._box = BlackBox(guarded, _folder(own.black_box))
         self._outputs = Outputs(
             node,
             self.controller,
+            self._box,
             self._header,
             self._configuration,
             own.publish_rate,
             own.marker_rate,
             prefix,
         )
-        guarded = GuardedController(self.controller, self.gate)
-        self._box = BlackBox(guarded, _folder(own.black_box))
         self.loop = ControlLoop(
             node,
             guarded,
@@ -82,9 +79,13 @@ class Session:
             is_simulated,
             self._outputs.publish_residual,
         )
-        self._watch = GateWatch(self.gate, self.loop, self._box, node.get_logger())
+        self._watch = GateWatch(
+            self.gate, self.loop, self._box, lambda: self.controller.dropped, node.get_logger()
+        )
         frames = Frames(model, self._configuration, self._world_name, prefix)
-        self._targets = Targets(node, self.controller, frames, guarded.lock, self._now)
+        self._lock = guarded.lock
+        self._targets = Targets(node, self.controller, frames, self._lock, self._now)
+        self._following = self._make_following(node)
         if self.gate.has_base and own.publish_tf and has_tf2():
             transform = BaseTransform(node, prefix + self._root)
             self._outputs.also = lambda: transform.publish(self.gate, self._world_name())
@@ -101,6 +102,13 @@ class Session:
         self.loop.start()
         privileges.quiet_interpreter()
 
+    def _make_following(self, node) -> Following | None:
+        """The actions, where control_msgs is installed."""
+        if not has_control_msgs():
+            return None
+        take = self._targets.take
+        return Following(node, self.controller, take, self._now, self._header, self._stop)
+
     def _rehearse(self, model: Model) -> None:
         """Do once whatever is done later, so that nothing is compiled or imported while the robot moves."""
         controller, q, v = self.controller, model.neutral(), np.zeros(model.nv)
@@ -108,7 +116,7 @@ class Session:
         controller.tick(q, v, 0.0)
         for kind in ("zero", "gravity", "damping"):
             controller.safe_command(kind, q, v, 0.0)
-        for task in controller.tasks:
+        for task in controller.task_names:
             frame_pose(model, q, self._root)
             position, quaternion = controller.pose(task)
             controller.target_pose(task, position, quaternion, 0.0)
@@ -119,6 +127,8 @@ class Session:
         """Send the last command if efforts go out, and end everything."""
         self.loop.deactivate()
         self.loop.end()
+        if self._following is not None:
+            self._following.close()
         for part in (self._status, self._targets, self._outputs, self._commands, self._box):
             part.close()
         privileges.restore_interpreter()
@@ -131,26 +141,28 @@ class Session:
         Raises:
             OpspaceError: They cannot change, or do not fit the robot.
         """
-
-        def change() -> None:
-            self.controller.apply(settings)
-            self.gate.configure(settings.safety)
-
-        # finding the fastest takes longer than a tick
-        if settings.method == "auto" != self.controller.settings.method:
-            change()
-        else:
-            self.loop.do(change)
+        parts = (self._targets, self._outputs, self._following)
+        topics = [part.of_tasks for part in parts if part is not None]
+        try:
+            for each in topics:
+                each.add(task.name for task in settings.tasks)
+            if self.controller.takes_long(settings):
+                self.controller.apply(settings)  # the next tick goes over to it
+            else:
+                self.loop.do(lambda: self.controller.apply(settings))
+        finally:
+            for each in topics:
+                each.keep(self.controller.task_names)
+        self.loop.do(lambda: self.gate.configure(settings.safety))
         self._outputs.set_rates(settings.node.publish_rate, settings.node.marker_rate)
 
     def hold(self) -> None:
         """Every task takes its present pose as its target.
 
         Raises:
-            ConfigurationError: Nothing is controlled.
+            TargetError: Nothing is controlled.
         """
-        if self._now() is None:
-            raise ConfigurationError("not active, or a gate is closed: nothing is controlled")
+        self._now()
         gate = self.gate
         self.loop.do(lambda: self.controller.hold(gate.q, gate.v, gate.time))
 
@@ -190,10 +202,24 @@ class Session:
             return None
         return Header(stamp=stamp_of(self.gate.stamp), frame_id=self._world_name())
 
-    def _now(self) -> tuple[float, int] | None:
-        """The controller's time [s] and the stamp [ns]; None while nothing is controlled."""
-        is_controlled = self.loop.is_active and not self.gate.must_restart
-        return (self.gate.time, self.gate.stamp) if is_controlled else None
+    def _now(self) -> tuple[float, int]:
+        """The controller's time [s] and the stamp [ns] of the newest tick.
+
+        Raises:
+            TargetError: Nothing is controlled, and why.
+        """
+        gate = self.gate
+        if not self.loop.is_active:
+            raise TargetError("targets are taken only while the node is active")
+        if gate.must_restart:
+            reason = gates_in_words(gate, gate.closed & ~ADVISORY) or "the next state opens it"
+            raise TargetError(f"targets are taken only while no gate is closed: {reason}")
+        return gate.time, gate.stamp
+
+    def _stop(self, task: str) -> None:
+        """Bring a task to rest."""
+        with self._lock:
+            self.controller.stop(task, self.gate.time)
 
     def _each_second(self) -> None:
         for topic in [*self.loop.hear_the_unreliable(), *self._targets.hear_the_unreliable()]:

@@ -5,8 +5,6 @@ the last state has been answered by a command; without an answer the state is se
 comes back is served. Whatever touches the plant is done in this thread: others hand it over with `do`.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -14,8 +12,11 @@ from concurrent.futures import Future
 from time import monotonic
 from typing import Any
 
+import numpy as np
+
 from ..errors import ConfigurationError, SimulationError
 from ..sim.plant.plant import Measurement, Plant
+from ..sim.plant.timetable import Activity
 from .pacing import Pacer
 from .robot_topics import RobotTopics
 from .stamping import Stamping
@@ -43,6 +44,8 @@ class SimulationLoop:
         pacer: when cycles are due, and what was late.
         failure: why the simulation cannot go on, "" if it can; a reset clears it.
         refusal: why the last command was refused, "" if none was.
+        ask: takes what the schedule asks of the controller, and where the robot was at the first command; whoever is
+            asked calls `answered`.
     """
 
     def __init__(
@@ -70,7 +73,10 @@ class SimulationLoop:
         self._states = 0
         self._allowed = FOREVER  # steps while paused
         self._newest: Measurement | None = None  # of those that left
+        self._outgoing: deque[Measurement] = deque()  # in lock-step, those that will
         self._measured_at = self._sent_at = 0.0  # when the newest state was sent first, and last
+        self.ask: Callable[[list[Activity], np.ndarray], object] = lambda activities, home: None
+        self._unanswered = 0  # requests to the controller
 
     def _factor(self) -> float:
         """Simulated seconds a second; 0: nothing waits for the clock."""
@@ -131,6 +137,15 @@ class SimulationLoop:
         self._topics.waiter.wake()
         return future.result(ANSWER)
 
+    def answered(self, activity: Activity, problem: str) -> None:
+        """The controller has taken what the schedule asked for, or `problem` says why not."""
+
+        def note() -> None:
+            self._unanswered = max(0, self._unanswered - 1)
+            self.plant.answered(activity, problem)
+
+        self.do(note)
+
     def pause(self, paused: bool) -> None:
         """Stand, or go on."""
         self.do(lambda: self._allow(0 if paused else FOREVER))
@@ -172,7 +187,8 @@ class SimulationLoop:
         self.plant.reset()
         self.failure = ""
         self._newest = None
-        self._to_do = self._states = 0
+        self._outgoing.clear()
+        self._to_do = self._states = self._unanswered = 0
         self._allowed = min(self._allowed, 0)
         self._resume_clock()
         self._send()
@@ -222,9 +238,21 @@ class SimulationLoop:
             return self._repeat(now, PAUSED)
         if self._to_do and not self.is_paused:
             return 0.0  # the rest of a cycle
+        if self._outgoing and not self.plant.awaits:
+            self._publish_states()
         if self._is_lockstep and self.plant.awaits:
             return self._wait_for_command(now)
+        if self.plant.asked:
+            self._ask()
+        if self._is_lockstep and self._unanswered:
+            return self._repeat(now, PAUSED)
         return 0.0 if self.is_paused else self.pacer.delay(now)
+
+    def _ask(self) -> None:
+        """Hand over what the schedule asks of the controller."""
+        asked, self.plant.asked = self.plant.asked, []
+        self._unanswered += len(asked)
+        self.ask(asked, self.plant.home)
 
     def _wait_for_command(self, now: float) -> float:
         timeout = self.values["lockstep_timeout"]
@@ -259,21 +287,24 @@ class SimulationLoop:
     def _send(self) -> None:
         """Measure, and send what leaves."""
         plant, topics, stamping = self.plant, self._topics, self._stamping
-        leaving = plant.measure()
+        self._outgoing.extend(plant.measure())
         time = stamping.now(plant.simulator.time)
         if self._states % self._clock_every == 0:
             topics.publish_clock(time)
         self._states += 1
-        for measurement in leaving:
-            topics.publish(measurement, stamping.stamp(measurement.stamp))
-        self._note(leaving)
+        self._publish_states()
         topics.publish_wrenches(plant.simulator, time)
         self._measured_at = self._sent_at = monotonic()
 
-    def _note(self, leaving: list[Measurement]) -> None:
-        """Remember the newest state; one that came late or twice needs no answer."""
-        newest = max(leaving, key=lambda measurement: measurement.stamp, default=None)
-        if newest is not None and self._newest is not None and newest.stamp <= self._newest.stamp:
-            self.plant.awaits = False
-        elif newest is not None:
-            self._newest = newest
+    def _publish_states(self) -> None:
+        """Send what leaves. In lock-step a new state is answered before the next one follows, even at one instant.
+
+        Else it would depend on the machine which of them the controller hears. One that comes late or twice needs no
+        answer.
+        """
+        self.plant.awaits = False
+        while self._outgoing and not (self._is_lockstep and self.plant.awaits):
+            state = self._outgoing.popleft()
+            self._topics.publish(state, self._stamping.stamp(state.stamp))
+            if self._newest is None or state.stamp > self._newest.stamp:
+                self._newest, self.plant.awaits = state, True

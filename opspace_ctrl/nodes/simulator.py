@@ -3,9 +3,8 @@
 configure loads and prepares the robot, activate lets time run, deactivate stops it where it is, cleanup forgets it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -14,11 +13,14 @@ from std_srvs.srv import SetBool, Trigger
 from ..errors import ConfigurationError, OpspaceError
 from ..model.source import ROBOTS
 from ..robot_settings import locked_joints
+from ..sim.plant.fault_kinds import ASKED
 from ..sim.plant.faults import Schedule, faults_of_text, load_faults
 from ..sim.plant.plant import Plant
 from ..sim.settings import SIMULATOR_TABLE, simulator_settings
 from ..sim.simulator import Simulator
+from .bond import Bond
 from .declared import NODE_OPTIONS, Declared
+from .operator import Operator
 from .privileges import quiet_interpreter, restore_interpreter
 from .robot import load
 from .robot_topics import RobotTopics, joint_order
@@ -56,12 +58,15 @@ class SimulatorNode(LifecycleNode):
         self.finished, self.exit_code = False, DONE
         self._interruptible = stop.interruptible
         self._declared = Declared(self)
+        simulator_settings(self._declared.given)
         self._declared.declare(SIMULATOR_TABLE)
         self._declared.complete()
         self._declared.accept = self._accept
         self._loop: SimulationLoop | None = None
         self._topics: RobotTopics | None = None
         self._status: SimulatorStatus | None = None
+        self._operator: Operator | None = None
+        self._bond = Bond(self)
         self.create_service(SetBool, "~/pause", self._pause)
         self.create_service(Trigger, "~/step", self._step)
         self.create_service(Trigger, "~/reset", self._reset)
@@ -88,11 +93,13 @@ class SimulatorNode(LifecycleNode):
         """Let time run."""
         quiet_interpreter()
         self._configured.start()
+        self._bond.start()
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop time; the state stays."""
         self._configured.stop()
+        self._bond.end()
         restore_interpreter()
         return super().on_deactivate(state)
 
@@ -127,9 +134,10 @@ class SimulatorNode(LifecycleNode):
         simulator = Simulator.from_settings(model, simulator_settings(values))
         simulator.step(simulator.hold())  # compiles
         simulator.reset()
+        schedule = load_faults(values["faults"])
         plant = Plant(
             simulator,
-            load_faults(values["faults"]),
+            schedule,
             values["seed"],
             lockstep=values["mode"] == "lockstep",
             command_timeout=values["command_timeout"],
@@ -137,7 +145,9 @@ class SimulatorNode(LifecycleNode):
             log_folder=values["log"],
         )
         if values["fault"]:
-            plant.inject(faults_of_text(values["fault"]))
+            injected = faults_of_text(values["fault"])
+            plant.inject(injected)
+            schedule = replace(schedule, faults=schedule.faults + injected.faults)
         if values["engine"] == "native":
             plant.prepare_forward_methods()  # compiled before time runs, whichever will be chosen
         owns_time = values["mode"] != "free"
@@ -148,21 +158,32 @@ class SimulatorNode(LifecycleNode):
         self._loop = SimulationLoop(
             plant, self._topics, values, lambda: self.get_clock().now().nanoseconds
         )
+        self._prepare_to_ask(self._loop, schedule)
         self._status = SimulatorStatus(self, self._loop, self._topics)
         self.get_logger().info(
             f"{model.name} is ready: {len(model.joint_names)} joints, mode {values['mode']}"
         )
 
+    def _prepare_to_ask(self, loop: SimulationLoop, schedule: Schedule) -> None:
+        """Be the controller's user, if a schedule asks something of it; else nothing of that is on the graph."""
+        if not any(fault.kind in ASKED for fault in schedule.faults):
+            return
+        if self._operator is None:
+            self._operator = Operator(self, loop.plant.model, loop.answered)
+            loop.ask = self._operator.ask
+        self._operator.prepare(schedule)
+
     def _forget(self) -> None:
         """Undo `_prepare`, as far as it came."""
+        self._bond.end()
         if self._loop is not None:
             self._loop.stop()
             self._loop.plant.close()
             restore_interpreter()
-        for part in (self._status, self._topics):
+        for part in (self._status, self._operator, self._topics):
             if part is not None:
                 part.close()
-        self._loop = self._status = self._topics = None
+        self._loop = self._status = self._topics = self._operator = None
 
     # Parameters.
 
@@ -174,6 +195,7 @@ class SimulatorNode(LifecycleNode):
             return
         if schedule is not None:
             loop.plant.check(schedule)
+            self._prepare_to_ask(loop, schedule)
         if "forward_method" in names:  # here, so that the loop's thread does not wait for it
             loop.plant.prepare_forward_methods(values["forward_method"])
         loop.values = values

@@ -1,7 +1,5 @@
 """What the simulator says about itself once a second: on /diagnostics, and in the log what is wrong."""
 
-from __future__ import annotations
-
 from time import monotonic
 
 from diagnostic_msgs.msg import DiagnosticArray

@@ -1,7 +1,5 @@
 """From simulated time to stamps; knows no ROS."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 __all__ = ["Stamping"]

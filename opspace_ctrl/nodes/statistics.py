@@ -1,7 +1,5 @@
 """How regular a loop is: its period and how long it computes, over the last seconds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

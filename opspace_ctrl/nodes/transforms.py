@@ -1,7 +1,5 @@
 """The transform from the world to the root link of a floating base, where tf2_ros is installed."""
 
-from __future__ import annotations
-
 from geometry_msgs.msg import TransformStamped
 
 from ..control.safety.fields import Gates

@@ -10,14 +10,17 @@ from __future__ import annotations
 import threading
 from collections import deque
 from contextlib import suppress
+from copy import copy
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.qos_overriding_options import QoSOverridingOptions, _declare_qos_parameters
+from rclpy.subscription import Subscription
 
 from .hearing import advice
+from .short_take import HAS_SHORT_TAKE, ShortTake
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
@@ -31,9 +34,9 @@ except ImportError:
 __all__ = ["HAS_WAIT_SET", "Waiter", "executor_waiter", "make_waiter"]
 
 
-def make_waiter(node: Node) -> Waiter:
-    """The quickest way to wait that this rclpy has."""
-    return _WaitSetWaiter(node) if HAS_WAIT_SET else executor_waiter(node)
+def make_waiter(node: Node, side: Node | None = None) -> Waiter:
+    """The quickest way to wait that this rclpy has; side: the node that subscribes instead (`side_node`)."""
+    return _WaitSetWaiter(node, side) if HAS_WAIT_SET else executor_waiter(node)
 
 
 def executor_waiter(node: Node) -> Waiter:
@@ -47,8 +50,9 @@ class Waiter:
     Inlets are numbered in the order of `subscribe`.
     """
 
-    def __init__(self, node: Node):
-        self._node = node
+    def __init__(self, node: Node, side: Node | None = None):
+        """Node: whose names and parameters are used; side: which subscribes, if it is another."""
+        self._owner, self._node = node, side or node
         self._subscriptions: list[Any] = []
 
     def subscribe(self, message_type: type, topic: str, qos: QoSProfile, raw: bool = False) -> int:
@@ -65,6 +69,13 @@ class Waiter:
     def take(self, inlet: int) -> Any | None:
         """The oldest message of an inlet that has not been taken, or None."""
         raise NotImplementedError
+
+    def take_short(self, inlet: int, most: int) -> tuple[bytes, int] | None:
+        """Likewise, of a raw inlet, with its size; no bytes if it has more than `most`."""
+        data = self.take(inlet)
+        if data is None:
+            return None
+        return (data if len(data) <= most else b""), len(data)
 
     def wake(self) -> None:
         """End the present or the next `wait`; nothing after `close`."""
@@ -87,6 +98,14 @@ class Waiter:
         """Subscribe to an inlet's topic anew with other policies; only the thread that waits may do it."""
         raise NotImplementedError
 
+    def unsubscribe(self, inlet: int) -> None:
+        """End a subscription; those after it move up. Only the thread that waits may do it."""
+        overrides = f"qos_overrides.{self.topic(inlet)}.subscription."
+        self._node.destroy_subscription(self._subscriptions.pop(inlet))
+        # they are read-only, so that rclpy itself would keep those of every topic that ever was
+        for name in [each for each in self._owner._parameters if each.startswith(overrides)]:
+            del self._owner._parameters[name], self._owner._descriptors[name]
+
     def close(self) -> None:
         """Destroy the subscriptions. Not while another thread waits."""
         for subscription in self._subscriptions:
@@ -94,15 +113,18 @@ class Waiter:
         self._subscriptions.clear()
 
     def _create(self, message_type, topic, qos, raw, callback, group=None) -> None:
+        name, policies = self._owner.resolve_topic_name(topic), copy(qos)
+        # writes what the parameters say into the policies
+        _declare_qos_parameters(
+            Subscription,
+            self._owner,
+            name,
+            policies,
+            QoSOverridingOptions.with_default_policies(),
+        )
         self._subscriptions.append(
             self._node.create_subscription(
-                message_type,
-                topic,
-                callback,
-                qos,
-                callback_group=group,
-                raw=raw,
-                qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+                message_type, name, callback, policies, callback_group=group, raw=raw
             )
         )
 
@@ -135,10 +157,11 @@ class _NotTheExecutor(CallbackGroup):
 class _WaitSetWaiter(Waiter):
     """Waits in rcl itself."""
 
-    def __init__(self, node: Node):
-        super().__init__(node)
+    def __init__(self, node: Node, side: Node | None = None):
+        super().__init__(node, side)
         self._group = _NotTheExecutor()
-        self._guard = node.create_guard_condition(_nothing, callback_group=self._group)
+        self._guard = self._node.create_guard_condition(_nothing, callback_group=self._group)
+        self._short_take = ShortTake() if HAS_SHORT_TAKE else None
         self._handles: list[Any] = []
         self._types: list[tuple[type, bool]] = []
         self._make_set()
@@ -153,6 +176,11 @@ class _WaitSetWaiter(Waiter):
     def resubscribe(self, inlet: int, qos: QoSProfile) -> None:
         self._recreate(inlet, qos)
         self._handles[inlet] = self._subscriptions[inlet].handle
+
+    def unsubscribe(self, inlet: int) -> None:
+        del self._handles[inlet], self._types[inlet]
+        super().unsubscribe(inlet)
+        self._make_set()
 
     def _make_set(self) -> None:
         self._set = _rclpy.WaitSet(len(self._handles), 1, 0, 0, 0, 0, self._node.context.handle)  # type: ignore[arg-type]
@@ -169,6 +197,11 @@ class _WaitSetWaiter(Waiter):
         taken = self._handles[inlet].take_message(*self._types[inlet])
         return None if taken is None else taken[0]
 
+    def take_short(self, inlet: int, most: int) -> tuple[bytes, int] | None:
+        if self._short_take is None:
+            return super().take_short(inlet, most)
+        return self._short_take(self._handles[inlet], most)
+
     def wake(self) -> None:
         with suppress(_rclpy.InvalidHandle):  # closed meanwhile: nobody waits any more
             self._guard.trigger()
@@ -176,6 +209,8 @@ class _WaitSetWaiter(Waiter):
     def close(self) -> None:
         self._handles.clear()
         self._types.clear()
+        if self._short_take is not None:
+            self._short_take.close()
         self._node.destroy_guard_condition(self._guard)
         super().close()
 
@@ -196,6 +231,10 @@ class _ExecutorWaiter(Waiter):
 
     def resubscribe(self, inlet: int, qos: QoSProfile) -> None:
         self._recreate(inlet, qos)
+
+    def unsubscribe(self, inlet: int) -> None:
+        del self._queues[inlet]
+        super().unsubscribe(inlet)
 
     def _deliver(self, queue: deque, message: Any) -> None:
         queue.append(message)

@@ -1,14 +1,10 @@
 """Which method is fastest for a robot and its tasks: operation counts first, a short timing of those that are close."""
 
-from __future__ import annotations
-
 from time import perf_counter_ns
 
 import numpy as np
 
 from ..model.connectivity import depths
-
-__all__ = ["choose", "predicted_operations"]
 
 CLOSE = 2.5  # methods within this factor of the fewest operations are timed
 CALLS, ROUNDS = 10, 15

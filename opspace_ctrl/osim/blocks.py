@@ -1,7 +1,5 @@
 """Products of task blocks: what every method ends with. A block is up to six rows, in the lanes of a register."""
 
-from __future__ import annotations
-
 from ..compiled.jit import kernel
 from ..compiled.lanes import W, columns, splat
 from ..dynamics.rows import add_scaled, zero_rows
@@ -27,20 +25,20 @@ def product(space, a, b):
 @kernel
 def _common_path(space, a, b):
     """Block (a, b) of two tasks on paths: the supports share a prefix."""
-    Y_D, Y_d, found = space.Y_D, space.Y_d, zero_rows()
+    found = zero_rows()
     i, j = space.block_first[a], space.block_first[b]
     for d in range(space.common[a, b]):
-        found = add_scaled(found, Y_D, i + d, Y_d[j + d, 0:W])
+        found = add_scaled(found, space.Y_D, i + d, space.Y_d[j + d, 0:W])
     _store_block(space, a, b, found)
 
 
 @kernel
 def _common_slots(space, a, b):
     """Block (a, b) when a support is no path: the shared slots are listed."""
-    Y_D, Y_d, found = space.Y_D, space.Y_d, zero_rows()
-    pair, first = space.pair, -1 - space.common[a, b]
+    found = zero_rows()
+    first = -1 - space.common[a, b]
     for p in range(first, first + space.pairs[a, b]):
-        found = add_scaled(found, Y_D, pair[p, 0], Y_d[pair[p, 1], 0:W])
+        found = add_scaled(found, space.Y_D, space.pair[p, 0], space.Y_d[space.pair[p, 1], 0:W])
     _store_block(space, a, b, found)
 
 
@@ -65,18 +63,16 @@ def _store_block(space, a, b, x):
 @kernel
 def times_support(space, rows, x, out):
     """out = Y x for the vector x by coordinate ([Featherstone2010] figure 5); Y is `rows`, by register."""
-    support = space.support
     for b in range(space.blocks):
         first, total = space.block_first[b], splat(0.0)
         for r in range(first, first + space.block_slots[b]):
-            total = total + x[support[r]] * rows[r, 0:W]
+            total = total + x[space.support[r]] * rows[r, 0:W]
         out[space.block_row[b] : space.block_row[b] + W] = total
 
 
 @kernel
 def add_transposed(space, rows, x, out):
     """out += Y^T x for the vector x by task row ([Featherstone2010] figure 6); Y is `rows`, by register."""
-    support = space.support
     for b in range(space.blocks):
         first, row = space.block_first[b], space.block_row[b]
         # rows past the block's own are zero in every register: what they multiply does not matter, but is finite
@@ -87,7 +83,7 @@ def add_transposed(space, rows, x, out):
         x4 = x[row + 4]
         x5 = x[row + 5]
         for r in range(first, first + space.block_slots[b]):
-            out[support[r]] += (
+            out[space.support[r]] += (
                 rows[r, 0] * x0
                 + rows[r, 1] * x1
                 + rows[r, 2] * x2
@@ -131,11 +127,14 @@ def add_transposed_times(space, rows, right, out, columns, sign):
 
 @kernel
 def store_product(space, a, b, K, k, t):
-    """Block (a, b) of Lambda^-1 = K_k T: the six registers t hold T = W K_b^T, a row each."""
-    Lambda_inv = space.Lambda_inv
+    """Write block (a, b) of Lambda^-1 = K_k T; the six registers t are the rows of T (6, rows of b).
+
+    K_k (rows of a, 6) is the k-th matrix of K, column by register. T is how the body where a and b meet answers to
+    forces along the rows of b.
+    """
     row, column = space.block_row[a], space.block_row[b]
     for r in range(space.block_rows[a]):
-        Lambda_inv[row + r, column : column + W] = (
+        space.Lambda_inv[row + r, column : column + W] = (
             K[6 * k, r] * t[0]
             + K[6 * k + 1, r] * t[1]
             + K[6 * k + 2, r] * t[2]
@@ -148,9 +147,9 @@ def store_product(space, a, b, K, k, t):
 @kernel
 def store_zero(space, a, b):
     """Block (a, b) of tasks on robots that share only the world."""
-    Lambda_inv, none = space.Lambda_inv, splat(0.0)
+    none = splat(0.0)
     for r in range(space.block_rows[a]):
-        Lambda_inv[space.block_row[a] + r, space.block_row[b] : space.block_row[b] + W] = none
+        space.Lambda_inv[space.block_row[a] + r, space.block_row[b] : space.block_row[b] + W] = none
 
 
 @kernel

@@ -1,7 +1,5 @@
 """From tasks to a `Space`: supports, slots, ways, common paths and selections."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +11,6 @@ from ..dynamics.nodes import Nodes
 from ..model.connectivity import ancestor, support
 from .fields import BY_ROWS, Space
 from .tasks import Block
-
-__all__ = ["Supports", "TaskSpace"]
 
 
 class Supports:
@@ -205,7 +201,7 @@ def _way_tables(supports: Supports) -> dict[str, Any]:
 
 
 def _pair_tables(supports: Supports) -> dict[str, Any]:
-    """Where the supports of two blocks meet: a common prefix of two paths, or a list."""
+    """Coordinates that two blocks both depend on: the length of a common prefix of two paths, else a list."""
     count, register_of = len(supports.blocks), _register_of(supports)
     common, pairs = np.zeros((2, count, count), int)
     pair: list[tuple[int, int]] = []

@@ -4,8 +4,6 @@ The classical pair tred2 and tql2 ([Wilkinson1971]), written by rows: eigenvecto
 and rotations run along registers.
 """
 
-from __future__ import annotations
-
 import math
 
 from ..compiled.jit import kernel
@@ -85,6 +83,7 @@ def diagonalise(m, d, e, Z):
 
 @kernel
 def _sweep(l, end, m, d, e, Z):
+    """One QL step on entries l to `end` of the tridiagonal matrix: rotations from the end up, which Z's rows follow."""
     g = (d[l + 1] - d[l]) / (2.0 * e[l])
     g = d[end] - d[l] + e[l] / (g + math.copysign(math.sqrt(g * g + 1.0), g))
     s, c, p = 1.0, 1.0, 0.0

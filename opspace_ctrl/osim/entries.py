@@ -1,7 +1,5 @@
 """What `OperationalSpace` calls: the control tick among them. Nothing here allocates or raises."""
 
-from __future__ import annotations
-
 from ..compiled.jit import address, entry, flag, integer, kernel, vector
 from ..compiled.workspace import workspace_at
 from ..dynamics import kinematics
@@ -17,9 +15,9 @@ space_at = workspace_at(Space)
 @kernel
 def _add_bias(space):
     """tau += h."""
-    h, tau = space.tree.h, space.tau
+    h = space.tree.h
     for i in range(space.nv):
-        tau[i] += h[i]
+        space.tau[i] += h[i]
 
 
 @kernel
@@ -93,13 +91,12 @@ def find(wanted, address):
 def torque(force, tau0, compensate, address):
     """tau at the state that was taken, by the Jbar that is there or else by the method. Returns as `control`."""
     space = space_at(address)
-    tau, nv = space.tau, space.nv
-    if not (space.done and is_usable(force, space.m) and is_usable(tau0, nv)):
+    if not (space.done and is_usable(force, space.m) and is_usable(tau0, space.nv)):
         return 0
     take_force(space, force)
-    copy(tau0, tau, nv)
+    copy(tau0, space.tau, space.nv)
     if space.done & JBAR and space.is_regular == 1:
-        torque_by_jbar(space, tau)
+        torque_by_jbar(space, space.tau)
     else:
         law(space)
         mirror(space.Lambda_inv, space.m, False)  # a caller may hold the view of it

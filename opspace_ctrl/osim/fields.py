@@ -8,8 +8,6 @@ centre of mass. A *way* is the nodes that the recursive methods carry a block's 
 (`dynamics.clusters`): a path for a frame, the union of two for a relative task, all nodes for the centre of mass.
 """
 
-from __future__ import annotations
-
 from ..compiled.workspace import (
     Workspace,
     call,
@@ -23,9 +21,6 @@ from ..compiled.workspace import (
 )
 from ..dynamics.fields import Tree
 from .method import Method
-from .tasks import CENTER, FRAME, RELATIVE  # `block_kind`
-
-__all__ = ["BY_ROWS", "CENTER", "FRAME", "RELATIVE", "Space"]
 
 BY_ROWS = -2  # `meeting` of two blocks whose share of Lambda^-1 is a product of carried rows
 

@@ -1,13 +1,12 @@
 """The task Jacobian J = R S ([Featherstone2010] (12)-(19)) by support slot, and the bias acceleration Jdot v."""
 
-from __future__ import annotations
-
 from ..compiled.jit import kernel, stage
 from ..compiled.lanes import W
 from ..dynamics.frames import point_acceleration, point_velocity
 from ..dynamics.rows import clear
 from ..dynamics.spatial import add, cross, get3, rotate, scale, sub
-from .fields import CENTER, FRAME, RELATIVE, Space
+from .fields import Space
+from .tasks import CENTER, FRAME, RELATIVE
 
 
 @kernel
@@ -69,17 +68,16 @@ def task_rows(space, b, first):
 @kernel
 def task_matrices(space):
     """K of every leg: rows of the block = K [angular; linear] of the body. A reference frame counts negatively."""
-    K = space.K
     for b in range(space.blocks):
         if space.block_legs[b] == 0:  # the whole robot's
             continue
         x, y, z = task_rows(space, b, 0)
         u, v, s = task_rows(space, b, 3)
         k, p = space.block_leg[b], task_point(space, b)
-        _write_matrix(K, k, x, y, z, u, v, s, p, 1.0)
+        _write_matrix(space.K, k, x, y, z, u, v, s, p, 1.0)
         if space.block_kind[b] == RELATIVE:
             p = seen_from(space, space.leg_end[k], space.leg_end[k + 1], p)
-            _write_matrix(K, k + 1, x, y, z, u, v, s, p, -1.0)
+            _write_matrix(space.K, k + 1, x, y, z, u, v, s, p, -1.0)
 
 
 @kernel
@@ -96,7 +94,6 @@ def _write_matrix(K, k, x, y, z, u, v, s, p, sign):
 @stage(Space)
 def task_jacobian(space):
     """J by register: K S_j for the nodes j of every leg, added up where several meet in a coordinate."""
-    J = space.J
     task_matrices(space)
     alone = space.tree.merges == 0  # then a frame's nodes have a register each
     for b in range(space.blocks):
@@ -104,7 +101,7 @@ def task_jacobian(space):
             _write_leg(space, space.block_leg[b], False)
             continue
         for r in range(space.block_first[b], space.block_first[b] + space.block_slots[b]):
-            J[r, 0:W] = 0.0
+            space.J[r, 0:W] = 0.0
         if space.block_kind[b] == CENTER:
             center_of_mass_rows(space, b)
         for k in range(space.block_leg[b], space.block_leg[b] + space.block_legs[b]):
@@ -114,49 +111,44 @@ def task_jacobian(space):
 @kernel
 def _write_leg(space, k, adding):
     """J of the nodes of leg k, written or added to what is there."""
-    J = space.J
-    K = space.K
-    S = space.tree.S
-    multiplier = space.tree.multiplier
-    nodes, registers = space.leg_node, space.leg_register
+    K, S, multiplier = space.K, space.tree.S, space.tree.multiplier
     k0, k1, k2 = K[6 * k, 0:W], K[6 * k + 1, 0:W], K[6 * k + 2, 0:W]
     k3, k4, k5 = K[6 * k + 3, 0:W], K[6 * k + 4, 0:W], K[6 * k + 5, 0:W]
     for i in range(space.leg_start[k], space.leg_start[k] + space.leg_length[k]):
-        j, r = nodes[i], registers[i]
+        j, r = space.leg_node[i], space.leg_register[i]
         column = (
             S[0, j] * k0 + S[1, j] * k1 + S[2, j] * k2 + S[3, j] * k3 + S[4, j] * k4 + S[5, j] * k5
         )
         if adding:
-            column = J[r, 0:W] + multiplier[j] * column
-        J[r, 0:W] = column
+            column = space.J[r, 0:W] + multiplier[j] * column
+        space.J[r, 0:W] = column
 
 
 @kernel
 def moving_mass(tree):
     """The mass of all bodies."""
-    I, mass = tree.I, 0.0
+    mass = 0.0
     for b in range(tree.n):
-        mass += I[0, b]
+        mass += tree.I[0, b]
     return mass
 
 
 @kernel
 def center_of_mass_rows(space, b):
     """The centre of mass moves with the linear part of I_c S / M (needs composite inertias)."""
-    J, F, coordinate = space.J, space.tree.F, space.tree.coordinate
+    F, coordinate = space.tree.F, space.tree.coordinate
     multiplier, first = space.tree.multiplier, space.block_first[b]
     inverse = 1.0 / moving_mass(space.tree)
     x, y, z = task_rows(space, b, 0)
     for j in range(space.tree.n):
         r = first + coordinate[j]
         column = F[3, j] * x + F[4, j] * y + F[5, j] * z
-        J[r, 0:W] = J[r, 0:W] + (multiplier[j] * inverse) * column
+        space.J[r, 0:W] = space.J[r, 0:W] + (multiplier[j] * inverse) * column
 
 
 @kernel
 def bias_acceleration(space):
     """Jdot v: the classical acceleration of the task rows when dv/dt = 0 componentwise."""
-    out = space.Jdot_v
     for b in range(space.blocks):
         if space.block_kind[b] == CENTER:
             a, alpha = center_of_mass_acceleration(space), (0.0, 0.0, 0.0)
@@ -166,7 +158,7 @@ def bias_acceleration(space):
         u, v, s = task_rows(space, b, 3)
         rows = a[0] * x + a[1] * y + a[2] * z + alpha[0] * u + alpha[1] * v + alpha[2] * s
         # a register may overrun: the next block writes over it
-        out[space.block_row[b] : space.block_row[b] + W] = rows
+        space.Jdot_v[space.block_row[b] : space.block_row[b] + W] = rows
 
 
 @kernel
@@ -199,9 +191,9 @@ def frame_accelerations(space, b):
 @kernel
 def dense_jacobian(space):
     """J as an (m, nv) matrix, into J_dense."""
-    J, dense, support = space.J, space.J_dense, space.support
+    dense = space.J_dense
     clear(dense, space.m, space.tree.nv)
     for b in range(space.blocks):
         for r in range(space.block_first[b], space.block_first[b] + space.block_slots[b]):
             for i in range(space.block_rows[b]):
-                dense[space.block_row[b] + i, support[r]] = J[r, i]
+                dense[space.block_row[b] + i, space.support[r]] = space.J[r, i]

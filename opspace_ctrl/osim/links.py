@@ -1,7 +1,5 @@
 """The operational-space inertia of every link of a free flyer at once ([Jain1995], algorithm 8)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..compiled.jit import address, entry
@@ -15,8 +13,6 @@ from ..model import Model
 from ..model.rotations import skew
 from .methods.base_invariant import BaseInvariant
 from .registry import methods
-
-__all__ = ["link_inertias"]
 
 _dual_at = workspace_at(Dual)
 

@@ -15,7 +15,6 @@ from .tasks import FEATURES, Block
 if TYPE_CHECKING:
     from .build import TaskSpace
 
-__all__ = ["ARTICULATED", "BY_RECURSION", "EVERYTHING", "LTDL", "LTL", "PLAIN", "Method"]
 
 # What a method leaves of H: nothing that may be used, its factors in tree.H, or S_A, U and DA_inv of its recursion.
 PLAIN, LTDL, LTL, ARTICULATED = 0, 1, 2, 3

@@ -1,14 +1,10 @@
 """Which blocks of Omega the Rodriguez-Jain-Kreutz recursion needs ([Featherstone2010], figure 15)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from ..model.connectivity import ancestor
-
-__all__ = ["need_table"]
 
 
 def need_table(

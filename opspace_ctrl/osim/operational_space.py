@@ -22,8 +22,6 @@ from .registry import able_methods, get_method
 from .tasks import Block, CenterOfMass, Task, Tasks, blocks_of, parse_tasks
 from .tick import BIAS, INERTIA, INERTIA_INV, JACOBIAN, JBAR, NULL_SPACE, STATE
 
-__all__ = ["OperationalSpace"]
-
 
 class OperationalSpace:
     """Task Jacobian, operational-space inertia, null space and torque of a robot.
@@ -52,7 +50,7 @@ class OperationalSpace:
         self._now = self._prepared(tasks, method)
 
     def _prepared(self, tasks: Tasks, method: str) -> Prepared:
-        """What computes with some tasks, not in use yet."""
+        """Make what computes with these tasks by this method; it is not in use yet."""
         parsed = parse_tasks(tasks)
         blocks = blocks_of(self.model, parsed)
         prepare(self.needed_stages(method, blocks))
@@ -64,7 +62,7 @@ class OperationalSpace:
     def needed_stages(self, method: str, blocks: Sequence[Block]) -> list[object]:
         """What has to be compiled: any of the able methods may be auto's choice, or timed for it."""
         able = able_methods(self.model, blocks)
-        names = [name for name in able if method in ("auto", name) or name == FIRST]
+        names = [name for name in able if str(method) in ("auto", name) or name == FIRST]
         stages = [stage for name in names for stage in get_method(name).stages.values()]
         return [*Tree.stages.values(), *Space.stages.values(), *stages, *entries.ALL]
 
@@ -151,7 +149,7 @@ class OperationalSpace:
         return self._accepted(entries.update(q, v, now.read, now.address))
 
     def _accepted(self, done: int) -> int:
-        """What an entry made of arguments that have been checked."""
+        """Pass on `done` of an entry whose arguments have been checked: 0 means that they are too large."""
         if not done:
             raise ConfigurationError(f"{self.model.name}: {TOO_LARGE}")
         return done

@@ -19,8 +19,6 @@ from .response import typical_response
 from .tasks import Block, CenterOfMass, Task
 from .tick import INERTIA_INV, STATE
 
-__all__ = ["FIRST", "Prepared"]
-
 FIRST = "sparse_ltdl"  # the method that every space begins with
 TRIP, DAMPING, CUT = 1e-7, 1e-7, 1e-9
 
@@ -82,7 +80,7 @@ class Prepared:
 
     def select(self, asked: str, timed_on: Prepared | None = None) -> None:
         """Use a method by name; "auto" is timed on a twin unless told otherwise, since this one may be ticking."""
-        if asked == "auto":
+        if isinstance(asked, str) and asked == "auto":
             timed_on = timed_on or Prepared(self.model, self.tasks, self.blocks)
             name, choice = choose(timed_on, self.able())
         else:

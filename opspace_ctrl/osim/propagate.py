@@ -7,8 +7,6 @@ what it does between tasks on frames is its own:
     X_i = K_i + sum of the children's X L,   y_i = X_i S_i,   Lambda^-1_ab = sum over the shared nodes of y_a D^-1 y_b^T
 """
 
-from __future__ import annotations
-
 from ..compiled.jit import kernel, stage
 from ..compiled.lanes import W, splat
 from ..dynamics import aba
@@ -22,8 +20,9 @@ from ..dynamics.rows import (
     zero_rows,
 )
 from .blocks import times_support
-from .fields import CENTER, FRAME, Space
+from .fields import Space
 from .jacobian import moving_mass, task_rows
+from .tasks import CENTER, FRAME
 
 
 @kernel
@@ -41,22 +40,22 @@ def pass_on(x, xs, U, i):
 
 @kernel
 def carry_rows(space, b, keep, keeping):
-    """Y_d and Y_D of block b on a frame, tip to base; if asked, K before each node into `keep`, by place of the way.
+    """Carry the rows of block b, which is on a frame, from its body to the base: X = K there, X L at the next node.
 
-    Needs K, S_A, U and DA_inv.
+    On the way Y_d = X S and Y_D = Y_d / D of each node. If `keeping`, X before every node is kept: the matrix of `keep`
+    that has the number of the node's place on the way. Needs K, S_A, U and DA_inv. Writes Y_d and Y_D.
     """
     S, U, D_inv = space.tree.S_A, space.tree.U, space.tree.DA_inv
-    nodes, registers, Y_d, Y_D = space.way_node, space.way_register, space.Y_d, space.Y_D
     first, x = space.way_first[b], load_rows(space.K, space.block_leg[b])
     _clear_unvisited(space, b)
     for e in range(first + space.way_length[b] - 1, first - 1, -1):
-        i, r = nodes[e], registers[e]
+        i, r = space.way_node[e], space.way_register[e]
         if keeping:
             store_rows(keep, e, x)
         y = row_sum(x, S, i)
         yd = y * D_inv[i]
-        Y_d[r, 0:W] = y
-        Y_D[r, 0:W] = yd
+        space.Y_d[r, 0:W] = y
+        space.Y_D[r, 0:W] = yd
         x = pass_on(x, yd, U, i)
 
 
@@ -64,10 +63,10 @@ def carry_rows(space, b, keep, keeping):
 def _clear_unvisited(space, b):
     """Zeros into Y of block b: with mimic joints a support may hold coordinates that a way does not meet."""
     if space.tree.merges > 0:
-        Y_d, Y_D, first = space.Y_d, space.Y_D, space.block_first[b]
+        first = space.block_first[b]
         for r in range(first, first + space.block_slots[b]):
-            Y_d[r, 0:W] = 0.0
-            Y_D[r, 0:W] = 0.0
+            space.Y_d[r, 0:W] = 0.0
+            space.Y_D[r, 0:W] = 0.0
 
 
 @kernel
@@ -79,14 +78,14 @@ def gather_rows(space):
 
 @stage(Space)
 def carried_rows(space):
-    """Y_d and Y_D of every block that is not on one frame: rows are summed where branches, or members, join.
+    """Carry the rows of every block that is not on one frame, tips to base; Y_d and Y_D on the way, as `carry_rows`.
 
+    They start on several bodies (`_seed`) and are summed where branches join. With mimic joints several nodes share a
+    coordinate: Y_d is summed over them, and the last one passed (`way_closes`) crosses the joint for all.
     Needs K, S_A, U and DA_inv. Writes carried.
     """
     tree, carried = space.tree, space.carried
-    S, U, D_inv = tree.S_A, tree.U, tree.DA_inv
-    nodes, registers, closes = space.way_node, space.way_register, space.way_closes
-    Y_d, Y_D = space.Y_d, space.Y_D
+    S, D_inv, Y_d = tree.S_A, tree.DA_inv, space.Y_d
     for b in range(space.blocks):
         if space.block_kind[b] == FRAME:
             continue
@@ -95,24 +94,24 @@ def carried_rows(space):
         _seed(space, b)
         for r in range(space.block_first[b], space.block_first[b] + space.block_slots[b]):
             Y_d[r, 0:W] = 0.0
-            Y_D[r, 0:W] = 0.0
+            space.Y_D[r, 0:W] = 0.0
         first = space.way_first[b]
         for e in range(first + space.way_length[b] - 1, first - 1, -1):
-            i, r = nodes[e], registers[e]
+            i, r = space.way_node[e], space.way_register[e]
             x = load_rows(carried, i)
             y = Y_d[r, 0:W] + row_sum(x, S, i)
             Y_d[r, 0:W] = y
-            if closes[e] == 1:
+            if space.way_closes[e] == 1:
                 yd = y * D_inv[i]
-                Y_D[r, 0:W] = yd
-                x = pass_on(x, yd, U, i)
+                space.Y_D[r, 0:W] = yd
+                x = pass_on(x, yd, tree.U, i)
             add_rows(carried, tree.parent_A[i], x)
 
 
 @kernel
 def _seed(space, b):
     """Start the rows of block b on the bodies they depend on; the centre of mass depends on all, by their mass."""
-    tree, carried, K = space.tree, space.carried, space.K
+    tree = space.tree
     if space.block_kind[b] == CENTER:
         I, inverse = tree.I, 1.0 / moving_mass(tree)
         x, y, z = task_rows(space, b, 0)
@@ -120,10 +119,10 @@ def _seed(space, b):
             mx, my, mz = I[1, i] * inverse, I[2, i] * inverse, I[3, i] * inverse
             m = I[0, i] * inverse
             angular = (my * z - mz * y, mz * x - mx * z, mx * y - my * x)
-            store_rows(carried, i, (*angular, m * x, m * y, m * z))
+            store_rows(space.carried, i, (*angular, m * x, m * y, m * z))
     first = space.block_leg[b]
     for k in range(first, first + space.block_legs[b]):
-        store_rows(carried, space.leg_end[k], load_rows(K, k))
+        store_rows(space.carried, space.leg_end[k], load_rows(space.K, k))
 
 
 @kernel
@@ -137,7 +136,7 @@ def articulated_rows(space):
 
 @kernel
 def carry_needed_rows(space):
-    """Y of the blocks that some pair is BY_ROWS of: what a method needs that carries rows in another way."""
+    """Y_d and Y_D of those blocks alone that are in a pair BY_ROWS, for methods that find all other pairs otherwise."""
     gather_rows(space)
     for b in range(space.blocks):
         if space.block_by_rows[b] == 1 and space.block_kind[b] == FRAME:
@@ -172,13 +171,13 @@ def project_articulated(space):
     """Jx = J H^-1 x by one O(n) solve: K alpha on frames, Y_D eps of other blocks. Needs K, articulated inertias."""
     tree = space.tree
     solve_articulated(space)
-    K, alpha, eps = space.K, tree.alpha, tree.eps
+    eps = tree.eps
     for b in range(space.blocks):
         total = splat(0.0)
         if space.block_kind[b] == FRAME:
             k, node = space.block_leg[b], space.leg_end[space.block_leg[b]]
             for c in range(6):
-                total = total + alpha[node, c] * K[6 * k + c, 0:W]
+                total = total + tree.alpha[node, c] * space.K[6 * k + c, 0:W]
         else:
             for e in range(space.way_first[b], space.way_first[b] + space.way_length[b]):
                 if space.way_closes[e] == 1:
@@ -188,37 +187,39 @@ def project_articulated(space):
 
 @kernel
 def block_response(space, b):
-    """H^-1 J_b^T of block b into `response`, base to tips: z = D^-1 (y - U^T A_parent), A = A_parent + S z.
+    """z = H^-1 J_b^T of block b, by coordinate: the outward half of forward dynamics, whose inward half left Y_D.
 
-    The smoother of the rows that `articulated_rows` has filtered. Needs Y_D, S_A, U and DA_inv. Writes carried.
+    Base to tips, for forces along the rows of the block (lanes), A being how the bodies accelerate:
+        z = Y_D - D^-1 U^T A_parent,    A = A_parent + S z
+    Needs Y_D, S_A, U and DA_inv. Writes response (z) and carried (A).
     """
     tree, A, z = space.tree, space.carried, space.response
-    n, U, first = tree.n, tree.U, space.block_first[b]
+    first = space.block_first[b]
     for i in range(space.nv):
         z[i, 0:W] = 0.0
     for r in range(first, first + space.block_slots[b]):
         z[space.support[r], 0:W] = space.Y_D[r, 0:W]
-    store_rows(A, n, zero_rows())
-    for i in range(n):
+    store_rows(A, tree.n, zero_rows())
+    for i in range(tree.n):
         c, x = tree.coordinate[i], load_rows(A, tree.parent_A[i])
         if tree.members[i] > 0:  # the first of a cluster finds it for all members
-            z[c, 0:W] = z[c, 0:W] - tree.DA_inv[i] * combination(U, i, x)
+            z[c, 0:W] = z[c, 0:W] - tree.DA_inv[i] * combination(tree.U, i, x)
         store_rows(A, i, subtract_outer(x, tree.S_A, i, -1.0 * z[c, 0:W]))
 
 
 @kernel
 def articulated_jbar(space, Lambda):
     """Jbar = H^-1 J^T Lambda, block by block, from recursions alone. Needs K, S_A, U and DA_inv."""
-    m, Jbar, z = space.m, space.Jbar, space.response
+    Jbar, z = space.Jbar, space.response
     articulated_rows(space)
     for i in range(space.nv):
-        for j in range(0, m, W):
+        for j in range(0, space.m, W):
             Jbar[i, j : j + W] = 0.0
     for b in range(space.blocks):
         block_response(space, b)
         row = space.block_row[b]
         for i in range(space.nv):
-            for j in range(0, m, W):
+            for j in range(0, space.m, W):
                 found = Jbar[i, j : j + W]
                 for r in range(space.block_rows[b]):
                     found = found + z[i, r] * Lambda[row + r, j : j + W]

@@ -1,7 +1,5 @@
 """The methods by name: ours, and those that other packages offer (entry-point group `opspace_ctrl.osim_methods`)."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -10,11 +8,9 @@ from importlib.metadata import EntryPoint, entry_points
 
 from ..compiled.jit import prepare
 from ..errors import MethodError
-from ..model import Model
+from ..model import Model, check_model
 from .method import Method
 from .tasks import Block
-
-__all__ = ["able_methods", "get_method", "methods"]
 
 GROUP = "opspace_ctrl.osim_methods"
 _OURS = {
@@ -74,8 +70,10 @@ def _load(name: str) -> type[Method] | MethodError:
 
 def methods(model: Model | None = None) -> tuple[str, ...]:
     """Names of all methods; given a model, of those that can carry it (with tasks on frames)."""
-    names = (*BUILT_IN, *_foreign())
-    return names if model is None else able_methods(model, ())
+    if model is None:
+        return (*BUILT_IN, *_foreign())
+    check_model(model)
+    return able_methods(model, ())
 
 
 def able_methods(model: Model, blocks: Sequence[Block]) -> tuple[str, ...]:

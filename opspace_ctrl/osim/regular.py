@@ -5,8 +5,6 @@ R = D^1/2 U r^-1/2, so that the smallest eigenvalue is 1 / |R^-1|^2. (Pivots alo
 with no pivot below 5e-3 can hide an eigenvalue of 6e-9.)
 """
 
-from __future__ import annotations
-
 from ..compiled.jit import kernel
 from ..compiled.lanes import W, absolute
 from .solve import invert
@@ -18,14 +16,11 @@ def quick_bound(space):
 
     One substitution: M^-1 has no negative entries, so its column sums are the solution of M^T x = 1.
     """
-    m = space.m
-    U = space.U
-    scale = space.scale
-    x = space.column_sums
+    m, U, x = space.m, space.U, space.column_sums
     largest = 0.0
     for j in range(0, m, W):
-        x[j : j + W] = scale[j : j + W]
-    # four at a time, as they were factored; what is left of the diagonal is never read again
+        x[j : j + W] = space.scale[j : j + W]
+    # four at a time: x is read and written a quarter as often; what is left of the diagonal is never read again
     for k in range(0, m, 4):
         a = x[k]
         b = x[k + 1] + a * abs(U[k, k + 1])
@@ -42,11 +37,8 @@ def quick_bound(space):
 @kernel
 def close_bound(space):
     """1 / trace A^-1, which the smallest eigenvalue is at most m times as large as. Writes Lambda."""
-    m = space.m
-    scale = space.scale
-    Lambda = space.Lambda
     trace = 0.0
-    invert(space, Lambda)
-    for i in range(m):
-        trace += scale[i] * scale[i] * Lambda[i, i]
+    invert(space, space.Lambda)
+    for i in range(space.m):
+        trace += space.scale[i] * space.scale[i] * space.Lambda[i, i]
     return 1.0 / trace

@@ -4,15 +4,11 @@ It makes rows of different units, and tasks of light and heavy parts, comparable
 regular ones. It is a constant of robot and tasks, so that the thresholds made from it do not move with the robot.
 """
 
-from __future__ import annotations
-
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..model import Model
-
-__all__ = ["SAMPLES", "sampled_configurations", "typical_response"]
 
 SAMPLES = 16
 ROUNDING = 1e-20  # of what a joint responds alone: so little is what rounding makes of a row that nothing moves

@@ -11,8 +11,6 @@ long as it can be computed (a > c) and then gives it to the null space: J^T F ne
 tau0's own part along that one direction, both measured by H^-1.
 """
 
-from __future__ import annotations
-
 from ..compiled.jit import kernel
 from ..compiled.lanes import W, splat, total
 from .blocks import mirror
@@ -21,21 +19,23 @@ from .eigen import diagonalise, tridiagonalise
 
 @kernel
 def decompose(space):
-    """Eigenvalues a of A, and its eigenvectors u, each entry divided by sqrt(r) = `scale`, so that u u^T is in units.
+    """Eigenvalues a of A, and its eigenvectors u with every entry divided by its row's `scale`, the root of r.
+
+    So a sum of g u u^T is in the units of Lambda again.
 
     Needs Lambda_inv (upper triangle), scale. Writes eigenvalues, eigenvectors (row by row), unit = 1 / scale, and the
     lower triangle of Lambda_inv. A, the scaled Lambda_inv, is made in Lambda, which is spoiled.
     """
-    m, Lambda_inv, A = space.m, space.Lambda_inv, space.Lambda
+    m, A = space.m, space.Lambda
     unit, values, Z = space.unit, space.eigenvalues, space.eigenvectors
-    mirror(Lambda_inv, m, False)
+    mirror(space.Lambda_inv, m, False)
     for j in range(0, m, W):
         unit[j : j + W] = 0.0
     for i in range(m):
         unit[i] = 1.0 / space.scale[i]
     for i in range(m):
         for j in range(0, m, W):
-            A[i, j : j + W] = unit[i] * Lambda_inv[i, j : j + W] * unit[j : j + W]
+            A[i, j : j + W] = unit[i] * space.Lambda_inv[i, j : j + W] * unit[j : j + W]
     tridiagonalise(A, m, values, space.off_diagonal, Z)
     diagonalise(m, values, space.off_diagonal, Z)
     for i in range(m):

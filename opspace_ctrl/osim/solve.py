@@ -3,8 +3,6 @@
 The regular path is Lambda^-1 = U^T D U without pivoting; `regular` tells from the factor whether it may be taken.
 """
 
-from __future__ import annotations
-
 import math
 
 from ..compiled.jit import kernel
@@ -22,17 +20,15 @@ def factorise(space):
     rows at a time, which share what they read of those above; the pairs start at even rows, so that both start in the
     same register. The row after the last of an odd m is zeros, and its pivot is not looked at.
     """
-    m = space.m
-    U = space.U
-    DU = space.DU
+    m, U, DU = space.m, space.U, space.DU
     smallest = math.inf
-    Lambda_inv, X, rest = space.Lambda_inv, space.Jx, space.rest
+    X = space.Jx
     for j in range(0, m, W):
-        rest[j : j + W] = X[j : j + W]
+        space.rest[j : j + W] = X[j : j + W]
     for i in range(0, m, 2):
         for j in range(i - i % W, m, W):
-            a = Lambda_inv[i, j : j + W]
-            b = Lambda_inv[i + 1, j : j + W]
+            a = space.Lambda_inv[i, j : j + W]
+            b = space.Lambda_inv[i + 1, j : j + W]
             c = splat(0.0)
             d = splat(0.0)
             # two sums of each, so that one waits for the other half as often
@@ -51,7 +47,7 @@ def factorise(space):
             inverse_1 = first / det
             if not inverse * det > smallest:
                 smallest = inverse * det
-        _finish_two(space, rest, i, inverse, inverse_1)
+        _finish_two(space, space.rest, i, inverse, inverse_1)
     return smallest
 
 
@@ -80,14 +76,14 @@ def _finish_two(space, rest, i, inverse, inverse_1):
 @kernel
 def back_substitute(space, x):
     """x becomes U^-1 x, a register of rows at a time: what it needs from later ones first, then its own triangle."""
-    m, U = space.m, space.U
+    m = space.m
     for start in range((m - 1) - (m - 1) % W, -1, -W):
         for i in range(start, start + W if start + W < m else start):
             found = splat(0.0)
             for j in range(start + W, m, W):
-                found = found + U[i, j : j + W] * x[j : j + W]
+                found = found + space.U[i, j : j + W] * x[j : j + W]
             x[i] -= total(found)
-        _triangle(U, x, start)
+        _triangle(space.U, x, start)
 
 
 @kernel
@@ -194,7 +190,7 @@ def dynamically_consistent_inverse(space, Lambda, by_ltl):
 
 @kernel
 def _substitute(x, L, path, k, end, j, scale):
-    """A register of row k of L^-1 x, the rows of its ancestors being found."""
+    """One register of row k of L^-1 x, from the same register of the rows of its ancestors, which come before."""
     found = x[k, j : j + W]
     for c in range(end):
         found = found - L[k, c] * x[path[k, c], j : j + W]
@@ -216,14 +212,10 @@ def _substitute_two(x, L, path, k, end, j, scale, scale_1):
 @kernel
 def null_space(space):
     """N^T = 1 - J^T Jbar^T (10) into N_T. Needs J, Jbar; writes Jbar_T on the way."""
-    m = space.m
-    nv = space.tree.nv
-    Jbar = space.Jbar
-    turned = space.Jbar_T
-    N_T = space.N_T
+    nv, turned, N_T = space.tree.nv, space.Jbar_T, space.N_T
     for i in range(0, nv, W):
-        for r in range(0, m, W):
-            transpose(Jbar, i, r, turned, r, i)
+        for r in range(0, space.m, W):
+            transpose(space.Jbar, i, r, turned, r, i)
     _clear(N_T, nv, nv)
     for i in range(nv):
         N_T[i, i] = 1.0
@@ -241,10 +233,10 @@ def _clear(matrix, rows, columns):
 @kernel
 def torque_by_jbar(space, tau):
     """tau0 + J^T (F - Jbar^T tau0), the law (11) when Jbar is at hand; tau0 is what tau holds before. Spends F."""
-    m, Jbar, F = space.m, space.Jbar, space.F
-    for j in range(0, m, W):
+    F = space.F
+    for j in range(0, space.m, W):
         found = F[j : j + W]
         for i in range(space.tree.nv):
-            found = found - tau[i] * Jbar[i, j : j + W]
+            found = found - tau[i] * space.Jbar[i, j : j + W]
         F[j : j + W] = found
     add_transposed(space, space.J, F, tau)

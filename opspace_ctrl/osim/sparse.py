@@ -13,33 +13,10 @@ counting numbers (`algebra.counts.operations`). The control loop uses the packed
 `osim`; these are its readable reference.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy import ndarray
 
 from ..compiled.jit import kernel
-
-__all__ = [
-    "ancest",
-    "ancestor_table",
-    "jbar_ltdl",
-    "jbar_ltl",
-    "jtx",
-    "jx",
-    "ltdl",
-    "ltl",
-    "null_space",
-    "solve_d",
-    "solve_l",
-    "solve_ld",
-    "solve_ldt",
-    "solve_lt",
-    "y_ltdl",
-    "y_ltl",
-    "ydydt",
-    "yyt",
-]
 
 
 @kernel
@@ -222,7 +199,7 @@ def yyt(Y: ndarray, lambda_e: ndarray, ancestors: ndarray) -> ndarray:
 
 @kernel
 def ydydt(Y_D: ndarray, Y_d: ndarray, lambda_e: ndarray, ancestors: ndarray) -> ndarray:
-    """Lambda^-1 = Y_D Y_d^T, (22) with its erratum: figure 10 on the lower triangle, then mirrored.
+    """Lambda^-1 = Y_D Y_d^T ((22) prints Y_D Y_D^T): figure 10 on the lower triangle, then mirrored.
 
     Args:
         Y_D: (m, n), see `y_ltdl`.

@@ -1,7 +1,5 @@
 """What a task is: which frame, which rows of its motion, relative to what."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias, TypeGuard
@@ -11,20 +9,6 @@ from numpy.typing import NDArray
 
 from ..errors import ConfigurationError, MethodError
 from ..model import Model
-
-__all__ = [
-    "CENTER",
-    "FEATURES",
-    "FRAME",
-    "RELATIVE",
-    "WHOLE_ROBOT",
-    "Block",
-    "CenterOfMass",
-    "Task",
-    "Tasks",
-    "blocks_of",
-    "parse_tasks",
-]
 
 BLOCK_ROWS = 6  # rows of one block: they share a register
 FRAME, RELATIVE, CENTER = 0, 1, 2  # kinds of tasks; kernels see them as `block_kind`
@@ -98,7 +82,7 @@ def _row_matrix(rows: Rows, columns: int, name: str) -> NDArray[np.float64]:
     """Rows as a (k, columns) matrix of finite numbers."""
     try:
         matrix = np.array(rows, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ConfigurationError(f"{name}: rows must be numbers, (k, {columns})") from None
     if matrix.ndim != 2 or matrix.shape[1] != columns or len(matrix) == 0:
         raise ConfigurationError(

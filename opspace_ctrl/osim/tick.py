@@ -1,7 +1,5 @@
 """The stages and kernels behind `OperationalSpace`: from a state to torques, and to everything that can be read."""
 
-from __future__ import annotations
-
 from ..compiled.jit import integer, kernel, run, stage
 from ..compiled.lanes import W
 from ..dynamics import crba, ltl, rnea
@@ -75,8 +73,8 @@ def law(space):
 
     tau0 is what tau holds before. F is spent.
     """
-    F, Lambda_Jx, tau = space.F, space.Lambda_Jx, space.tau
-    copy(tau, space.tree.x, space.nv)
+    Lambda_Jx = space.Lambda_Jx
+    copy(space.tau, space.tree.x, space.nv)
     respond(space)
     factored(space)
     if space.is_regular == 1:
@@ -84,17 +82,16 @@ def law(space):
     else:
         times(space.Lambda_truncated, space.Jx, Lambda_Jx, space.m)
     for i in range(space.m):
-        F[i] -= Lambda_Jx[i]
-    add_transposed(space, space.J, F, tau)
+        space.F[i] -= Lambda_Jx[i]
+    add_transposed(space, space.J, space.F, space.tau)
 
 
 @kernel
 def take_force(space, force):
     """The task forces into F, and zeros into the rest of the last register."""
-    F = space.F
     for j in range(0, space.m, W):
-        F[j : j + W] = 0.0
-    copy(force, F, space.m)
+        space.F[j : j + W] = 0.0
+    copy(force, space.F, space.m)
 
 
 @stage(Space, integer)

@@ -1,7 +1,5 @@
 """The robot that is really simulated where it differs from the model that the controller knows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..declaration import Numbers
 from ..errors import ConfigurationError, UnknownJointError, listed, quoted
 from ..model import Model
 from ..model.configuration import check_vector, unit_quaternion
 from .engine.rows import closed, on_the_ground, parse_contacts, parse_loops
-from .joint_index import floating_bases, joint_coordinates, position_index
+from .joint_index import floating_bases, joint_coordinates, joint_positions, position_index
 from .settings import SimulatorSettings
 
 __all__ = ["initial_configuration", "start_configuration"]
+
+QUATERNION, POSE = 4, 7  # coordinates of a ball joint, and of a floating one inside a tree
 
 
 def start_configuration(model: Model, settings: SimulatorSettings) -> np.ndarray:
@@ -33,7 +37,7 @@ def start_configuration(model: Model, settings: SimulatorSettings) -> np.ndarray
 
 
 def initial_configuration(
-    model: Model, positions: Mapping[str, float] | Sequence[float], pose: Sequence[float]
+    model: Model, positions: Mapping[str, Numbers] | Sequence[float], pose: Sequence[float]
 ) -> np.ndarray:
     """q (nq,) of joint positions and base poses as `SimulatorSettings` has them; what is not given is zero, or a limit.
 
@@ -46,18 +50,18 @@ def initial_configuration(
         places = position_index(model, of_all=False)
         is_there = places >= 0
         q[places[is_there]] = np.clip(q[places[is_there]], *limits[is_there].T)
-        for j, value in _given(model, positions).items():
-            if not is_there[j]:
-                raise ConfigurationError(
-                    f"initial_positions: {_name(model, j)} turns by a quaternion and has no such "
-                    "position; {joint: position} of other joints is valid"
+        for name, place, values in _given(model, positions):
+            if len(values) in (QUATERNION, POSE):
+                values[-QUATERNION:] = unit_quaternion(
+                    values[-QUATERNION:], f"initial_positions: {name}"
                 )
-            if not limits[j, 0] <= value <= limits[j, 1]:
-                raise ConfigurationError(
-                    f"initial_positions: {_name(model, j)} = {value:g} is beyond its limits "
-                    f"{limits[j, 0]:g} to {limits[j, 1]:g}"
-                )
-            q[places[j]] = value
+            q[place] = values
+        low, value, high = limits[is_there, 0], q[places[is_there]], limits[is_there, 1]
+        for j in np.flatnonzero((value < low) | (value > high)):
+            raise ConfigurationError(
+                f"initial_positions: {_name(model, np.flatnonzero(is_there)[j])} = {value[j]:g} is "
+                f"beyond its limits {low[j]:g} to {high[j]:g}"
+            )
     bases = floating_bases(model)
     if len(pose) not in (0, 7 * len(bases)):
         raise ConfigurationError(
@@ -70,27 +74,31 @@ def initial_configuration(
     return q
 
 
-def _given(model: Model, positions: Mapping[str, float] | Sequence[float]) -> dict[int, float]:
-    """{joint coordinate: position} of a mapping by name or a list in order."""
-    count, places = len(model.position_limits), joint_coordinates(model)
+def _given(
+    model: Model, positions: Mapping[str, Numbers] | Sequence[float]
+) -> Iterator[tuple[str, slice, NDArray[np.float64]]]:
+    """(joint, its place in q, what is given for it) of a mapping by name or a list in order."""
+    places = joint_positions(model)
+    sizes = {name: place.stop - place.start for name, place in places.items()}
     if not isinstance(positions, Mapping):
-        if len(positions) not in (0, count):
+        if len(positions) not in (0, sum(sizes.values())):
             raise ConfigurationError(
-                f"initial_positions has {len(positions)} numbers; {model.name} has {count} joint "
-                "coordinates"
+                f"initial_positions has {len(positions)} numbers; the joints of {model.name} have "
+                f"{sum(sizes.values())} coordinates"
             )
-        return dict(
-            enumerate(check_vector(positions, len(positions), "initial_positions").tolist())
+        values = check_vector(positions, len(positions), "initial_positions")
+        ends = np.cumsum(list(sizes.values()))
+        positions = dict(zip(places, np.split(values, ends[:-1]))) if len(values) else {}
+    for name, value in positions.items():
+        if name not in places:
+            raise UnknownJointError(
+                f"initial_positions: no joint {quoted(name)}; there are {listed(places)}"
+            )
+        yield (
+            name,
+            places[name],
+            check_vector(np.atleast_1d(value), sizes[name], f"initial_positions: {name}"),
         )
-    names = [name for name, place in places.items() if place.stop == place.start + 1]
-    unknown = [name for name in positions if name not in names]
-    if unknown:
-        raise UnknownJointError(
-            f"initial_positions: no joint {quoted(unknown[0])} with one coordinate; there are "
-            f"{listed(names)}"
-        )
-    values = check_vector(list(positions.values()), len(positions), "initial_positions")
-    return {places[name].start: float(x) for name, x in zip(positions, values)}
 
 
 def _name(model: Model, j: int) -> str:

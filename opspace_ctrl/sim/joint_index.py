@@ -1,7 +1,5 @@
 """The places of the joints' coordinates in q, in v and among the k efforts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +14,7 @@ __all__ = [
     "coordinate_names",
     "floating_bases",
     "joint_coordinates",
+    "joint_positions",
     "position_index",
     "velocity_limits",
 ]
@@ -38,6 +37,16 @@ def joint_coordinates(model: Model) -> dict[str, slice]:
         places[model.body_joint_names[i]] = slice(at, at + NV[model.joint_type[i]])
         at += NV[model.joint_type[i]]
     return places
+
+
+def joint_positions(model: Model) -> dict[str, slice]:
+    """For every joint its place in q."""
+    return {
+        model.body_joint_names[i]: slice(
+            model.q_index[i], model.q_index[i] + NQ[model.joint_type[i]]
+        )
+        for i in _joint_bodies(model)
+    }
 
 
 def coordinate_names(model: Model) -> list[str]:

@@ -1,7 +1,5 @@
 """The simulator's parameters: the physics (`SimulatorSettings`) and what only the node needs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -36,7 +34,7 @@ class SimulatorSettings(Settings):
     """How a robot is simulated.
 
     Attributes:
-        initial_positions: A position for every joint coordinate (k,), or {joint: position}, or nothing.
+        initial_positions: The coordinates of all joints in q, or {joint: its position, or coordinates}, or nothing.
         initial_pose: (7,) a floating base, x y z qx qy qz qw; for a forest one after the other.
     """
 
@@ -57,7 +55,9 @@ class SimulatorSettings(Settings):
         choices=forward_methods(),
     )
     initial_positions: NumbersByName = fixed(
-        (), "Joint positions at the start [rad, m], one a joint; empty: zero, or the nearest limit."
+        (),
+        "Joint positions at the start [rad, m], one a coordinate (a ball joint: its quaternion x y z "
+        "w); empty: zero, or the nearest limit.",
     )
     initial_pose: Numbers = fixed(
         (),

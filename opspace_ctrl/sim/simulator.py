@@ -267,7 +267,7 @@ class Simulator:
         raise NotImplementedError
 
     def contact_forces(self) -> dict[str, NDArray[np.float64]]:
-        """Of the ground on the robot in the last step, by frame: force (3,) of a point, or wrench (6,) of a patch.
+        """Forces of the ground on the robot in the last step, by frame: (3,) at a point, a wrench (6,) at a patch.
 
         World axes, at the frame's origin, mean over the step.
         """

@@ -251,5 +251,5 @@ def test_command_prints_one_table(number, expected, capsys, monkeypatch):
 
 def test_command_fails_when_a_figure_differs(capsys, monkeypatch):
     monkeypatch.setitem(tables.PAPER_TABLE_2, "LTDL", (Cost(), Cost()))
-    assert command.run(argparse.Namespace(table=2)) == 1
+    assert command.run(argparse.Namespace(table=2, json=False, markdown=False)) == 1
     assert "differs" in capsys.readouterr().out

@@ -23,7 +23,7 @@ from opspace_ctrl.bench.states import regular_states, singular_states
 from opspace_ctrl.bench.targets import Verdict, body_verdicts, ratio_verdicts
 from opspace_ctrl.bench.timing import Contestant, Timing, pinned, time_in_turns
 from opspace_ctrl.dynamics import forward_methods
-from opspace_ctrl.errors import OpspaceError
+from opspace_ctrl.errors import OpspaceError, UnknownFrameError
 from opspace_ctrl.osim import methods
 
 
@@ -283,6 +283,22 @@ def test_exponents_are_those_of_the_data():
         }
     )
     assert found == pytest.approx({"cubic": 3.0, "flat_then_linear": 1.0})
+
+
+def test_a_time_beside_the_fitted_line_shows_as_a_misfit():
+    smooth = {n: 0.1 * n for n in (64, 128, 256, 512)}
+    found = growth.misfits({"smooth": smooth, "disturbed": {**smooth, 256: 0.2 * 256}})
+    assert found["smooth"] < 1e-9
+    x, y = np.log([*smooth]), np.log([6.4, 12.8, 51.2, 51.2])
+    assert found["disturbed"] == pytest.approx(
+        np.exp(np.abs(y - np.poly1d(np.polyfit(x, y, 1))(x)).max()) - 1.0
+    )
+
+
+def test_frames_that_are_given_are_the_tasks_and_unknown_ones_are_refused():
+    assert find_case("arm7", frames=("link4", "tool")).frames == ["link4", "tool"]
+    with pytest.raises(UnknownFrameError, match="'finger'"):
+        find_case("arm7", frames=("finger",))
 
 
 def test_the_crossover_lies_where_the_lines_meet():

@@ -12,7 +12,7 @@ from opspace_ctrl.bench import growth, pinocchio_peer, report, robots
 from opspace_ctrl.bench.targets import RATIOS, Verdict, ratio_verdicts
 from opspace_ctrl.bench.timing import Timing
 from opspace_ctrl.cli import main
-from opspace_ctrl.commands._bench_notes import _native
+from opspace_ctrl.commands._bench_notes import _native, notes
 from opspace_ctrl.commands._bench_tables import _judged
 from opspace_ctrl.errors import SourceError
 from opspace_ctrl.osim import methods
@@ -43,10 +43,10 @@ def test_the_command_fails_when_a_peer_computes_something_else(monkeypatch, caps
 def test_one_failing_robot_costs_the_others_nothing(tmp_path, monkeypatch, capsys):
     whole = report.find_case
 
-    def failing(name, base=None):
+    def failing(name, *options):
         if name == "free_flyer":
             raise ZeroDivisionError("no inertia")
-        return whole(name, base)
+        return whole(name, *options)
 
     monkeypatch.setattr(report, "find_case", failing)
     path = tmp_path / "run.json"
@@ -133,6 +133,18 @@ def test_units_and_senses_stand_beside_the_figures():
     assert _judged(Verdict("", "", 0.0, "B", "<=", 0.0).as_dict()).plain == "0 B [≤ 0 B] ok"
 
 
+def test_a_busy_machine_is_said_and_so_is_an_exponent_that_does_not_fit(written):
+    saved = json.loads(written.read_text())
+    saved["machine"].update(load=0.1, cores_allowed=2)
+    assert not any("busy" in line for line in notes(saved))
+    assert f"tasks of arm7: {', '.join(saved['robots']['arm7']['frames'])}" in notes(saved)
+    saved["machine"]["load"] = 7.0
+    saved["growth"] = {"chain": {"misfits": {"rjk": 0.5, "efpa": 0.1}}}
+    assert "the machine was busy: a load of 7.0 on 2 cores when it began" in notes(saved)
+    (fit,) = (line for line in notes(saved) if "exponent" in line)
+    assert fit.endswith("the exponent says little: rjk of chain 50 %")
+
+
 def test_native_figures_stand_beside_the_body_of_the_robots_they_were_measured_on():
     (line,) = _native({"panda": {"path": None}, "arm7": {"path": None}})
     assert line.endswith("panda: Pinocchio in C++ 3 us, MuJoCo in C 1.7 us") and "another" in line
@@ -179,10 +191,9 @@ def test_markdown_keeps_lines_and_titles_apart(written, capsys):
     assert lines[0].startswith("- ") and lines[1].startswith("- ")
     (title,) = [k for k, line in enumerate(lines) if line.startswith("**microseconds")]
     assert not lines[title - 1].strip() and not lines[title + 1].strip()
-    (note,) = [
-        k for k, line in enumerate(lines) if line.startswith("- auto takes sparse_ltdl on arm7")
-    ]
+    (note,) = [k for k, line in enumerate(lines) if line == "- tasks of arm7: tool"]
     assert not lines[note - 1].strip()
+    assert lines[note + 1].startswith("- auto takes sparse_ltdl on arm7")
 
 
 def test_the_plot_shows_robots_and_growth(written, tmp_path):

@@ -94,6 +94,36 @@ def test_a_defect_fails_with_its_reason(capsys, tmp_path, change, words):
     assert code == 1 and "FAIL" in out and words in out
 
 
+def test_all_mistakes_of_a_file_are_told_at_once_whatever_their_kind(capsys, tmp_path):
+    controller = {
+        "robot": "arm7",
+        "tasks": ["tool", "hand"],
+        "tool": {"frame": "tol", "stifness": [1.0], "stiffness": [-1.0]},
+        "hand": {"rows": "positon", "frame": "tool", "stiffness": [1.0, 2.0, 3.0]},
+        "mode": "rw",
+        "joints": ["joint1", "joint1"],
+        "singularity": {"cut": 0.9},
+        "posture": {"positions": [0.0]},
+    }
+    path = written(tmp_path, controller, {"stepp": 0.1, "step": 5.0})
+    code, out = check(capsys, "arm7", path)
+    told = (
+        "'tool.stifness' (did you mean",
+        "mode: 'rw' is not a choice",
+        "tool.stiffness: -1.0 is out of range",
+        "hand.rows: 'positon' is not a choice",
+        "singularity.cut = 0.9 must be below",
+        "'joint1' is given 2 times",
+        "'stepp' (did you mean",
+        "step: 5.0 is out of range",
+        "no frame 'tol'",
+        "posture.positions has 1 numbers for 7 joints",
+    )
+    assert code == 1 and out.count("FAIL") == len(told) and f"{len(told)} failed" in out
+    for text in told:
+        assert text in out
+
+
 @pytest.mark.parametrize(
     "joints, rest, words",
     [

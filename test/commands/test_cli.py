@@ -1,5 +1,6 @@
 """The `opspace` command as a user meets it: what it prints, and one clear line when something is wrong."""
 
+import json
 import os
 import re
 import signal
@@ -93,6 +94,21 @@ def test_info_counts_the_zeros_of_asimo_as_the_paper_does(capsys):
     assert re.search(r"J of left_hand, right_hand, left_foot, right_foot +24 x 40 +960 +312 ", out)
 
 
+def test_tables_are_also_json_and_markdown(capsys):
+    assert main(["tables", "--table", "3", "--json"]) == 0
+    (table,) = json.loads(capsys.readouterr().out)
+    assert table["columns"][:3] == ["robot", "space", "n"]
+    assert table["rows"][0]["cells"][:3] == ["ASIMO", "HF", "40"] and table["rows"][0]["agrees"]
+    assert main(["tables", "--table", "3", "--markdown"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"**{table['title']}**"
+    rows = [[cell.strip() for cell in line.split("|")] for line in lines if line.startswith("|")]
+    assert rows[0][1:-2] == table["columns"] and set("".join(rows[1])) == {"-"}
+    assert [row[1:-2] for row in rows[2:]] == [row["cells"] for row in table["rows"]]
+    with pytest.raises(SystemExit):
+        main(["tables", "--json", "--markdown"])
+
+
 def test_base_option_floats_a_robot(capsys):
     assert main(["info", "arm7", "--base", "floating"]) == 0
     out = capsys.readouterr().out
@@ -140,10 +156,31 @@ def test_xacro_files_take_arguments(capsys, tmp_path):
     assert "--xacro 'axis'" in failure(capsys, "info", str(path), "--xacro", "axis")
 
 
+def test_lock_freezes_joints_as_the_error_about_a_massless_one_advises(capsys, tmp_path):
+    path = tmp_path / "massless.urdf"
+    link = (
+        '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" '
+        'iyz="0"/></inertial></link>'
+    )
+    joint = '<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{2}"/></joint>'
+    path.write_text(
+        f'<robot name="r"><link name="a"/>{link.format("b")}<link name="c"/>'
+        f"{joint.format('turn', 'a', 'b')}{joint.format('spin', 'b', 'c')}</robot>"
+    )
+    assert "joint 'spin' moves no inertia" in (text := failure(capsys, "info", str(path)))
+    assert text.rstrip().endswith("(--lock JOINT)")
+    assert main(["info", str(path), "--lock", "spin"]) == 0
+    assert "n = 1 coordinates" in capsys.readouterr().out
+    assert main(["info", "arm7", "--lock", "joint6:=0.3", "--lock", "joint7"]) == 0
+    assert "n = 5 coordinates" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
         (["info"], "ROBOT"),
+        (["info", "arm7", "--lock", "joint9"], "no moving joint 'joint9'; moving joints: joint1"),
+        (["info", "arm7", "--lock", "joint1:=x"], "JOINT or JOINT:=NUMBER is expected"),
         (["fly"], "invalid choice: 'fly'"),
         (["info", "arm7", "--base", "soft"], "invalid choice: 'soft'"),
         (["info", "arm7", "--xacro", "a:=b"], "--xacro is for .xacro files; 'arm7' is none"),

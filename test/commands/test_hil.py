@@ -23,7 +23,7 @@ STUBBORN = (
     "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)']); "
     "print('child', child.pid, flush=True); time.sleep(1000)"
 )
-PATIENCE = 120.0
+PATIENCE = 3600.0  # [s]
 # nine of nine of nine ...: 43 characters more are nine times as many entries
 ALIASES = (
     "joints:=[&a0 [x]"

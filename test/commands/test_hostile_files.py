@@ -58,3 +58,29 @@ def test_a_file_that_is_none_of_ours_is_refused_in_one_line(
     if code == 2:
         assert err.count("\n") == 1 and len(err) < 5000
     assert not os.path.exists("out")
+
+
+@pytest.mark.parametrize(
+    "write, words",
+    [
+        (lambda path: path.write_text("hello"), "it is no .npz file, or is damaged"),
+        (lambda path: np.savez(path, a=1), "it lacks arrival, closed"),
+        (lambda path: path.mkdir(), "not a regular file"),
+        (lambda path: None, "No such file"),
+        (
+            lambda path: np.savez(
+                path,
+                **dict.fromkeys(("arrival", "closed", "is_ticking"), np.zeros(3, int)),
+                **dict.fromkeys(("q", "v", "command"), np.zeros((2, 7))),
+                **dict.fromkeys(("why", "robot", "joints", "state_joints", "gates"), ["a"]),
+            ),
+            "its arrays do not fit each other",
+        ),
+    ],
+)
+def test_what_is_no_black_box_is_refused_in_words(write, words, tmp_path, capsys):
+    path = tmp_path / "black_box-x.npz"
+    write(path)
+    assert main(["blackbox", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert "is no black box of the controller (black_box-*.npz)" in error and words in error

@@ -16,7 +16,7 @@ from opspace_ctrl.compiled import cache as kept
 from opspace_ctrl.compiled import jit
 
 ROOT = Path(opspace_ctrl.__file__).parents[1]
-PATIENCE = 300  # [s]
+PATIENCE = 3600  # [s]
 COMPILING = "once for this version on this machine"
 ONE_CORE = """
 import os

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import njit
-from numba.core.errors import TypingError
+from numba.core.errors import LoweringError, TypingError
 
 import opspace_ctrl
 from opspace_ctrl.compiled.jit import choice, kernel, run, stage
@@ -308,6 +308,37 @@ def test_a_misspelt_field_is_named_in_numbas_error():
 
     with pytest.raises(TypingError, match=r"Unknown attribute 'lenght' of type Limb_[0-9a-f]{8}"):
         wrong(make())
+
+
+def change_count(limb):
+    limb.n = 5
+
+
+def change_array(limb):
+    limb.H = limb.spare
+
+
+@pytest.mark.parametrize(("change", "name"), [(change_count, "n"), (change_array, "H")])
+def test_a_kernel_cannot_change_what_llvm_is_told_is_fixed(change, name):
+    with pytest.raises(
+        (TypeError, LoweringError), match=f"{name} is fixed"
+    ):  # older Numba wraps it
+        kernel(change)(make())
+
+
+def sum_of_q(limb):
+    found = 0.0
+    for i in range(limb.n):
+        found += limb.q[i]
+    return found
+
+
+def test_a_field_that_is_lent_other_memory_between_calls_is_read_there():
+    limb, total = make(), kernel(sum_of_q)
+    limb.q = 0.5
+    assert total(limb) == 0.5 * limb.n
+    limb.lend("q", np.arange(1.0, limb.n + 1.0))
+    assert total(limb) == limb.n * (limb.n + 1) / 2
 
 
 def test_a_users_njit_reads_a_workspace_and_calls_a_stage():

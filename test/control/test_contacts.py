@@ -67,7 +67,7 @@ def test_a_pulled_contact_is_reported():
     tasks = [TaskSpec("com", None, "position")]
     core, q, v = standing(tasks)
     core.law.task_stiffness[0, 2] = 0.0
-    from opspace_ctrl.control.targets import segments
+    from helpers import segments
 
     down = np.zeros((3, 6))
     down[:, 0], down[2, 2] = core.law.pose[0, 9:], -10.0  # falls at 20 m/s^2

@@ -31,7 +31,7 @@ from opspace_ctrl.control.settings import (
     controller_table,
     fixed_changes,
 )
-from opspace_ctrl.control.tasks import ControlTask
+from opspace_ctrl.control.tasks import ControlTask, FrameTask
 from opspace_ctrl.declaration import Names, Numbers, Settings, declared, fixed, live
 from opspace_ctrl.errors import OpspaceError, ParameterError
 from opspace_ctrl.sim.settings import SimulatorSettings
@@ -266,10 +266,16 @@ def test_every_live_number_of_a_task_reaches_the_law_when_it_is_applied():
 
 def test_a_fixed_field_is_refused_by_apply_and_named():
     controller = Controller(load_robot("arm7"), [PoseTask("tool")])
-    new = replace(controller.settings, tasks=[PoseTask("tool", level=2)])
-    assert fixed_changes(controller.settings, new) == ["tool.level"]
-    with pytest.raises(OpspaceError, match="tool.level cannot change"):
+    new = replace(controller.settings, mode="gravity")
+    assert fixed_changes(controller.settings, new) == ["mode"]
+    with pytest.raises(OpspaceError, match="mode cannot change"):
         controller.apply(new)
+
+
+def test_every_field_of_a_task_is_a_live_number_or_is_structural():
+    for name, each in declared(FrameTask).items():
+        assert not each.read_only, name
+        assert each.structural == (name in ("level", "law", "axes", "frame", "relative_to")), name
 
 
 @pytest.mark.parametrize(

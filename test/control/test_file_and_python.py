@@ -33,12 +33,13 @@ def arm7():
         "tool",
         frame="tool",
         law="inertia",
-        stiffness=[400.0, 1600.0],
+        stiffness=900.0,
+        integral=7.0,
         speed=0.5,
         acceleration=2.0,
         angular_speed=1.5,
         angular_acceleration=8.0,
-        error_clip=0.05,
+        error_clip=0.02,
         error_clip_angle=0.2,
     )
     model = load_robot("arm7")
@@ -47,7 +48,7 @@ def arm7():
         [tool],
         Posture(stiffness=50.0),
         joints=[f"joint{i}" for i in range(1, 8)],
-        compensation=Compensation(friction=True, friction_speed=0.02),
+        compensation=FRICTION,
         limits=Limits(torque_rate=1000.0),
         safety=SafetySettings(safe_command="damping", last_command="zero", state_timeout=0.02),
     )
@@ -57,7 +58,8 @@ def panda():
     hand = PoseTask(
         "hand",
         frame="panda_hand_tcp",
-        stiffness=(200.0, 400.0),
+        stiffness=(400.0,),
+        integral=4.0,
         speed=0.3,
         acceleration=1.0,
         angular_speed=1.0,
@@ -76,14 +78,14 @@ def panda():
     )
 
 
-def humanoid(model, trunk, hands, feet, stiffness, soles, **options):
+def humanoid(model, trunk, hands, feet, gains, soles, **options):
     """Stands on both feet; what asimo and G1 have in common."""
     left, right = (
         PoseTask(
             f"{side}_hand",
             frame=frame,
             level=2,
-            stiffness=stiffness,
+            **gains,
             speed=0.3,
             acceleration=1.0,
             angular_speed=1.0,
@@ -94,13 +96,20 @@ def humanoid(model, trunk, hands, feet, stiffness, soles, **options):
         for side, frame in zip(("left", "right"), hands)
     )
     centre = CenterOfMassTask(
-        "com", level=1, stiffness=40.0, speed=0.1, acceleration=0.2, error_clip=0.03
+        "com",
+        level=1,
+        stiffness=40.0,
+        integral=1.0,
+        speed=0.1,
+        acceleration=0.2,
+        error_clip=0.03,
     )
     upright = OrientationTask(
         "trunk",
         frame=trunk,
         level=1,
         stiffness=60.0,
+        integral=1.0,
         angular_speed=0.5,
         angular_acceleration=1.0,
         error_clip_angle=0.2,
@@ -126,7 +135,7 @@ def asimo():
         "torso",
         ("", ""),
         ("", ""),
-        [400.0, 1600.0],
+        {"stiffness": 900.0, "integral": 7.0},
         {"front": 0.13, "back": 0.09, "left": 0.055, "right": 0.055},
         compensation=FRICTION,
     )
@@ -138,13 +147,14 @@ def g1():
         "torso_link",
         ("left_rubber_hand", "right_rubber_hand"),
         ("left_ankle_roll_link", "right_ankle_roll_link"),
-        [100.0, 200.0],
+        {"stiffness": 200.0, "integral": 2.0},
         {"front": 0.12, "back": 0.05, "left": 0.03, "right": 0.03},
     )
 
 
 def free_flyer():
     limits = {
+        "integral": 7.0,
         "speed": 0.25,
         "acceleration": 0.75,
         "angular_speed": 0.5,
@@ -153,8 +163,8 @@ def free_flyer():
     return Controller(
         load_robot("free_flyer"),
         [
-            PoseTask("left_tool", level=1, stiffness=[400.0, 1600.0], **limits),
-            PoseTask("right_tool", level=1, stiffness=[400.0, 1600.0], **limits),
+            PoseTask("left_tool", level=1, stiffness=900.0, **limits),
+            PoseTask("right_tool", level=1, stiffness=900.0, **limits),
         ],
         Posture(stiffness=10.0),
         compensation=FRICTION,
@@ -192,7 +202,7 @@ def test_the_file_and_the_same_in_python_give_bit_identical_ticks(name):
         controller.activate(robot.q, robot.v, robot.time)
     for k in range(TICKS):
         if k % 100 == 20:
-            for task in mine.tasks:
+            for task in mine.task_names:
                 position, quaternion = mine.pose(task)
                 goal = position + 0.02 * rng.normal(size=3)
                 for controller in (mine, of_file):
@@ -200,7 +210,7 @@ def test_the_file_and_the_same_in_python_give_bit_identical_ticks(name):
         if k == 250:
             for controller in (mine, of_file):
                 controller.target_twist(
-                    mine.tasks[-1], [0.02, 0.01, 0.0, 0.0, 0.0, 0.1], robot.time
+                    mine.task_names[-1], [0.02, 0.01, 0.0, 0.0, 0.0, 0.1], robot.time
                 )
         tau = mine.tick(robot.q, robot.v, robot.time)
         assert tau.tobytes() == of_file.tick(robot.q, robot.v, robot.time).tobytes(), k

@@ -104,6 +104,17 @@ def test_an_angle_without_limits_has_gone_the_short_way(turned, turns):
     assert robot.gate.v == pytest.approx([turned / 0.5], abs=1e-9)
 
 
+def test_how_fast_a_joint_went_is_judged_by_the_stamps_under_any_clock():
+    """Two states of a robot in motion that came in a heap, a tenth of a second apart by their stamps."""
+    for is_simulated in (False, True):
+        for far, verdict in ((SPEED * 0.1, READY), (2.5 * SPEED * 0.1, REFUSED)):
+            robot = Robot(ARM, is_simulated=is_simulated, position_margin=0.0)
+            robot.joints()
+            robot.tick()
+            stamp = robot.time + 99 * MS
+            assert robot.joints(position=only(far), stamp=stamp) == verdict
+
+
 # ---- parts of a state ----
 
 
@@ -213,6 +224,17 @@ def test_where_the_clock_was_set_a_joint_need_not_tell_what_it_never_told():
         assert robot.joints(velocity=silent, stamp=stamp * MS) == READY
 
 
+def test_where_the_clock_was_set_every_part_is_waited_for_again():
+    robot = Robot(ARM)
+    robot.joints(stamp=10_000 * MS)
+    verdicts = []
+    for stamp in (5, 6, 7):
+        robot.tick()
+        verdicts += [part(robot, 0, 1, 2, stamp=stamp * MS)]
+        verdicts += [part(robot, 3, 4, 5, 6, stamp=stamp * MS)]
+    assert verdicts == [TAKEN, READY] * 3
+
+
 def test_the_period_is_a_mean_in_which_a_pause_counts_as_four():
     robot = Robot(ARM)
     robot.joints()
@@ -238,7 +260,7 @@ def test_the_interval_is_the_mean_time_between_messages_whatever_they_say():
 
 
 def test_a_quaternion_within_the_tolerance_is_normalised_and_the_position_is_not():
-    unit = np.array([0.5, -0.5, 0.5, -0.5])
+    unit = np.array([0.1, -0.3, 0.5, -(0.65**0.5)])
     for norm in (0.991, 1.009):
         robot = Robot(HUMANOID)
         robot.odom([4.0, 5.0, 6.0, *(norm * unit)])
@@ -416,6 +438,22 @@ def test_a_reset_does_not_wait_for_the_time_of_recovery():
     assert robot.message() == BIT["finite"] and robot.gate.closings.sum() == 1
     robot.gate.open_all()
     assert robot.gate.closed == 0 and robot.message() == 0
+
+
+def test_a_reset_before_the_first_message_opens_nothing():
+    robot = Robot(ARM)
+    robot.check()
+    robot.gate.open_all()
+    assert robot.gate.closed == BIT["first"]
+
+
+def test_a_fault_is_counted_for_its_gate_alone():
+    robot = Robot(ARM)
+    robot.joints(position=[np.nan] * 7)
+    robot.gate.unreadable("size", robot.now)
+    counts = dict(zip(BIT, robot.gate.fault_counts.tolist()))
+    assert {name for name, count in counts.items() if count} == {"finite", "size"}
+    assert counts["finite"] == counts["size"] == 1
 
 
 def test_gravity_is_held_for_its_time_since_the_state_was_last_valid():

@@ -48,6 +48,8 @@ BAD = {
     "names": [{"names": [ARM.joint_names[0]] * 7}],
     "velocity": [{"velocity": [0.0, 40.0, 0.0, 0.0, 0.0, 0.0, 0.0]}, {"position": [3.5] * 7}],
 }
+# of one joint: position and velocity
+PARTS = {"finite": (1e100, 0.0), "velocity": (0.0, 1000.0)}
 controlled = None
 
 
@@ -59,7 +61,7 @@ def fresh(is_simulated):
     robot.controller.apply(SETTINGS)
     robot.controller._core.law.door.open()
     robot.controller.use_wall_clock(not is_simulated)
-    robot.gate = StateGate(ARM, SETTINGS.safety, 0.0, is_simulated)
+    robot.gate = StateGate(ARM, SETTINGS.safety, is_simulated)
     robot.guarded = GuardedController(robot.controller, robot.gate)
     robot.q, robot.v = ARM_START.copy(), np.zeros(7)
     robot.now = robot.time = START
@@ -78,6 +80,7 @@ class Table(RuleBasedStateMachine):
         self.valid = NEVER  # when there was last a state [ns]
         self.heard, self.interval = None, 0.0  # when any message came [ns]; mean between two [s]
         self.message = set()  # gates that the last message closed
+        self.has_part = False  # since the last whole message a part of one has come
         self.is_stopped, self.needs, self.permitted, self.failed = False, False, NEVER, NEVER
         self.first = True  # the next command is free of the rate
         self.sent = []  # when, and what, since the first
@@ -163,7 +166,7 @@ class Table(RuleBasedStateMachine):
         robot.v = np.full(7, speed)
         verdict = robot.joints()
         self.believed = robot.q.copy(), robot.v.copy()
-        self.accepted, self.message = self.clock_of_states(), set()
+        self.accepted, self.message, self.has_part = self.clock_of_states(), set(), False
         self.answered(verdict)
 
     def clock_of_states(self):
@@ -178,6 +181,41 @@ class Table(RuleBasedStateMachine):
             which = 0  # the robot may have got there meanwhile: only its speed is wrong
         verdict = robot.joints(**BAD[kind][which % len(BAD[kind])])
         self.message = {kind}
+        self.answered(verdict)
+
+    @rule(kind=st.sampled_from(sorted(PARTS)), joint=st.integers(0, 6), ahead=st.booleans())
+    def bad_part(self, kind, joint, ahead):
+        """A message about one joint, stamped ahead or not: all of it is refused."""
+        robot = self.robot
+        robot.tick()
+        position, velocity = PARTS[kind]
+        name, stamp = [ARM.joint_names[joint]], robot.time + 100 * MS * ahead
+        verdict = robot.joints(name, [position], [velocity], stamp)
+        self.message = {kind}
+        self.answered(verdict)
+
+    @rule(joint=st.integers(0, 6))
+    def good_part(self, joint):
+        """One joint of a state whose rest does not come: nothing is believed yet."""
+        robot = self.robot
+        if self.believed is None or self.has_part:
+            return
+        robot.tick()
+        self.has_part = True
+        self.answered(robot.joints([ARM.joint_names[joint]], robot.q[[joint]], robot.v[[joint]]))
+        assert robot.gate.is_told[joint] == 1
+
+    @rule(jump=st.sampled_from([-(10**5), -5000, 5000, 10**6]))
+    def clock_set(self, jump):
+        """Stamps, and the simulated clock, begin at another time; the robot is where it was."""
+        robot = self.robot
+        if self.believed is None:
+            return
+        robot.tick()
+        robot.time += jump * MS
+        verdict = robot.joints()
+        self.believed = robot.q.copy(), robot.v.copy()
+        self.accepted, self.message, self.has_part = self.clock_of_states(), {"clock"}, False
         self.answered(verdict)
 
     @rule()

@@ -79,7 +79,6 @@ def test_the_held_torque_of_a_standing_robot_is_what_its_contacts_leave_of_gravi
     """Joint torques and some forces of the soles balance the weight, base included, at the state that was believed."""
     model = load_robot("asimo")
     values = node_parameters(shipped_path("config", "asimo.yaml"), "opspace_controller")
-    values.pop("use_sim_time", None)
     robot = Controlled(model, is_simulated=is_simulated, **values)
     robot.activate()
     for _ in range(20):
@@ -137,6 +136,26 @@ def test_a_changed_effort_scale_is_approached_at_the_rate_limit():
     assert (robot.steps() <= ONE).all()
     assert (np.abs(robot.commands[-1][1]) <= 0.05 * limit + 1e-9).all()
     assert (np.abs(robot.commands[before][1]) > 0.05 * limit).any()
+
+
+def test_a_scale_that_changes_while_torques_are_saturated_is_kept_or_approached():
+    """Far more is asked for than there is, now in this direction, now in that one, and the scale changes too."""
+    values = {"method": "sparse_ltdl", **TOOL, "mode": "raw"}
+    robot, rng, limit = running(mode="raw"), np.random.default_rng(2), ARM.effort_limits
+    scale, last, saturated = 1.0, robot.commands[-1][1], 0
+    for step in range(600):
+        if step % 60 == 0:
+            scale = float(rng.choice([0.05, 0.5, 1.0]))
+            robot.controller.apply(controller_settings({**values, "effort_scale": scale}))
+        if step % 100 == 0:
+            wanted = 1e4 * rng.choice([-1.0, 1.0], 7)
+        robot.controller.tau0(wanted, robot.gate.time)
+        tau = robot.message().copy()
+        assert (np.abs(tau - last) <= ONE).all()
+        assert (np.abs(tau) <= np.maximum(scale * limit, np.abs(last) - 0.99 * ONE) + 1e-9).all()
+        saturated += (np.abs(tau) > scale * limit - 1e-6).any()
+        last = tau
+    assert saturated > 100
 
 
 def test_a_stamp_ahead_does_not_lift_the_rate_limit():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers import segments
 from helpers.control_cases import TaskSpec, hold_another_pose, make_core, robot, state
 
 from opspace_ctrl import forward_dynamics
-from opspace_ctrl.control.targets import segments
 
 
 def pulled(tasks=None, **options):
@@ -160,7 +160,7 @@ def test_a_task_does_not_pull_a_joint_through_its_limit():
 
 def _without_margin(core, q, v):
     core.law.position_margin[:] = 0.0
-    program = core.law.programs[0].table.copy()
+    program = core.law.references.program(0).copy()
     core.activate(q, v, 0.0)
     core.load_program(0, program)
     return core

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from helpers import shipped_robots
+from helpers import segments, shipped_robots
 from helpers.control_cases import ContactSpec, Dense, TaskSpec, at, make_core, robot, set_sole
 from scipy.spatial.transform import Rotation
 
 from opspace_ctrl import forward_dynamics, frame_pose, load_robot
-from opspace_ctrl.control.targets import segments
 
 
 def move(core, i, shift, turn, duration):

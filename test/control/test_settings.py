@@ -186,9 +186,11 @@ def test_changes_that_need_a_new_controller_are_named():
     }
     assert fixed_changes(old, controller_settings(live)) == []
     assert fixed_changes(
-        old, controller_settings({**live, "hand.level": 2, "base": "floating"})
-    ) == ["base", "hand.level"]
-    assert "tasks" in fixed_changes(old, controller_settings({"contacts": ["foot"]}))
+        old, controller_settings({**live, "foot.rows": "position", "base": "floating"})
+    ) == ["base", "foot.rows"]
+    assert "contacts" in fixed_changes(old, controller_settings({"tasks": ["hand"]}))
+    other = {name: value for name, value in live.items() if not name.startswith("hand.")}
+    assert fixed_changes(old, controller_settings({**other, "tasks": ["other"]})) == []
 
 
 @given(

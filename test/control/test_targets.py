@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers import segments
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.interpolate import BPoly
@@ -13,7 +14,6 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from opspace_ctrl import Controller, PoseTask, load_robot, load_urdf
 from opspace_ctrl.control.settings import controller_settings
-from opspace_ctrl.control.targets import segments
 from opspace_ctrl.control.targets.posture_target import PostureTarget
 from opspace_ctrl.control.targets.target import Target
 from opspace_ctrl.errors import ConfigurationError, TargetError

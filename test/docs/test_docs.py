@@ -62,7 +62,14 @@ def test_the_first_parameter_file_shown_passes_the_check_without_a_doubt(sandbox
 
 
 def test_every_block_says_what_it_is():
-    assert {block.language for block in blocks()} <= {"sh", "console", "python", "yaml", "text"}
+    assert {block.language for block in blocks()} <= {
+        "sh",
+        "console",
+        "python",
+        "toml",
+        "yaml",
+        "text",
+    }
     first_words = {line.split()[0] for _, line in SHELL}
     assert first_words <= {"make", "opspace", "pip", "python3", "env/bin/pip", "env/bin/opspace"}
 

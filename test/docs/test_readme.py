@@ -4,6 +4,7 @@ import ast
 import re
 import shlex
 
+import numpy as np
 import pytest
 from helpers.documents import ROOT, blocks, commands
 
@@ -53,3 +54,11 @@ def test_the_speed_quoted_is_the_speed_measured():
     names = ("sparse_ltdl", "Pinocchio best", "MuJoCo")
     for place, (name, robot) in enumerate((name, robot) for robot in (0, 1) for name in names):
         assert float(quoted[place]) == pytest.approx(rows[name][robot], rel=0.05), (name, robot)
+
+
+def test_the_first_program_ends_as_near_its_target_as_it_says():
+    programs = [block.text for block in blocks("python", document="README.md")]
+    names: dict = {}
+    exec(next(text for text in programs if 'PoseTask("tool"' in text), names)
+    error = names["controller"].error("tool")
+    assert np.linalg.norm(error[:3]) < 1e-4 and np.linalg.norm(error[3:]) < np.radians(0.2)

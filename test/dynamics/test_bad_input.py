@@ -7,13 +7,24 @@ import pytest
 from oracles.random_trees import random_model, random_motion
 from oracles.reference import Reference, assert_close
 
-from opspace_ctrl import dynamics
+from opspace_ctrl import (
+    OperationalSpace,
+    bias_forces,
+    dynamics,
+    forward_dynamics,
+    frame_jacobian,
+    frame_pose,
+    inverse_dynamics,
+    load_robot,
+    mass_matrix,
+)
 from opspace_ctrl.errors import (
     ConfigurationError,
     MethodError,
     SingularInertiaError,
     UnknownFrameError,
 )
+from opspace_ctrl.osim import methods
 
 MODEL = random_model(20, 6, "floating", types=("revolute", "prismatic"))
 Q, V, A = random_motion(MODEL, 20)
@@ -244,3 +255,42 @@ def test_a_robot_that_cannot_move_has_empty_dynamics(empty):
             call(model, empty)
     with pytest.raises(SingularInertiaError, match="no mass moves"):
         dynamics.center_of_mass_bias(model, empty, empty)
+
+
+@pytest.mark.parametrize("wrong", [None, "arm7", 3, [], np.zeros(7), object()])
+def test_what_is_no_model_is_refused_by_name(wrong):
+    q, v = np.zeros(7), np.zeros(7)
+    for call in (
+        lambda: mass_matrix(wrong, q),
+        lambda: bias_forces(wrong, q, v),
+        lambda: inverse_dynamics(wrong, q, v, v),
+        lambda: forward_dynamics(wrong, q, v, v),
+        lambda: frame_pose(wrong, q, "tool"),
+        lambda: frame_jacobian(wrong, q, "tool"),
+        lambda: methods(wrong) if wrong is not None else mass_matrix(wrong, q),
+    ):
+        with pytest.raises(ConfigurationError, match="is no Model"):
+            call()
+
+
+@pytest.mark.parametrize("wrong", [[], 0, "tool", np.zeros(6), np.zeros(0)])
+def test_wrenches_that_are_no_mapping_are_refused_by_name(wrong):
+    model, q, v = load_robot("arm7"), np.zeros(7), np.zeros(7)
+    for call in (inverse_dynamics, forward_dynamics):
+        with pytest.raises(ConfigurationError, match=r"external = .* is not \{frame: wrench\}"):
+            call(model, q, v, v, wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, np.zeros(2), ["aba"], {}])
+def test_a_method_that_is_no_name_is_refused(wrong):
+    model, q, v = load_robot("arm7"), np.zeros(7), np.zeros(7)
+    with pytest.raises(MethodError):
+        forward_dynamics(model, q, v, v, method=wrong)
+    with pytest.raises(MethodError):
+        OperationalSpace(model, "tool", wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "rng", [], np.random])
+def test_what_is_no_random_generator_is_refused_by_name(wrong):
+    with pytest.raises(ConfigurationError, match="is no random generator; valid is np.random"):
+        load_robot("arm7").random_configuration(wrong)

@@ -11,14 +11,13 @@ from functools import cache, cached_property
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from helpers import shipped_robots
+from helpers import segments, shipped_robots
 from helpers.support import load_quietly, urdf_path
 from opspace_ctrl import bias_forces, frame_jacobian, load_robot, mass_matrix
 from opspace_ctrl.control import fields as at
 from opspace_ctrl.control.contacts import Contact
 from opspace_ctrl.control.core import Core
 from opspace_ctrl.control.settings import ControllerSettings
-from opspace_ctrl.control.targets import segments
 from opspace_ctrl.control.tasks import TASKS, CenterOfMassTask, RowsTask
 from opspace_ctrl.dynamics import center_of_mass_bias, center_of_mass_jacobian, frame_acceleration
 

@@ -30,9 +30,8 @@ class Robot:
     """
 
     def __init__(self, model, step=MS, is_simulated=False, **values):
-        settings = controller_settings(values)
-        velocity_time = values.get("velocity_time", 0.0)
-        self.gate = StateGate(model, settings.safety, velocity_time, is_simulated)
+        settings = controller_settings({"velocity_time": 0.0, **values})
+        self.gate = StateGate(model, settings.safety, is_simulated)
         self.model, self.step = model, step
         self.q, self.v = model.neutral(), np.zeros(model.nv)
         self.now = self.time = START

@@ -8,8 +8,8 @@
         graph.wait_for(lambda: commands.count, "a command")
 
 Every graph has a domain of its own, held by a lock file so that tests beside it get other ones. Nothing here asserts
-how quickly something happens: it waits up to PATIENCE seconds and then says what it was waiting for, with what the
-processes have printed.
+how quickly something happens: it waits, as a last resort for PATIENCE seconds, and then says what it was waiting for,
+with what the processes have printed.
 """
 
 import os
@@ -33,8 +33,8 @@ from rclpy.signals import SignalHandlerOptions
 
 from opspace_ctrl.commands._domain import free_domain
 
-PATIENCE = 120.0  # [s]
-COMPILING = 1200.0  # [s] for what may compile every kernel first
+PATIENCE = 3600.0  # [s]
+COMPILING = PATIENCE  # [s] for what may compile every kernel first
 AGAIN = 0.25  # [s] between two sendings of something that has not been acknowledged
 ANSWER = 10.0  # [s] after which a harmless request is sent again
 LONG = 60.0  # [s] a gate's or watchdog's time-out in a test that is not about it

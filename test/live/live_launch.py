@@ -8,23 +8,28 @@ import re
 import signal
 import sys
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
 from helpers.compiled_nodes import compile_controller
 from helpers.launch_files import LAUNCHES, arguments
 from helpers.ros import Graph
 from launch import LaunchContext
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64MultiArray
 
 from opspace_ctrl.model.source import ROBOTS
+from opspace_ctrl.nodes.messages import nanoseconds
 
 ROOT = Path(__file__).parents[2]
 RUNNER = str(ROOT / "test" / "helpers" / "run_launch.py")
 CONTROLLER, SIMULATOR = "/opspace_controller", "/opspace_simulator"
 # Launch kills what has not ended 10 s after an interrupt; a process that gets no CPU for some seconds must not count.
-UNHURRIED = ("sigterm_timeout:=60", "sigkill_timeout:=60")
+UNHURRIED = ("sigterm_timeout:=3600", "sigkill_timeout:=3600")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -86,6 +91,7 @@ def is_running(pid):
     [
         ("arm", ("method:=rjk",)),
         ("humanoid", ()),
+        ("humanoid", ("method:=rjk",)),
         ("free_flyer", ()),
         ("hil", ("mode:=lockstep",)),
         ("arm", ("engine:=dart",)),
@@ -197,6 +203,57 @@ def test_a_node_that_is_configured_by_hand_is_not_activated(tmp_path):
         graph.wait_for(lambda: commands.count, "commands again")
         launch.send(signal.SIGINT)
         assert launch.wait() == 0
+
+
+def test_two_robots_of_two_launches_have_a_clock_frames_and_diagnostics_each(tmp_path):
+    """The recipe of docs/launch.md."""
+    with Graph(tmp_path) as graph:
+        sides = ("left", "right")
+        launches = [
+            start(graph, "arm", f"namespace:={side}", f"frame_prefix:={side}/", "clock:=clock")
+            for side in sides
+        ]
+        try:
+            for node in (f"/{side}{node}" for side in sides for node in (SIMULATOR, CONTROLLER)):
+                graph.wait_for(lambda node=node: graph.state(node) == "active", f"{node} is active")
+            clocks = [graph.listen(Clock, f"/{side}/clock") for side in sides]
+            poses = [graph.listen(PoseStamped, f"/{side}{CONTROLLER}/tool/pose") for side in sides]
+            said = graph.listen(DiagnosticArray, "/diagnostics")
+            graph.wait_for(lambda: all(heard.count > 100 for heard in (*clocks, *poses)), "time")
+            assert not graph.node.count_publishers("/clock")
+            for heard in clocks:
+                stamps = [nanoseconds(each.clock) for each in heard.messages]
+                assert all(before < after for before, after in pairwise(stamps))
+            for side, heard in zip(sides, poses):
+                assert heard.last.header.frame_id == f"{side}/base_link"
+            for side in sides:
+                graph.wait_for(
+                    lambda side=side: any(
+                        (status.name, status.hardware_id)
+                        == (f"{side}{CONTROLLER}: gates", f"{side}/arm7")
+                        for message in said.messages
+                        for status in message.status
+                    ),
+                    f"diagnostics of {side}",
+                )
+        finally:
+            for launch in launches:
+                interrupt(launch)
+        assert [launch.code for launch in launches] == [0, 0]
+
+
+def test_further_interrupts_neither_stop_nor_break_the_end(tmp_path):
+    with Graph(tmp_path) as graph:
+        graph.environment["TMPDIR"] = str(tmp_path)
+        given = ("controller_manager:=false", "activate:=false", "state_publisher:=false")
+        launch = start(graph, "hardware", *given)
+        graph.wait_for(lambda: graph.state(CONTROLLER) == "inactive", "it is configured")
+        launch.ending = True
+        while launch.code is None:  # from the first one to the very end of the process
+            launch.send(signal.SIGINT)
+            graph.spin()
+        assert launch.code == 0, launch.tail()
+        assert not list(tmp_path.glob("opspace_*"))
 
 
 STAND_INS = {

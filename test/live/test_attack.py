@@ -5,7 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCENARIOS = "states,bytes,targets,flood,trajectories,parameters,services,lifecycle,suspend"
+SCENARIOS = (
+    "states,bytes,targets,flood,trajectories,parameters,services,lifecycle,suspend,simulator"
+)
 
 
 def test_under_attack_no_command_breaks_a_promise_and_the_controller_recovers(tmp_path):

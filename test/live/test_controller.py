@@ -275,7 +275,8 @@ def test_a_set_of_parameters_counts_as_a_whole_or_not_at_all(peer, graph):
             "valid for rows = pose are 1, 2 or 6",
         ),
         ({"ramp": 2.0, "payload__frame": "moon"}, "moon"),
-        ({"ramp": 2.0, "tasks": ["foot"]}, "read-only"),
+        ({"ramp": 2.0, "tasks": ["foot"]}, "foot"),
+        ({"ramp": 2.0, "joints": ["a"]}, "read-only"),
         ({"ramp": 2.0, "hand__stifness": [1.0]}, "unknown parameter 'hand.stifness'"),
     ):
         successful, text = graph.set_parameters(NODE, **values)

@@ -97,14 +97,22 @@ def test_bytes_that_are_no_joint_state_close_a_gate_that_good_states_open(graph,
 
 def test_forged_parts_of_a_state_close_a_gate_that_good_states_open(graph, peer):
     before = closings(peer, "finite")
-    for _ in range(2):
-        part = peer.message(name=[peer.names[0]], position=[1e100], velocity=[0.0])
-        stamp = peer.stamp + 100_000_000
-        part.header.stamp.sec, part.header.stamp.nanosec = divmod(stamp, 10**9)
+    part = peer.message(name=[peer.names[0]], position=[1e100], velocity=[0.0])
+    stamp = peer.stamp + 100_000_000
+    part.header.stamp.sec, part.header.stamp.nanosec = divmod(stamp, 10**9)
+    while (
+        closings(peer, "finite") == before
+    ):  # a message that comes too soon after another may be lost
         peer.send_joints(part)
-        peer.send()
+        peer.send_joints(part)
     opens_again(peer, "finite", before)
     assert graph.state(NODE) == "active"
+
+
+def boxes_of_a_stop(folder, old):
+    """New files that name the stop; what closed before may share one with it, or have one of its own."""
+    new = sorted(set(folder.glob("*.npz")) - old)
+    return [path for path in new if "stop" in str(np.load(path)["why"]).split()]
 
 
 def test_a_stop_is_told_to_other_machines_and_kept_as_a_file(graph, peer, safety, folder, capsys):
@@ -114,13 +122,11 @@ def test_a_stop_is_told_to_other_machines_and_kept_as_a_file(graph, peer, safety
     graph.wait_for(lambda: said(safety) == "stop", "the stop", each=peer.send)
     late = graph.listen(String, f"{NODE}/safety", ros.latched())
     graph.wait_for(lambda: said(late) == "stop", "it is latched")
-    kept = graph.wait_for(
-        lambda: sorted(set(folder.glob("*.npz")) - files), "a black box", each=peer.send
-    )
+    kept = graph.wait_for(lambda: boxes_of_a_stop(folder, files), "a black box", each=peer.send)
     assert graph.call(Trigger, f"{NODE}/reset").success
     graph.wait_for(lambda: said(safety) == "active", "active again", each=peer.send)
     with np.load(kept[-1]) as found:
-        assert found["why"] == "stop" and found["robot"] == "arm7"
+        assert found["robot"] == "arm7"
         assert len(found["command"]) == len(found["q"]) == len(found["closed"]) > 0
         assert found["q"][-1] == pytest.approx(ARM_START) and np.isfinite(found["target"]).all()
         assert not found["is_ticking"][-1]
@@ -164,6 +170,23 @@ def test_a_trajectory_that_is_too_long_is_refused_unread(graph, peer):
     assert graph.call(Trigger, f"{NODE}/emergency_stop").success
     assert graph.call(Trigger, f"{NODE}/reset").success
     peer.status("gates", is_open, "open gates", each=peer.send)
+
+
+def test_targets_of_several_publishers_are_refused_where_one_is_asked_for(graph, peer):
+    topic = f"{NODE}/hand/target_pose"
+    poses, others = (graph.publisher(PoseStamped, topic) for _ in range(2))
+    assert graph.set_parameters(NODE, single_publisher=True) == (True, "")
+    peer.status("gates", lambda text, values: values["gate"] == "publishers", "two", peer.send)
+
+    def is_refused():
+        values = peer.status("gates", lambda *_: True, "the gates", peer.send)
+        return values["active"] == "True" and "several publishers" in values["last_refusal"]
+
+    graph.publish_until(poses, PoseStamped(), is_refused, "a refusal")
+    graph.node.destroy_publisher(others)
+    peer.status("gates", is_open, "one is left", each=peer.send)
+    graph.node.destroy_publisher(poses)
+    assert graph.set_parameters(NODE, single_publisher=False) == (True, "")
 
 
 def test_a_text_that_is_too_long_is_refused_unread(graph, peer):

@@ -17,8 +17,11 @@ from helpers.ros import COMPILING, PATIENCE
 from opspace_ctrl import load_robot
 from opspace_ctrl.cli import _parser, main
 from opspace_ctrl.commands._demo import direct
-from opspace_ctrl.commands._demo.scenario import SCENARIOS, SECONDS, waypoints
+from opspace_ctrl.commands._demo.own import scenario_of
+from opspace_ctrl.commands._demo.scenario import SCENARIOS, waypoints
 from opspace_ctrl.commands._interrupt import Interruption
+from opspace_ctrl.data import shipped_path
+from opspace_ctrl.model.source import robot_text
 from opspace_ctrl.osim import methods
 
 
@@ -50,29 +53,34 @@ def record(request):
 
 def test_the_tool_tracks_with_every_method_and_comes_back_after_the_push(record):
     scenario = record.scenario
-    assert record.time[0] == pytest.approx(0.0, abs=1e-9) and record.time[-1] == pytest.approx(
-        SECONDS, abs=2e-3
-    )
-    assert len(record.time) == round(SECONDS / 1e-3) + 1 or len(record.time) == round(
-        SECONDS / 1e-3
-    )
-    for name in scenario.methods:
-        assert record.of_method(name).error.max() < 10.0, name
-    pushed = record.rows(record.near_push)
-    assert (
-        1.1 * record.rows(record.time < scenario.push_start).error.max()
-        < pushed.error.max()
-        < 100.0
-    )
-    assert record.rows(record.time > scenario.push_end + 2.0).error.max() < 10.0
+    assert record.time[0] == pytest.approx(0.0, abs=1e-9)
+    assert record.time[-1] == pytest.approx(scenario.seconds, abs=2e-3)
+    assert len(record.time) in (round(scenario.seconds / 1e-3) + k for k in (0, 1))
+    *laps, pushed = (record.lap(k) for k in range(len(scenario.methods) + 1))
+    assert max(lap.error.max() for lap in laps) < 10.0
+    assert 1.1 * max(lap.error.max() for lap in laps) < pushed.error.max() < 100.0
+    assert pushed.error[-1] < 10.0
     assert np.abs(record.share).max() <= 1.0
+
+
+def test_every_method_follows_the_same_path_alike_and_takes_over_without_a_step(record):
+    scenario = record.scenario
+    laps = [record.lap(k) for k in range(len(scenario.methods))]
+    for lap in laps[1:]:
+        n = min(len(lap.time), len(laps[0].time))
+        assert np.allclose(lap.target[:n], laps[0].target[:n], atol=1e-9)
+    worst = [lap.error.max() for lap in laps]
+    assert max(worst) < 1.02 * min(worst)
+    assert len(record.residuals) == len(scenario.methods) - 1 and max(record.residuals) < 1e-9
 
 
 def test_a_run_without_ros_prints_a_summary_and_draws(tmp_path, capsys):
     assert main(["demo", "--no-ros", "--plot", str(tmp_path / "demo.png")]) == 0
     printed = capsys.readouterr().out
     assert (
-        "without ROS" in printed and "largest tracking error, rjk" in printed and "next:" in printed
+        "without ROS" in printed
+        and "torque changed by the switch" in printed
+        and "next:" in printed
     )
     offered = [
         shlex.split(line)
@@ -104,6 +112,28 @@ def test_a_picture_that_could_not_be_written_is_refused_before_anything_moves(
     assert main(["demo", "--no-ros", "--plot", path]) == 2
     out, err = capsys.readouterr()
     assert out == "" and f"cannot write {path!r}: {words}" in err
+
+
+def test_a_robot_and_a_parameter_file_of_the_users_follow_a_figure_too(tmp_path, capsys):
+    robot = tmp_path / "mine.urdf"
+    robot.write_text(robot_text("arm7"))
+    shown = []
+    with Interruption() as stop:
+        for config in (None, str(shipped_path("config", "arm7.yaml"))):
+            scenario = scenario_of(str(robot), config, tmp_path)
+            assert scenario.size[1] > 0.01 and scenario.moved_frame in ("tool", "link7")
+            record = direct.follow(scenario, shown.append, stop)
+            laps = (record.lap(k) for k in range(len(scenario.methods)))
+            assert max(lap.error.max() for lap in laps) < 10.0
+    assert main(["demo", str(tmp_path / "none.urdf")]) == 2
+    assert "neither a shipped robot" in capsys.readouterr().err
+    path = tmp_path / "turn.yaml"
+    path.write_text(
+        "opspace_controller:\n  ros__parameters:\n    tasks: [tool]\n    tool: {rows: orientation}\n"
+        "opspace_simulator:\n  ros__parameters: {step: 0.001}\n"
+    )
+    assert main(["demo", "arm7", str(path)]) == 2
+    assert "no task with rows pose or position" in capsys.readouterr().err
 
 
 def demo(tmp_path, *arguments: str) -> subprocess.Popen:
@@ -140,12 +170,17 @@ def test_a_run_over_ros_follows_the_figure_and_leaves_nothing_behind(tmp_path):
         assert process.returncode == 0, printed
     finally:
         process.kill()
-    errors = [
-        float(line.split("│")[2].split()[0])
-        for line in printed.splitlines()
-        if "tracking error" in line
-    ]
-    assert len(errors) == 5 and max(errors[:4]) < 10.0 and errors[4] < 100.0, printed
+    rows = {
+        words[1].strip(): [word.strip() for word in words[2:-1]]
+        for words in (line.split("│") for line in printed.splitlines())
+        if len(words) > 3
+    }
+    scenario = SCENARIOS["arm7"]
+    errors = [float(rows[name][0].split()[0]) for name in scenario.methods]
+    assert 0.0 < max(errors) < 10.0, printed
+    assert [rows[name][1] for name in scenario.methods].count("") == 1, printed
+    assert max(float(rows[name][1]) for name in scenario.methods[1:]) < 1e-9, printed
+    assert 0.0 < float(rows["largest tracking error, push of 15 N"][0].split()[0]) < 100.0
     assert (tmp_path / "demo.png").exists()
     assert nodes(tmp_path) == []
 

@@ -10,23 +10,26 @@ import time
 import uuid
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.compiled_nodes import compile_controller
 from helpers.ros import COMPILING, LONG, Graph
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
+from scipy.spatial.transform import Rotation
 
+from opspace_ctrl import frame_pose, load_robot
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.sim.plant.fault_kinds import KINDS
-from opspace_ctrl.sim.record.log import progress
+from opspace_ctrl.sim.record.log import progress, read_log
 from opspace_ctrl.writing import OutputFolder
 
 OPSPACE = [sys.executable, "-m", "opspace_ctrl.cli"]
 # Not the shipped stiffness: with it and the torque rate limit a loss of communication ends in large swings.
 CONTROLLER = (
     f"{sys.executable} -m opspace_ctrl.nodes.controller --ros-args "
-    f"--params-file {shipped_path('config', 'arm7.yaml')} -p autostart:=true -p state_timeout:=60.0 "
-    "-p tool.stiffness:=[400.0]"
+    f"--params-file {shipped_path('config', 'arm7.yaml')} -p autostart:=true -p state_timeout:=600.0 "
+    "-p use_sim_time:=true -p liveness_timeout:=600.0 -p method:=sparse_ltdl -p tool.stiffness:=[400.0]"
 )
 FIRST_LINE = "opspace hil: arm7"  # printed when the handlers of the signals stand
 MARK = "OPSPACE_TEST_MARK"
@@ -156,7 +159,8 @@ def test_every_fault_shows_in_one_report_of_the_real_controller(hil, tmp_path):
     (lost,) = (fault for fault in report["faults"] if fault["kind"] == "loss")
     assert lost["effect"]["watchdog_seconds"] == pytest.approx(0.03, abs=0.002)
     (task,) = report["tracking"]["tasks"]
-    assert task.endswith("/tool/error") and 0 < report["tracking"]["largest"]["position"] < 0.5
+    assert task.endswith("/tool") and 0 < report["tracking"]["largest"]["position"] < 0.5
+    assert report["tracking"]["coverage"] == 1.0 and report["simulated_clock"]
     assert {path.name for path in run.folder.glob("*.png")} == {
         "timing.png",
         "tracking.png",
@@ -170,6 +174,72 @@ def test_every_fault_shows_in_one_report_of_the_real_controller(hil, tmp_path):
         stamps = [message.header.stamp for _, _, _, message in decoded]
     assert len(stamps) > 8000 and (stamps[8000].sec, stamps[8000].nanosec) == (8, 0)
     assert not run.left_running()
+    again = hil(
+        "again",
+        "--controller",
+        CONTROLLER,
+        "--mode",
+        "lockstep",
+        "--seconds",
+        "8",
+        "--faults",
+        str(shipped_path("config", "faults_example.yaml")),
+    )
+    assert again.code() == 0, again.output()
+    _compare_runs(run, again)
+
+
+def _compare_runs(first: Hil, second: Hil) -> None:
+    """All that is simulated is the same, bit for bit, and so is every number that is judged."""
+    logs = [read_log(run.folder / "log").until(8.0) for run in (first, second)]
+    for name in ("time", "schedule", "watchdog", "q", "v", "position", "velocity", "applied"):
+        assert np.array_equal(logs[0][name], logs[1][name], equal_nan=True), name
+    parts = ("tracking", "torque", "faults", "watchdog_seconds", "seconds")
+    reports = [{part: run.report()[part] for part in parts} for run in (first, second)]
+    for report in reports:
+        for fault in report["faults"]:
+            if fault["end"] is None:  # it acts until the simulator has stopped
+                del fault["counts"], fault["words"]
+    assert reports[0] == reports[1]
+
+
+MOVING = """
+- {kind: target, task: tool, start: 0.2, by: [0, 0.1, 0], turn: [0, 0, 0.3]}
+- {kind: trajectory, task: tool, start: 2, points: [[1, 0, 0.1, 0.1], [1.5, 0, 0, 0.1]]}
+- {kind: method, name: rjk, start: 2.5}
+- {kind: method, name: alchemy, start: 2.6}
+- {kind: trajectory, task: tool, start: 2.7, points: [[1e-4, 0, 0, 1]]}
+"""
+
+
+def test_a_run_moves_as_its_schedule_asks(hil, tmp_path):
+    schedule = tmp_path / "moving.yaml"
+    schedule.write_text(MOVING)
+    run = hil(
+        "run",
+        "--controller",
+        CONTROLLER,
+        "--mode",
+        "lockstep",
+        "--seconds",
+        "4",
+        "--faults",
+        str(schedule),
+    )
+    assert run.code() == 0, run.output()
+    log, arm = read_log(run.folder / "log"), load_robot("arm7")
+    start, turned = frame_pose(arm, log["q"][np.searchsorted(log["schedule"], 0.0)], "tool")
+    for when, by, angle in ((1.9, [0, 0.1, 0], 0.3), (4.0, [0, 0, 0.1], 0.0)):
+        place, turn = frame_pose(arm, log["q"][np.searchsorted(log["schedule"], when)], "tool")
+        assert np.allclose(place - start, by, atol=5e-3)
+        between = Rotation.from_quat(turn) * Rotation.from_quat(turned).inv()
+        assert between.magnitude() == pytest.approx(angle, abs=0.05)
+    *sent, method, trajectory = run.report()["faults"]
+    assert all(fault["counts"] == {"sent": 1} for fault in sent)
+    assert not method["acted"] and not trajectory["acted"]
+    told = [event["text"] for event in log.events if event["kind"] == "unheard"]
+    assert told[0].startswith("method alchemy: refused: ") and "sparse_ltl" in told[0]
+    assert told[1].startswith("trajectory of tool (1 points): refused: tool: the first way point")
 
 
 def test_a_controller_of_somebody_else_is_tested_and_exceeded_limits_are_named(hil, tmp_path):

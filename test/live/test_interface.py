@@ -3,17 +3,28 @@
 import importlib.util
 import re
 from fnmatch import fnmatchcase
+from functools import partial
 
 from helpers.compiled_nodes import compile_controller, compile_simulator
 from helpers.documents import ROOT
 from helpers.gazebo_graph import start_gazebo
 from helpers.gazebo_stand_in import REQUESTS
 from helpers.ros import COMPILING, Graph
+from rclpy.action import get_action_server_names_and_types_by_node
 
+from opspace_ctrl.nodes.bond import has_bond
+from opspace_ctrl.nodes.following import has_control_msgs
 from opspace_ctrl.nodes.interface import COMMON, INTERFACES, LIFECYCLE
 from opspace_ctrl.nodes.policy import permitted
 from opspace_ctrl.nodes.transforms import has_tf2
 
+KIND = "/(msg|srv|action)/"
+# of the controller: what is there only where a package is installed
+OPTIONAL = {
+    "/tf": has_tf2(),
+    "/bond": has_bond(),
+    "/opspace_controller/*/follow_joint_trajectory": has_control_msgs(),
+}
 PAGE = (ROOT / "docs" / "ros_interface.md").read_text(encoding="utf-8")
 
 
@@ -32,12 +43,15 @@ def used(graph: Graph, node: str) -> dict[tuple[str, str], dict[str, str]]:
         ("topics", "subscribe"): peer.get_subscriber_names_and_types_by_node,
         ("services", "reply"): peer.get_service_names_and_types_by_node,
         ("services", "request"): peer.get_client_names_and_types_by_node,
+        ("actions", "execute"): partial(get_action_server_names_and_types_by_node, peer),
     }.items():
         found[rule] = {}
         for name, namespace in peer.get_node_names_and_namespaces():
             if name.startswith(node):
                 found[rule].update(
-                    (topic, kinds[0]) for topic, kinds in names_and_types(name, namespace)
+                    (topic, kinds[0])
+                    for topic, kinds in names_and_types(name, namespace)
+                    if "/_action/" not in topic  # the topics and services of an action
                 )
     return found
 
@@ -81,10 +95,10 @@ def _compare_types(graph: Graph, node: str) -> None:
     found = {name: kind for names in used(graph, node).values() for name, kind in names.items()}
     for each in (*INTERFACES[node], *COMMON, *LIFECYCLE):
         pattern = re.sub("<[a-z]+>", "*", full_name(node, each.name))
-        wanted = re.sub("/(msg|srv)/", "/", each.type.split(",")[0])
+        wanted = re.sub(KIND, "/", each.type.split(",")[0])
         for name, kind in found.items():
             if fnmatchcase(name, pattern):
-                assert re.sub("/(msg|srv)/", "/", kind) == wanted, name
+                assert re.sub(KIND, "/", kind) == wanted, name
 
 
 def test_both_nodes_use_what_their_policies_permit_and_nothing_else(tmp_path):
@@ -108,7 +122,8 @@ def test_both_nodes_use_what_their_policies_permit_and_nothing_else(tmp_path):
                 patience=COMPILING,
             )
         for name in started:
-            compare(graph, f"opspace_{name}", set() if has_tf2() else {"/tf"})
+            absent = {each for each, is_there in OPTIONAL.items() if not is_there}
+            compare(graph, f"opspace_{name}", absent)
 
 
 def test_the_bridge_uses_what_its_policy_permits_and_nothing_else(tmp_path):

@@ -7,7 +7,10 @@ from helpers.ros import Graph
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.parameter import parameter_value_to_python
 
+from opspace_ctrl.control.settings import controller_settings
+from opspace_ctrl.errors import ParameterError
 from opspace_ctrl.parameter_file import node_parameters
+from opspace_ctrl.sim.settings import simulator_settings
 
 NODES = {
     "controller": ("/opspace_controller", parameters("asimo", "opspace_controller")),
@@ -61,3 +64,29 @@ def test_an_empty_value_that_is_no_list_is_refused_by_name(tmp_path):
         node = graph.start("gazebo_bridge", parameters={"joints": ["a"], "model": []})
         assert node.wait() == 2
         assert "model" in node.output() and "Traceback" not in node.output()
+
+
+@pytest.mark.parametrize("module", ["controller", "simulator"])
+def test_a_node_tells_all_mistakes_of_its_parameters_at_once_in_the_words_of_the_tables(
+    module, tmp_path
+):
+    given = {
+        "controller": {
+            "tasks": ["tool"],
+            "tool.stifness": 1.0,
+            "tool.damping": -1.0,
+            "mode": "rw",
+            "singularity.cut": 0.9,
+            "joints": ["a", "a"],
+        },
+        "simulator": {"stepp": 0.1, "step": 5.0, "engine": "magic"},
+    }[module]
+    read = {"controller": controller_settings, "simulator": simulator_settings}[module]
+    with pytest.raises(ParameterError) as caught:
+        read(given)
+    with Graph(tmp_path) as graph:
+        node = graph.start(module, parameters=given)
+        assert node.wait() == 2
+        assert len(caught.value.parts) == {"controller": 5, "simulator": 3}[module]
+        for each in caught.value.parts:
+            assert str(each) in node.output()

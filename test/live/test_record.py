@@ -95,3 +95,12 @@ def test_what_cannot_be_recorded_is_said_before_anything_is_written(given, words
         process = graph.run(command, "record")
         assert process.wait() == 2
         assert words in process.output() and path.read_text() == "kept"
+
+
+def test_a_topic_that_nobody_publishes_is_said_with_exit_code_1(tmp_path):
+    with Graph(tmp_path) as graph:
+        command = [sys.executable, "-m", "opspace_ctrl.cli", "record", str(tmp_path / "a.mcap")]
+        process = graph.run([*command, "/nowhere", "/rosout", "--seconds", "1"], "record")
+        assert process.wait() == 1
+        assert "/nowhere: nobody has published there" in process.output()
+        assert "/rosout: nobody" not in process.output()

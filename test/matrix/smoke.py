@@ -142,8 +142,8 @@ def controller() -> dict[str, np.ndarray]:
     controller = Controller.from_settings(load_robot("arm7"), settings)
     q, v = np.array([0.0, 0.35, 0.0, 1.55, 0.0, 1.2, 0.0]), np.zeros(7)
     controller.activate(q, v, 0.0)
-    position, quaternion = controller.pose(controller.tasks[0])
-    controller.target_pose(controller.tasks[0], position + [0.1, 0.05, -0.1], quaternion, 0.0)
+    position, quaternion = controller.pose(controller.task_names[0])
+    controller.target_pose(controller.task_names[0], position + [0.1, 0.05, -0.1], quaternion, 0.0)
     torques = [controller.tick(q, v, 0.2).copy()]
     controller.method = "pv_osim"
     torques.append(controller.tick(q, v, 0.2).copy())

@@ -301,7 +301,7 @@ def test_bad_arguments_are_refused(options, error, message):
 
 @pytest.mark.parametrize("source", [None, 3, {}, object()])
 def test_sources_that_are_neither_path_nor_text_are_refused(source):
-    with pytest.raises(SourceError, match="path or XML text"):
+    with pytest.raises(SourceError, match="path of a URDF.*or XML text"):
         load_urdf(source)
 
 

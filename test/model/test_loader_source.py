@@ -8,7 +8,7 @@ from helpers.support import load_quietly, urdf_path
 from helpers.urdf_text import arm
 
 import opspace_ctrl
-from opspace_ctrl import load_robot, load_urdf
+from opspace_ctrl import load_mjcf, load_robot, load_urdf
 from opspace_ctrl.errors import SourceError, UnknownRobotError, UrdfSyntaxError
 
 XACRO = """<?xml version="1.0"?>
@@ -44,7 +44,7 @@ def test_text_may_begin_with_space_or_a_byte_order_mark():
 
 
 @pytest.mark.parametrize(
-    "path", ["no_such_robot.urdf", "", ".", "\0", "x" * 5000, "no such robot, and no XML"]
+    "path", ["no_such_robot.urdf", ".", "\0", "x" * 5000, "no such robot, and no XML"]
 )
 def test_paths_that_cannot_be_read_are_refused_by_name(path):
     with pytest.raises(SourceError, match="no file|cannot read"):
@@ -119,3 +119,19 @@ def test_unknown_robots_are_refused_with_the_names_there_are(name):
 def test_public_names_exist():
     for name in opspace_ctrl.__all__:
         assert hasattr(opspace_ctrl, name)
+
+
+@pytest.mark.parametrize(
+    "load, source, words",
+    [
+        (load_urdf, "", "the robot is empty; valid is the path of a URDF or .xacro file, or XML"),
+        (load_urdf, " \n", "the robot is empty"),
+        (load_mjcf, "", "the robot is empty; valid is the path of an MJCF file, or XML text"),
+        (load_mjcf, "missing.xml", "no file 'missing.xml'; a robot is the path of an MJCF file"),
+        (load_urdf, "missing.urdf", "no file 'missing.urdf'; a robot is the path of a URDF or"),
+        (load_urdf, None, "a robot is the path of a URDF or .xacro file, or XML text, not None"),
+    ],
+)
+def test_a_source_that_is_none_is_refused_with_what_would_be_one(load, source, words):
+    with pytest.raises(SourceError, match=words):
+        load(source)

@@ -18,11 +18,13 @@ SCHEMA = {
     "enclaves": ({}, {"enclave"}),
     "enclave": ({"path": None}, {"profiles"}),
     "profiles": ({}, {"profile"}),
-    "profile": ({"ns": None, "node": None}, {"topics", "services"}),
+    "profile": ({"ns": None, "node": None}, {"topics", "services", "actions"}),
     "topics": ({"publish": QUALIFIER, "subscribe": QUALIFIER}, {"topic"}),
     "services": ({"reply": QUALIFIER, "request": QUALIFIER}, {"service"}),
+    "actions": ({"call": QUALIFIER, "execute": QUALIFIER}, {"action"}),
     "topic": ({}, set()),
     "service": ({}, set()),
+    "action": ({}, set()),
 }
 REQUIRED = {"policy", "enclave", "profile"}  # all their attributes; of the others one is enough
 

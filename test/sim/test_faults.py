@@ -55,7 +55,9 @@ def test_the_shipped_example_has_every_kind_and_fits_its_robot():
 
 def test_the_guide_lists_every_kind_with_its_target_and_values():
     text = (Path(__file__).parents[2] / "docs" / "hil.md").read_text()
-    rows = re.findall(r"^\| `(\w+)` \| `(side|joints|frame)` \| (.*?) \|", text, re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \| `(side|joints|frame|task|name)` \| (.*?) \|", text, re.MULTILINE
+    )
     listed = {kind: (target, re.findall(r"`(\w+)`", values)) for kind, target, values in rows}
     assert listed == {name: (kind.target, list(kind.values)) for name, kind in KINDS.items()}
     shown = re.search(r"```yaml\n(seed:.*?)```", text, re.DOTALL)[1]
@@ -96,6 +98,30 @@ def test_what_is_left_out_does_nothing():
         ),
         ("{kind: latency, side: state, delay: [1]}", "delay = [1]"),
         ("{kind: loss, side: state, start: -1}", "start = -1"),
+        ("{kind: target, by: [0, 0, 1]}", "fault 1 (target): task = None; the name of a task is"),
+        ("{kind: target, task: a/b, by: [0, 0, 1]}", "task = 'a/b'; the name of a task is valid"),
+        ("{kind: target, task: tool}", "fault 1 (target): give by or turn"),
+        ("{kind: target, task: tool, by: [1, 2]}", "by = [1, 2]; 3 numbers [m] are valid"),
+        ("{kind: target, task: tool, frame: 3, by: [0, 0, 1]}", "frame = 3; the name of a link"),
+        ("{kind: method}", "fault 1 (method): name = None; that of a method is valid"),
+        ("{kind: trajectory, task: tool}", "fault 1 (trajectory): give points"),
+        ("{kind: trajectory, task: tool, points: []}", "points = []; a list of 1 to 10000 points"),
+        (
+            "{kind: trajectory, task: tool, points: [[1, 0, 0, 0], [2, 0, 0]]}",
+            "points, number 2 = [2, 0, 0]; 4 or 7 numbers [s, m, rad] are valid",
+        ),
+        (
+            "{kind: trajectory, task: tool, points: [[1, 0, 0, 0], [1, 0, 0, 0]]}",
+            "points, number 2: its time 1 s; valid is one after 1 s",
+        ),
+        (
+            "{kind: trajectory, task: tool, points: [[0, 0, 0, 0]]}",
+            "points, number 1: its time 0 s; valid is one after 0 s",
+        ),
+        (
+            "{kind: trajectory, task: tool, points: [[1, 0, .inf, 0]]}",
+            "points, number 1 = inf; a finite number [s, m, rad] is valid",
+        ),
         ("{kind: loss, side: state, duration: soon}", "duration = 'soon'"),
         (
             "{kind: loss, side: state, probability: 1}",

@@ -7,7 +7,14 @@ import pytest
 from helpers.shipped_robots import HOME
 from helpers.sim_cases import pendulum, standing
 
-from opspace_ctrl import bias_forces, load_robot, load_urdf
+from opspace_ctrl import (
+    OpspaceError,
+    bias_forces,
+    frame_pose,
+    load_mjcf,
+    load_robot,
+    load_urdf,
+)
 from opspace_ctrl.sim.simulator import Simulator
 
 INERTIA = 1.0 / 3.0
@@ -200,3 +207,41 @@ def test_a_limit_of_zero_is_none_and_limits_can_be_switched_off():
         sim.reset(v=[150.0])
         sim.step([0.0])
         np.testing.assert_allclose(sim.v, [150.0], rtol=1e-3)
+
+
+BALL = """<mujoco><worldbody><body name="a"><joint name="ball" type="ball"/>
+<inertial pos="0 0 -0.5" mass="1" diaginertia=".1 .2 .3"/><body name="b" pos="0 0 -1">
+<joint name="hinge" type="hinge" axis="0 1 0" limited="true" range="-60 60"/>
+<inertial pos="0.1 0 -0.5" mass="1" diaginertia=".1 .1 .2"/></body></body></worldbody></mujoco>"""
+
+
+def test_a_ball_joint_starts_where_its_quaternion_says():
+    model = load_mjcf(BALL)
+    for start in ([0.0, 0.0, 1.2, 1.6, 0.3], {"ball": [0.0, 0.0, 0.6, 0.8], "hinge": 0.3}):
+        sim = Simulator(model, initial_positions=start)
+        np.testing.assert_allclose(sim.q, [0.0, 0.0, 0.6, 0.8, 0.3], atol=1e-15)
+        _, turned = frame_pose(model, sim.q, "a")
+        np.testing.assert_allclose(turned, [0.0, 0.0, 0.6, 0.8], atol=1e-15)
+        energy = sim.energy()
+        for _ in range(10):
+            sim.step(np.zeros(4))
+        assert abs(sim.energy() - energy) < 1e-2 and not np.array_equal(sim.q[:4], turned)
+    np.testing.assert_allclose(
+        Simulator(model, initial_positions={"hinge": 0.2}).q, [0, 0, 0, 1, 0.2], atol=1e-15
+    )
+
+
+@pytest.mark.parametrize(
+    "start, words",
+    [
+        ({"ball": [0.0] * 4}, "ball has a zero quaternion"),
+        ({"ball": 0.3}, r"ball has the shape \(1,\), not \(4,\)"),
+        ({"knee": 0.3}, "no joint 'knee'; there are ball, hinge"),
+        ([0.0, 0.0, 0.0, 0.0], "has 4 numbers; the joints of .* have 5 coordinates"),
+        ({"hinge": 2.0}, "hinge = 2 is beyond its limits -1.047"),
+        ({"hinge": None}, "hinge is not a vector of 1 real numbers"),
+    ],
+)
+def test_a_start_that_is_none_is_refused_by_name(start, words):
+    with pytest.raises(OpspaceError, match=words):
+        Simulator(load_mjcf(BALL), initial_positions=start)

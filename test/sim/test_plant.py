@@ -11,7 +11,7 @@ from opspace_ctrl import forward_dynamics, load_robot
 from opspace_ctrl.dynamics import center_of_mass_jacobian, kinetic_energy
 from opspace_ctrl.errors import ConfigurationError, FaultError
 from opspace_ctrl.sim.altered import altered_model
-from opspace_ctrl.sim.plant.fault_kinds import KINDS
+from opspace_ctrl.sim.plant.fault_kinds import ASKED, KINDS
 from opspace_ctrl.sim.plant.faults import load_faults
 from opspace_ctrl.sim.plant.plant import Plant
 from opspace_ctrl.sim.record.log import progress, read_log
@@ -204,7 +204,34 @@ ONE_EACH = {
 
 
 def test_every_kind_has_its_case():
-    assert set(ONE_EACH) == set(KINDS)
+    assert {*ONE_EACH, *ASKED} == set(KINDS)
+
+
+def test_what_is_asked_of_the_controller_is_handed_over_once_when_its_time_has_come(tmp_path):
+    plant = make_plant(
+        "[{kind: method, name: rjk}, {kind: target, task: tool, start: 0.01, by: [0, 0.1, 0]}, "
+        "{kind: trajectory, task: hand, frame: tool, start: 0.02, points: [[0.5, 0, 0, 0.1]]}]",
+        log_folder=tmp_path,
+    )
+    taken = []
+    for k in range(40):
+        plant.measure()
+        plant.command(ZERO)
+        taken += [(k, each.fault.kind, each.fault.name) for each in plant.asked]
+        for each in plant.asked:
+            plant.answered(each, "nobody is there" if each.fault.name == "hand" else "")
+        plant.asked.clear()
+        plant.step()
+    plant.close()
+    assert taken == [(0, "method", "rjk"), (10, "target", "tool"), (20, "trajectory", "hand")]
+    log = read_log(tmp_path)
+    assert np.array_equal(plant.home, log["q"][0])
+    method, target, trajectory = make_report(log, 0.039, {}, {})["faults"]
+    assert method["words"].startswith("method rjk, 0 s to 0.1 s: 1 sent to the controller")
+    assert target["acted"] and (target["start"], target["end"]) == (0.01, 1.01)
+    assert trajectory["words"] == "trajectory of hand (1 points), 0.02 s to 0.52 s: did not act"
+    (event,) = (event for event in log.events if event["kind"] == "unheard")
+    assert event["text"] == "trajectory of hand (1 points): nobody is there"
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from opspace_ctrl.sim.plant.plant import Plant
 from opspace_ctrl.sim.record.bag import check_recording, write_bag
 from opspace_ctrl.sim.record.log import read_log
 from opspace_ctrl.sim.record.message_definitions import schema_text
+from opspace_ctrl.sim.record.tracking import Tracking
 from opspace_ctrl.sim.simulator import Simulator
 
 
@@ -52,10 +53,9 @@ def recorded(tmp_path_factory):
     run(plant, 100)
     plant.close()
     log = read_log(folder / "log")
-    wall = log["left"][np.isfinite(log["left"])]
-    tracking = {
-        "/peer/tool/error": np.column_stack((wall, np.tile(np.arange(6.0), (len(wall), 1))))
-    }
+    time = log["schedule"][np.isfinite(log["left"])]
+    rows = np.column_stack((time, np.tile(np.arange(6.0), (len(time), 1))))
+    tracking = {"/peer/tool": Tracking(rows, 0.5, 0.5)}
     count = write_bag(log, folder / "run.mcap", tracking)
     return log, count, *read_back(folder / "run.mcap")
 

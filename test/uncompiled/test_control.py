@@ -42,7 +42,7 @@ def arm_config():
     )
     q, v, found = ARM_START.copy(), np.linspace(-0.1, 0.2, 7), []
     controller.activate(q, v, 0.0)
-    task = controller.tasks[0]
+    task = controller.task_names[0]
     position, quaternion = controller.pose(task)
     controller.target_pose(task, position + [0.1, 0.05, -0.1], quaternion[::-1], 0.0)
     for k in range(TICKS):
@@ -140,7 +140,7 @@ def uncompiled(tmp_path_factory):
     path = tmp_path_factory.mktemp("uncompiled") / "found.npz"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    subprocess.run([sys.executable, __file__, str(path)], env=environment, check=True, timeout=600)
+    subprocess.run([sys.executable, __file__, str(path)], env=environment, check=True, timeout=3600)
     with np.load(path) as found:
         return dict(found)
 

@@ -84,7 +84,7 @@ def uncompiled(tmp_path_factory):
     path = tmp_path_factory.mktemp("uncompiled") / "found.npz"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    subprocess.run([sys.executable, __file__, str(path)], env=environment, check=True, timeout=600)
+    subprocess.run([sys.executable, __file__, str(path)], env=environment, check=True, timeout=3600)
     with np.load(path) as found:
         return dict(found)
 

@@ -20,8 +20,6 @@ from ...osim import Task
 from . import core
 from .fields import Chain
 
-__all__ = ["ClosedChain", "Closure"]
-
 _STEP_LIMIT = 0.5  # [m] and [rad]: the largest error `assemble` corrects in one step
 
 

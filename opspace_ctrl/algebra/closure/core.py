@@ -8,8 +8,6 @@ through whatever the arms share, so a common base needs no case of its own; for 
 cross terms vanish and Omega_c is Lambda_1^-1 + Lambda_2^-1.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import address, entry, kernel, vector, writable
 from ...compiled.lanes import row
 from ...compiled.workspace import workspace_at
@@ -20,8 +18,6 @@ from ...dynamics.spatial import add, cross
 from ...dynamics.state import OK, REFUSED, copy, is_usable
 from ..recursions import kalman
 from .fields import Chain
-
-__all__ = ["ILL_POSED", "RANK_TOLERANCE", "close_velocity", "forward", "relative_velocity"]
 
 chain_at = workspace_at(Chain)
 ILL_POSED = 2
@@ -71,23 +67,22 @@ def effective_inertia_inv(chain):
 
     Needs kinematics and articulated inertias. Writes Omega and response; spoils pA, eps and alpha of the tree.
     """
-    tree, m, response = chain.tree, chain.m, chain.response
-    first, second, Omega = chain.first_frame, chain.second_frame, chain.Omega
-    for r in range(m):
+    tree, first, second = chain.tree, chain.first_frame, chain.second_frame
+    for r in range(chain.m):
         aba.no_bias(tree)
         _push(chain, r, first[r], 1.0)
         _push(chain, r, second[r], -1.0)
         aba.innovations(tree, chain.no_force)
-        aba.accelerations(tree, row(response, r))
-        for c in range(m):
-            Omega[c, r] = _correction(chain, c, first[c]) - _correction(chain, c, second[c])
+        aba.accelerations(tree, row(chain.response, r))
+        for c in range(chain.m):
+            chain.Omega[c, r] = _correction(chain, c, first[c]) - _correction(chain, c, second[c])
 
 
 @kernel
 def factorise(chain):
     """Omega_c = L D L^T. Needs Omega. Writes factor; False, and failed_row, if a row depends on those before it."""
-    m, Omega, L = chain.m, chain.Omega, chain.factor
-    for i in range(m):
+    Omega, L = chain.Omega, chain.factor
+    for i in range(chain.m):
         for j in range(i + 1):
             found = 0.5 * (Omega[i, j] + Omega[j, i])
             for k in range(j):
@@ -102,10 +97,9 @@ def factorise(chain):
 @kernel
 def solve(chain):
     """f = Omega_c^-1 rhs. Needs factor and rhs. Writes f."""
-    m, L = chain.m, chain.factor
-    f, rhs = chain.f, chain.rhs
+    m, L, f = chain.m, chain.factor, chain.f
     for i in range(m):
-        f[i] = rhs[i]
+        f[i] = chain.rhs[i]
         for k in range(i):
             f[i] -= L[i, k] * f[k]
     for i in range(m):
@@ -118,25 +112,24 @@ def solve(chain):
 @kernel
 def add_response(chain, out):
     """out += H^-1 J_c^T f. Needs response and f."""
-    nv, response, f = chain.nv, chain.response, chain.f
     for r in range(chain.m):
-        for i in range(nv):
-            out[i] += response[r, i] * f[r]
+        for i in range(chain.nv):
+            out[i] += chain.response[r, i] * chain.f[r]
 
 
 @kernel
 def _accelerate_freely(chain):
     """Accelerations with the loops open: qdd_f into tree.qdd, alpha_2f - alpha_1f into rhs."""
-    tree, rhs = chain.tree, chain.rhs
+    tree = chain.tree
     kalman.kalman(tree)
-    acceleration, alpha, g = tree.acceleration, tree.alpha, tree.gravity
+    g = tree.gravity
     for b in range(tree.n):
         for k in range(3):
-            acceleration[k, b] = alpha[b, k]
-            acceleration[3 + k, b] = alpha[b, 3 + k] - g[k]
+            tree.acceleration[k, b] = tree.alpha[b, k]
+            tree.acceleration[3 + k, b] = tree.alpha[b, 3 + k] - g[k]
     first, second = chain.first_frame, chain.second_frame
     for r in range(chain.m):
-        rhs[r] = _free(chain, r, second[r]) - _free(chain, r, first[r])
+        chain.rhs[r] = _free(chain, r, second[r]) - _free(chain, r, first[r])
 
 
 @kernel
@@ -179,9 +172,8 @@ def forward(q, v, tau, wanted, out, address):
     effective_inertia_inv(chain)
     if not factorise(chain):
         return ILL_POSED
-    rhs = chain.rhs
     for r in range(m):
-        rhs[r] += wanted[r]
+        chain.rhs[r] += wanted[r]
     solve(chain)
     add_response(chain, out)
     return OK
@@ -191,15 +183,15 @@ def forward(q, v, tau, wanted, out, address):
 def close_velocity(q, v, wanted, out, address):
     """out = v + H^-1 J_c^T Omega_c^-1 (wanted - J_c v): the impulse that brings the loop's velocity to `wanted`."""
     chain = chain_at(address)
-    tree, m, rhs = chain.tree, chain.m, chain.rhs
-    if not (is_usable(wanted, m) and move(tree, q, v)):
+    tree = chain.tree
+    if not (is_usable(wanted, chain.m) and move(tree, q, v)):
         return REFUSED
     aba.articulated_inertias(tree)
     effective_inertia_inv(chain)
     if not factorise(chain):
         return ILL_POSED
-    for r in range(m):
-        rhs[r] = wanted[r] - _relative_speed(chain, r)
+    for r in range(chain.m):
+        chain.rhs[r] = wanted[r] - _relative_speed(chain, r)
     solve(chain)
     copy(v, out, chain.nv)
     add_response(chain, out)

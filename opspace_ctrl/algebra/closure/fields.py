@@ -1,11 +1,7 @@
 """The memory of a closed chain: rows of relative motion between pairs of frames of a tree."""
 
-from __future__ import annotations
-
 from ...compiled.workspace import Workspace, constant, count, part, result
 from ...dynamics.fields import Tree
-
-__all__ = ["Chain"]
 
 
 class Chain(Workspace):

@@ -16,8 +16,6 @@ from ...model.rotations import from_quaternion, skew
 from ...osim import OperationalSpace
 from .incremental import Contact, add_object, solve_well_posed
 
-__all__ = ["Grasp", "GraspMotion", "RigidObject"]
-
 
 @dataclass(frozen=True)
 class RigidObject:

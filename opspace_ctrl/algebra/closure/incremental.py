@@ -4,15 +4,11 @@ A mechanism that gives alpha at its contacts, and Omega more for every contact f
 M a = w + A^T F. That alpha - Omega F = A a + c decides F; nothing of the mechanism is computed again.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...errors import IllPosedError
-
-__all__ = ["Contact", "add_object", "solve_well_posed"]
 
 RANK_TOLERANCE = 1e-10  # of an eigenvalue in the largest, rows scaled to a unit diagonal
 

@@ -1,15 +1,11 @@
 """Connectivity of ASIMO Next-Generation and its variants ([Featherstone2010], figure 11 and table 3)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ...model.connectivity import children, depths, expand, subtree
-
-__all__ = ["Mechanism", "asimo_variant"]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Operation counts found by running the algorithms on counting numbers, to be held against `formulas`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -12,8 +10,6 @@ from . import rjk_counted
 from .asimo import Mechanism
 from .operations import Cost, count
 from .screws import Link, Screw, omega_phi, phi_p_phit, phit_omega_phi
-
-__all__ = ["count_components", "count_dense", "count_rjk", "count_sparse"]
 
 
 def _jacobian_and_factor(lambda_e: np.ndarray, b_e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

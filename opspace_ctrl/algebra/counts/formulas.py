@@ -13,22 +13,6 @@ from ...osim.sparse import ancestor_table
 from .asimo import Mechanism
 from .operations import Cost
 
-__all__ = [
-    "COMPONENTS",
-    "TABLE_1",
-    "Operation",
-    "Sums",
-    "Transforms",
-    "crba_fitted",
-    "lambda_inverse_dense",
-    "lambda_inverse_sparse",
-    "ltdl_dense",
-    "ltdl_sparse",
-    "ratio",
-    "rjk",
-    "transforms",
-]
-
 MA = Cost(m=1, a=1)
 
 

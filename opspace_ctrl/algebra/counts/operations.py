@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Cost", "Counted", "count"]
-
 
 @dataclass(frozen=True)
 class Cost:

@@ -6,8 +6,6 @@ to be counted: it runs on floats and on counting numbers alike. The control loop
 and in world axes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,17 +13,6 @@ import numpy as np
 from ...model.connectivity import ancestor
 from .operations import Number
 from .screws import Link, omega_phi, phi_p_phit, phit_omega_phi
-
-__all__ = [
-    "add_d_inv",
-    "add_symmetric",
-    "articulated",
-    "omega",
-    "taubar",
-    "taubar_p",
-    "taubart_x_taubar",
-    "x_taubar",
-]
 
 Z = 2  # the joint axis in H_i
 OTHERS = (0, 1, 3, 4, 5)

@@ -20,8 +20,6 @@ import numpy as np
 
 from .operations import Number
 
-__all__ = ["Link", "Screw", "omega_phi", "phi_p_phit", "phit_omega_phi"]
-
 SWAP = np.r_[3:6, 0:3]  # exchanges the angular and the linear half
 
 

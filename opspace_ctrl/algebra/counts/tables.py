@@ -1,7 +1,5 @@
 """Tables 1 to 4 and equations (39), (40) of [Featherstone2010], the paper's figures beside ours."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,20 +10,6 @@ from .asimo import Mechanism, asimo_variant
 from .counted import count_components, count_dense, count_rjk, count_sparse
 from .formulas import COMPONENTS, TABLE_1, Sums, ratio, rjk, transforms
 from .operations import Cost
-
-__all__ = [
-    "PAPER_39",
-    "PAPER_40",
-    "PAPER_TABLE_2",
-    "PAPER_TABLE_3",
-    "Row",
-    "Table",
-    "equations",
-    "table_1",
-    "table_2",
-    "table_3",
-    "table_4",
-]
 
 # Table 2, operation: (dense, sparse); the last row is the total named in the text.
 PAPER_TABLE_2 = {

@@ -1,7 +1,5 @@
 """Any link as base ([Jain1995], appendix A): new velocity coordinates, the same robot."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +10,6 @@ from ...dynamics.dual import held_bases
 from ...errors import MethodError
 from ...model import Model
 from .link_tree import LinkTree
-
-__all__ = ["base_change", "composite_mass_matrix", "reroot"]
 
 
 def base_change(model: Model, q: ArrayLike, link: str) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Links with their own poses and velocities, and the hinges between them: non-minimal coordinates, 6 a link."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +11,6 @@ from ...dynamics.nodes import Nodes
 from ...errors import MethodError
 from ...model import JointType, Model
 from ...model.rotations import from_quaternion, skew
-
-__all__ = ["LinkState", "LinkTree", "cross", "link_state", "link_tree", "moved"]
 
 
 @dataclass(frozen=True)

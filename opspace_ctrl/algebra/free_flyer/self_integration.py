@@ -4,8 +4,6 @@ The links' accelerations come from lemma 3.2, so that no link waits for another 
 hinges together but the accuracy of the integration: 6 N numbers for fewer freedoms, a differential-algebraic system.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -13,8 +11,6 @@ from ...model import JointType, Model
 from ...model.rotations import skew
 from .link_tree import LinkState, link_tree
 from .two_filters import two_filters
-
-__all__ = ["drift", "step_links"]
 
 
 def step_links(model: Model, state: LinkState, tau: ArrayLike, dt: float) -> LinkState:

@@ -7,13 +7,9 @@
 As two estimates of the same state from the two ends, combined by their covariances: the Fraser-Potter smoother.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .link_tree import LinkTree
-
-__all__ = ["TwoFilters", "two_filters"]
 
 
 class TwoFilters:

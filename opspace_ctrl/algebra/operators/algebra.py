@@ -13,23 +13,6 @@ from scipy.sparse.linalg import LinearOperator
 
 from ...errors import DimensionError
 
-__all__ = [
-    "Adjoint",
-    "Atom",
-    "Identity",
-    "Product",
-    "Recursion",
-    "Scaled",
-    "Space",
-    "SpatialOperator",
-    "Sum",
-    "add",
-    "atoms_in",
-    "multiply",
-    "names_in",
-    "scale",
-]
-
 # Takes a matrix (n, c) of c stacked vectors to a new one (m, c).
 Recursion = Callable[[np.ndarray], np.ndarray]
 
@@ -274,7 +257,7 @@ def add(left: SpatialOperator, right: SpatialOperator) -> SpatialOperator:
 
 
 def scale(factor: float, operator: SpatialOperator) -> SpatialOperator:
-    """C A."""
+    """c A; a number in front of A is multiplied in, and 1 A is A."""
     if isinstance(operator, Scaled):
         factor, operator = factor * operator.factor, operator.operator
     return operator if factor == 1.0 else Scaled(factor, operator)

@@ -13,8 +13,6 @@ from .symbols import SYMBOLS
 if TYPE_CHECKING:
     from .operators import SpatialOperators
 
-__all__ = ["build", "inverses_in"]
-
 
 def build(text: str, operators: SpatialOperators) -> SpatialOperator:
     """The operator that an expression describes.

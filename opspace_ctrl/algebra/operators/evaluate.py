@@ -1,7 +1,5 @@
 """Level 1 of [Rodriguez1992] section IX: the user types an operator expression, the program finds the recursions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
@@ -10,8 +8,6 @@ from ...model import Model
 from .algebra import SpatialOperator, names_in
 from .build import build
 from .operators import SpatialOperators
-
-__all__ = ["evaluate", "operators_of"]
 
 
 def evaluate(

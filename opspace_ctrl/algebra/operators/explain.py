@@ -1,7 +1,5 @@
 """The levels of [Rodriguez1992] section IX, figure 3: from an expression down to the transforms between links."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
@@ -22,8 +20,6 @@ from .build import inverses_in
 from .evaluate import evaluate, operators_of
 from .operators import SpatialOperators
 from .symbols import SYMBOLS
-
-__all__ = ["explain", "explanation"]
 
 # Links printed at level 7.
 MOST_LINKS = 40

@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from ...errors import ExpressionError
 from .symbols import ALIASES
 
-__all__ = ["Adjoint", "Inverse", "Name", "Node", "Number", "Product", "Sum", "parse"]
-
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
     r"|(?P<name>[^\W\d]\w*)|(?P<inverse>\^\s*-\s*1(?![\w.]))|(?P<sign>[-+*()\[\]]))"

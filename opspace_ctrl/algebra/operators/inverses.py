@@ -26,7 +26,6 @@ from .words import Words, normal_form
 if TYPE_CHECKING:
     from .operators import SpatialOperators
 
-__all__ = ["KNOWN", "KnownInverses", "inverse_of"]
 
 # An expression, its inverse, and where it is proved; their adjoints and multiples are known with them.
 KNOWN = (
@@ -84,7 +83,7 @@ class KnownInverses:
 
 
 def _ratio(words: Words | None, known: Words | None) -> float | None:
-    """C where words = c known, else None."""
+    """The number c with words = c known, None if there is none."""
     if words is None or known is None or words.keys() != known.keys():
         return None
     ratios = [words[word] / known[word] for word in known]

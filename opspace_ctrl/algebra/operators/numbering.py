@@ -11,8 +11,6 @@ from .algebra import Atom, Space, SpatialOperator
 if TYPE_CHECKING:
     from .operators import SpatialOperators
 
-__all__ = ["TipToBase"]
-
 
 class TipToBase:
     """Shows operators and vectors in the papers' order; nothing is stored in it.

@@ -1,7 +1,5 @@
 """The spatial operators of a robot at one configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -15,8 +13,6 @@ from .numbering import TipToBase
 from .quantities import Quantities, bias_terms, transition
 from .recursions import Pair, Recursions
 from .symbols import ARTICULATED, SYMBOLS
-
-__all__ = ["SpatialOperators"]
 
 
 class SpatialOperators:

@@ -1,7 +1,5 @@
 """The link-by-link numbers the operators are made of, in world axes at each body's origin, angular rows first."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np
@@ -13,8 +11,6 @@ from ...model import Model
 from ...model.joints import NV, motion_subspace
 from ...model.placements import body_placements
 from . import sweeps
-
-__all__ = ["Quantities", "bias_terms", "cross_matrix", "transition"]
 
 
 def cross_matrix(a: np.ndarray) -> np.ndarray:

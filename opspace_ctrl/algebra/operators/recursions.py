@@ -1,7 +1,5 @@
 """The recursions that apply named operators and their adjoints: shifts and sweeps over the bodies, blocks on each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -9,8 +7,6 @@ import numpy as np
 from . import sweeps
 from .algebra import Recursion
 from .quantities import Quantities, transition
-
-__all__ = ["Pair", "Recursions"]
 
 # A x and A* x, the same function where A is symmetric. x is (n, c), the result a new array.
 Pair = tuple[Recursion, Recursion]
@@ -20,7 +16,7 @@ _TIED = {"P_plus", "taubar"}  # what ties the members of a cluster: then no bloc
 
 
 class Recursions:
-    """Of one robot at one q; nothing is computed before it is applied."""
+    """The recursions of one robot at one q; none computes anything before it is applied."""
 
     def __init__(self, quantities: Quantities, frames: np.ndarray):
         self.quantities, self.parent = quantities, quantities.parent

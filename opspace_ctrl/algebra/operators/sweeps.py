@@ -6,13 +6,9 @@
 Only + - * / touch the values, so that `algebra.counts.operations` can count them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...compiled.jit import kernel
-
-__all__ = ["articulated", "composite", "dual_composite", "inward", "outward"]
 
 
 @kernel
@@ -101,7 +97,7 @@ def articulated(parent, transition, axes, dofs, armature, P, D, D_inverse, G, P_
 
 @kernel
 def _add_moved_inward(T, X, out, work):
-    """Out += T X T* of a symmetric X; the result is symmetric to the last bit."""
+    """out += T X T* of a symmetric X; the result is symmetric to the last bit."""
     _multiply(T, X, work)
     for i in range(6):
         for j in range(i + 1):
@@ -115,7 +111,7 @@ def _add_moved_inward(T, X, out, work):
 
 @kernel
 def _multiply(A, B, out):
-    """Out = A B."""
+    """out = A B."""
     for i in range(6):
         for j in range(6):
             out[i, j] = A[i, 0] * B[0, j]

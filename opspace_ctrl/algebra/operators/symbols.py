@@ -3,11 +3,7 @@
 `explain` prints these lines; `SpatialOperators` takes the spaces from them.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
-
-__all__ = ["ALIASES", "ARTICULATED", "SYMBOLS", "Symbol"]
 
 _MEMORYLESS = "memoryless, body by body"
 _IN, _OUT = "inward, tips to base", "outward, base to tips"

@@ -5,13 +5,9 @@ definitions rewrite every name into few (K = E_phi G, Phi = phi - I, E_psi = E_p
 phi - I shortens the words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from .algebra import Adjoint, Atom, Identity, Product, Scaled, SpatialOperator
-
-__all__ = ["Words", "normal_form"]
 
 Word = tuple[str, ...]
 Words = dict[Word, float]

@@ -5,23 +5,19 @@
 Algorithm FD of [Rodriguez1991] (14), (15) is the same two lines, written with K = phi G.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel, stage
 from ...dynamics import aba, rnea
 from ...dynamics.fields import Tree
 from ...dynamics.forward_method import ForwardMethod, body_forces_at_rest
 
-__all__ = ["Algorithm1", "algorithm1"]
-
 
 @kernel
 def bias_free_forces(tree):
     """T' of (47). Needs tau, S and the body forces in `force`, which become the subtrees'. Writes x."""
-    tau, free = tree.tau, tree.x
+    free = tree.x
     rnea.joint_forces(tree, free)
     for i in range(tree.nv):
-        free[i] = tau[i] - free[i]
+        free[i] = tree.tau[i] - free[i]
 
 
 @kernel

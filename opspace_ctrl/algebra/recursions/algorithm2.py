@@ -4,14 +4,10 @@
 with lambda of algorithm 1; zeta is the motion with qdd = 0, which the bias forces needed anyway.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel, stage
 from ...dynamics.fields import Tree
 from ...dynamics.forward_method import ForwardMethod
 from .algorithm1 import algorithm1
-
-__all__ = ["Algorithm2"]
 
 
 @kernel
@@ -30,7 +26,7 @@ class Algorithm2(ForwardMethod):
 
     @staticmethod
     def find_link_accelerations(tree: Tree) -> None:
-        """It has left them in `acceleration` itself."""
+        """Do nothing: the algorithm has left them in `acceleration`."""
 
 
 @stage(Tree, Algorithm2, fills="compute")

@@ -6,23 +6,18 @@ The sweeps are those of the filter and smoother of [Rodriguez1986]; gravity ente
 base, lambda(N+1) = -g, and not as a force on every body.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel, stage
 from ...dynamics import aba, rnea
 from ...dynamics.fields import Tree
 from ...dynamics.forward_method import ForwardMethod
 from . import biases, kalman
 
-__all__ = ["Algorithm4"]
-
 
 @kernel
 def set_base_acceleration(tree, sign):
     """Let the world accelerate with `sign` times gravity: row n of alpha, which all other sweeps expect to be zero."""
-    n, alpha, gravity = tree.n, tree.alpha, tree.gravity
     for k in range(3):
-        alpha[n, 3 + k] = sign * gravity[k]
+        tree.alpha[tree.n, 3 + k] = sign * tree.gravity[k]
 
 
 @kernel

@@ -4,8 +4,6 @@ No accelerations are summed along the tree and no D'Alembert forces M phi* a are
 algorithms start from.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel
 from ...compiled.lanes import W
 from ...dynamics.fields import LAST, SINGLE
@@ -15,10 +13,10 @@ from ...dynamics.spatial import add, cross, get3, load3, load_inertia, momentum,
 @kernel
 def velocity(tree, b):
     """V(k) = V(parent) + S rate of node b. Needs rate and S. Writes velocity."""
-    p, S = tree.parent[b], tree.S
-    rate, vel = tree.rate, tree.velocity
-    set3(vel, 0, b, add(get3(vel, 0, p), scale(rate[b], get3(S, 0, b))))
-    set3(vel, 3, b, add(get3(vel, 3, p), scale(rate[b], get3(S, 3, b))))
+    p = tree.parent[b]
+    vel = tree.velocity
+    set3(vel, 0, b, add(get3(vel, 0, p), scale(tree.rate[b], get3(tree.S, 0, b))))
+    set3(vel, 3, b, add(get3(vel, 3, p), scale(tree.rate[b], get3(tree.S, 3, b))))
 
 
 @kernel
@@ -50,22 +48,22 @@ def velocities(tree):
 @kernel
 def gyroscopic_forces(tree):
     """b(k) = V x* M V of every body by itself, eight at a time. Needs velocity and I. Writes force."""
-    vel, I, force = tree.velocity, tree.I, tree.force
+    vel = tree.velocity
     for b in range(0, tree.n + 1, W):
-        m, mc, i = load_inertia(I, b)
+        m, mc, i = load_inertia(tree.I, b)
         omega, v = load3(vel, 0, b), load3(vel, 3, b)
         k, l = momentum(m, mc, i, omega, v)
-        store3(force, 0, b, add(cross(omega, k), cross(v, l)))
-        store3(force, 3, b, cross(omega, l))
+        store3(tree.force, 0, b, add(cross(omega, k), cross(v, l)))
+        store3(tree.force, 3, b, cross(omega, l))
 
 
 @kernel
 def subtract_weight(tree):
     """Take the weight of every body, (m c x g, m g) at the tree's origin, off its force. Needs I."""
-    I, force, gravity = tree.I, tree.force, tree.gravity
+    gravity = tree.gravity
     g = (gravity[0], gravity[1], gravity[2])
     for b in range(tree.n):
-        couple = cross(get3(I, 1, b), g)
+        couple = cross(get3(tree.I, 1, b), g)
         for k in range(3):
-            force[k, b] -= couple[k]
-            force[3 + k, b] -= I[0, b] * g[k]
+            tree.force[k, b] -= couple[k]
+            tree.force[3 + k, b] -= tree.I[0, b] * g[k]

@@ -4,16 +4,12 @@ A spatial inertia is mass, mass times centre and rotational inertia: 1 + 3 + 6 n
 axes that all links share (31) is then ten additions a link, which makes (30)-(33) the composite-rigid-body algorithm.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...dynamics import entries
 from ...dynamics.functions import run
 from ...model import Model
-
-__all__ = ["composite_bodies", "spatial_inertias"]
 
 _TRIANGLE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
 

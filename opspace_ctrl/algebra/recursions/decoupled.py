@@ -18,48 +18,41 @@ from ...dynamics.forward_method import ForwardMethod
 from . import kalman
 from .dual_residuals import dual_residuals
 
-__all__ = ["Decoupled"]
-
 
 @kernel
 def link_acceleration(tree, dual, i):
     """alpha of node i by one 6 x 6 solve. Needs IA, pA, and S, z_s of `dual`. Writes alpha."""
-    P, z, alpha = tree.IA, tree.pA, tree.alpha
-    S, z_s, x = dual.S, dual.z_s, dual.link
+    P, z, x = tree.IA, tree.pA, dual.link
     for r in range(6):
-        x[r, 0:W] = P[6 * i + r, 0:W] + S[6 * i + r, 0:W]
-        x[r, 6] = -(z[i, r] + z_s[i, r])
+        x[r, 0:W] = P[6 * i + r, 0:W] + dual.S[6 * i + r, 0:W]
+        x[r, 6] = -(z[i, r] + dual.z_s[i, r])
     rows.solve(x, 0)
     for r in range(6):
-        alpha[i, r] = x[r, 6]
+        tree.alpha[i, r] = x[r, 6]
 
 
 @kernel
 def _base_accelerations(tree, last):
     """qdd of the six nodes of a base, of which `last` is the last, from its alpha: their subspaces are orthonormal."""
-    S, alpha = tree.S, tree.alpha
-    coordinate, qdd = tree.coordinate, tree.qdd
     for b in range(last - 5, last + 1):
         found = 0.0
         for k in range(6):
-            found += S[k, b] * alpha[last, k]
-        qdd[coordinate[b]] = found
+            found += tree.S[k, b] * tree.alpha[last, k]
+        tree.qdd[tree.coordinate[b]] = found
 
 
 @kernel
 def link_by_link(tree, dual):
     """Joint accelerations from every link's own, in any order; see `link_acceleration`. Writes qdd and alpha."""
-    n, before, kind = tree.n, tree.before, tree.kind
-    coordinate, alpha, qdd = tree.coordinate, tree.alpha, tree.qdd
     U, D_inv, eps = dual.U_s, dual.D_s_inv, dual.eps_s
-    for i in range(n):
-        if before[i] < n:
+    for i in range(tree.n):
+        if tree.before[i] < tree.n:
             link_acceleration(tree, dual, i)
             found = eps[i]
             for k in range(6):
-                found += U[i, k] * alpha[i, k]
-            qdd[coordinate[i]] = D_inv[i] * found
-        elif kind[i] == LAST:
+                found += U[i, k] * tree.alpha[i, k]
+            tree.qdd[tree.coordinate[i]] = D_inv[i] * found
+        elif tree.kind[i] == LAST:
             link_acceleration(tree, dual, i)
             _base_accelerations(tree, i)
 

@@ -1,7 +1,5 @@
 """`TwoSweep`: forward dynamics that remembers the velocities of the step before ([Rodriguez1992] VII.D)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,8 +10,6 @@ from ...dynamics.forward_method import ForwardMethod
 from ...dynamics.functions import Wrenches, external_wrenches, result_of
 from ...model import Model
 from .two_sweep import DelayedTwoSweep, UndelayedTwoSweep
-
-__all__ = ["TwoSweep"]
 
 
 class TwoSweep:

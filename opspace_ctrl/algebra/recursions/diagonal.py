@@ -6,16 +6,12 @@ With L = (1 + H phi K) D^1/2, H = L L^T: nu = L^T v and mu = L^-1 h - (dL/dt)^T 
 nu_k = D^-1/2 (D rate + U^T V_parent), so its rate of change needs only those of the articulated inertias.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...dynamics.functions import bias_forces
 from ...model import Model
 from .smoother import FilterSmoother
-
-__all__ = ["innovations", "residual_bias", "residuals", "velocity_from_residuals"]
 
 
 def residuals(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:

@@ -1,7 +1,5 @@
 """The residual forces z_s of a free flyer, after its dual inertias ([Jain1995], algorithm 5; see `dynamics.dual`)."""
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel
 from ...compiled.lanes import W, total
 from ...dynamics import aba
@@ -42,17 +40,16 @@ def dual_residuals(tree, dual):
 
     Needs tau, force, hinge, the filter's pA and eps, and S, U_s, D_s_inv of `dual`. Writes its z_s and eps_s.
     """
-    n, parent, before = tree.n, tree.parent_A, tree.before
-    z, gathered, visit = dual.z_s, dual.z_gathered, dual.visit
+    n, parent, z, gathered = tree.n, tree.parent_A, dual.z_s, dual.z_gathered
     for i in range(n + 1):
         gathered[i, 0:W] = 0.0
     for v in range(dual.visits - 1, -1, -1):
-        i = visit[v]
+        i = dual.visit[v]
         z[i, 0:W] = gathered[parent[i], 0:W]
         gathered[parent[i], 0:W] = gathered[parent[i], 0:W] + kalman.updated_state(tree, i)
     for v in range(dual.visits):
-        i = visit[v]
-        if before[i] == n:
+        i = dual.visit[v]
+        if tree.before[i] == n:
             if tree.kind[i] == LAST:
                 base_residual(tree, dual, i)
             _gather_members(tree, dual, i)
@@ -86,9 +83,8 @@ def base_residual(tree, dual, last):
 
     The base is its tree's origin, so the subspaces of its six nodes are orthonormal.
     """
-    tau, S, coordinate = tree.tau, tree.S, tree.coordinate
     z = dual.z_s
     z[last, 0:W] = 0.0
     for b in range(last - 5, last + 1):
         for k in range(6):
-            z[last, k] -= S[k, b] * tau[coordinate[b]]
+            z[last, k] -= tree.S[k, b] * tree.tau[tree.coordinate[b]]

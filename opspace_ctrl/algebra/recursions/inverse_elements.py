@@ -8,15 +8,11 @@ With c = D^-1 + G^T Lambda+ G and d = G^T Lambda+ - c H, and s_i what node i sen
 part within a cluster of mimic joints, Lambda- is that between the two members.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
 from .smoother import FilterSmoother
-
-__all__ = ["AccelerationTerms", "acceleration_terms", "inverse_mass_matrix"]
 
 
 @dataclass(frozen=True)

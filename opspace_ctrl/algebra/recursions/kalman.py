@@ -10,8 +10,6 @@ With bias forces xi (gyroscopic, weight, external) and bias accelerations eta at
 One inward and one outward sweep, no inverse dynamics before. z- stays in `pA`, e- in `eps`, lambda- in `alpha`.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel, stage
 from ...compiled.lanes import W, splat, total
 from ...dynamics import aba, rnea
@@ -19,8 +17,6 @@ from ...dynamics.fields import Tree
 from ...dynamics.forward_method import ForwardMethod
 from ...dynamics.rows import load_rows, row_sum
 from . import biases
-
-__all__ = ["Kalman", "kalman"]
 
 
 @kernel
@@ -50,8 +46,7 @@ def updated_state(tree, b):
 @kernel
 def filter_forces(tree):
     """z- and e-, tips to base. Needs tau, force, hinge, S_A, S_lanes, IA, U, DA_inv. Writes pA and eps."""
-    n, parent, following = tree.n, tree.parent_A, tree.next_member
-    z, eps = tree.pA, tree.eps
+    n, parent, following, z = tree.n, tree.parent_A, tree.next_member, tree.pA
     aba.body_bias(tree)
     for b in range(n - 1, -1, -1):
         if tree.members[b] == 0:
@@ -62,7 +57,7 @@ def filter_forces(tree):
             m = following[m]
         m = b
         while m < n:
-            eps[m] = found
+            tree.eps[m] = found
             m = following[m]
         z[parent[b], 0:W] = z[parent[b], 0:W] + updated_state(tree, b)
 
@@ -70,16 +65,15 @@ def filter_forces(tree):
 @kernel
 def smooth(tree, b):
     """(8.12), (8.13) of node b after its parent's. Needs eps, hinge, IA, S_A, U, DA_inv. Writes qdd and alpha."""
-    p, coordinate, qdd = tree.parent_A[b], tree.coordinate[b], tree.qdd
-    U, S, eta = tree.U, tree.S_A, tree.hinge
-    costate = tree.alpha
+    p, coordinate = tree.parent_A[b], tree.coordinate[b]
+    S, eta, costate = tree.S_A, tree.hinge, tree.alpha
     if tree.members[b] > 0:  # the first of a cluster finds the acceleration for all members
         found = tree.eps[b] - gain_times(tree, b)
         for k in range(6):
-            found -= U[b, k] * costate[p, k]
-        qdd[coordinate] = found * tree.DA_inv[b]
+            found -= tree.U[b, k] * costate[p, k]
+        tree.qdd[coordinate] = found * tree.DA_inv[b]
     for k in range(6):
-        costate[b, k] = costate[p, k] + eta[k, b] + S[k, b] * qdd[coordinate]
+        costate[b, k] = costate[p, k] + eta[k, b] + S[k, b] * tree.qdd[coordinate]
 
 
 @kernel

@@ -6,8 +6,6 @@ Nodes that mimic joints tie together are the members of a cluster (`dynamics.clu
 their motion from there, and D, G, innovations and residuals are those of the cluster, the same for all of them.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np
@@ -20,8 +18,6 @@ from ...dynamics.functions import Wrenches, external_wrenches, result_of
 from ...model import Model
 from .composite import spatial_inertias
 from .kalman import Kalman
-
-__all__ = ["FilterSmoother"]
 
 
 class FilterSmoother:

@@ -4,8 +4,6 @@
 f(0) is what the tip exerts on its surroundings; a wrench ON the robot, as everywhere in this package, is -f(0).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -13,8 +11,6 @@ from ...dynamics.build import RobotTree
 from ...dynamics.functions import Wrenches, external_wrenches
 from ...model import Model
 from .smoother import FilterSmoother
-
-__all__ = ["tip_force_correction"]
 
 
 def tip_force_correction(model: Model, q: ArrayLike, external: Wrenches) -> np.ndarray:

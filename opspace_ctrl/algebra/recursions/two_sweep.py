@@ -6,16 +6,12 @@ this "slightly delayed" V. (The first, exact one, "at the expense of greater alg
 but not described.)
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel, stage
 from ...dynamics import aba, rnea
 from ...dynamics.fields import Tree
 from ...dynamics.forward_method import ForwardMethod
 from . import biases, kalman
 from .algorithm4 import Algorithm4, set_base_acceleration
-
-__all__ = ["DelayedTwoSweep", "UndelayedTwoSweep"]
 
 
 @kernel

@@ -1,7 +1,5 @@
 """The demo in one process, without ROS: the same controller, the same simulated robot, the same settings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import perf_counter
 
@@ -9,36 +7,37 @@ import numpy as np
 
 from opspace_ctrl import Controller, Simulator, frame_pose
 
-from ...data import shipped_path
 from ...parameter_file import node_parameters
 from ...sim.settings import simulator_settings
 from .._interrupt import Interruption
 from .record import Record
-from .scenario import SECONDS, Scenario, waypoints
+from .scenario import Scenario, waypoints
 
 __all__ = ["DELAY", "follow"]
 
 DELAY = "computation"
+SIMULATOR = "opspace_simulator"
 LEAD = 1.5  # [s] of standing still before the figure begins: the controller's ramp
 SHOWN_EVERY = 0.2  # [s] simulated
 
 
 def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruption) -> Record | None:
     """Run the scenario; `show` gets the newest rows from time to time. None if it was interrupted."""
-    path = shipped_path("config", f"{scenario.robot}.yaml")
     robot = Simulator.from_settings(
-        scenario.robot, simulator_settings(node_parameters(path, "opspace_simulator"))
+        scenario.load(), simulator_settings(node_parameters(scenario.parameters, SIMULATOR))
     )
-    controller = Controller.from_file(path, robot.model)
+    controller = Controller.from_file(scenario.parameters, robot.model)
     controller.prepare()
-    centre, quaternion = frame_pose(robot.model, robot.q, scenario.task)
+    centre, quaternion = frame_pose(robot.model, robot.q, scenario.moved_frame)
+    residuals: list[float] = []
     rows: list[tuple] = []  # time of the figure [s], state, efforts, computing time [us], when [s]
 
     def record(last: int = 0) -> Record:
         """All rows, or the last few."""
         time, q, torque, delay, wall = (np.array(column) for column in zip(*rows[-last:]))
-        return Record(scenario, robot.model, time, q, torque, delay, wall, centre)
+        return Record(scenario, robot.model, time, q, torque, delay, wall, centre, tuple(residuals))
 
+    controller.method = scenario.methods[0]
     controller.activate(robot.q, robot.v, robot.time)
     times, positions, velocities = waypoints(scenario, centre)
     controller.trajectory(
@@ -49,18 +48,20 @@ def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruptio
         0.0,
         twists=np.hstack([velocities, np.zeros_like(velocities)]),
     )
-    step = robot.settings.step
-    steps, every = round((LEAD + SECONDS) / step), round(SHOWN_EVERY / step)
+    step, begin = robot.settings.step, LEAD + scenario.lap
+    steps, every = round((begin + scenario.seconds) / step), round(SHOWN_EVERY / step)
     for k in range(steps):
-        time = robot.time - LEAD
+        time = robot.time - begin
         if controller.method != scenario.method_at(time):
             controller.method = scenario.method_at(time)
         if scenario.is_pushed(time) and not scenario.is_pushed(time - step):
             wrench = np.concatenate([scenario.push, np.zeros(3)])
-            robot.push(scenario.task, wrench, scenario.push_end - scenario.push_start)
+            robot.push(scenario.moved_frame, wrench, scenario.push_end - scenario.push_start)
         start = perf_counter()
         torque = controller.tick(robot.q, robot.v, robot.time)
         delay = 1e6 * (perf_counter() - start)
+        if controller.switches > 1 + len(residuals):  # the first was before the figure
+            residuals.append(controller.method_residual)
         rows.append((time, robot.q.copy(), torque.copy(), delay, start))
         robot.step(torque)
         if k % every == 0:

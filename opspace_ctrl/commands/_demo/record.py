@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from opspace_ctrl import Model, frame_pose
 
-from .scenario import SECONDS, Scenario
+from .scenario import Scenario
 
 __all__ = ["Record"]
 
@@ -25,6 +25,7 @@ class Record:
         delay: (n,) from the state to its command [us]: round trip over ROS, or computation in one process.
         wall: (n,) when the state was there, on the wall clock [s].
         centre: (3,) where the figure's centre is, world axes [m].
+        residuals: Of each change of the method, how far the torques of both were apart at that state, relative.
     """
 
     scenario: Scenario
@@ -35,13 +36,14 @@ class Record:
     delay: np.ndarray
     wall: np.ndarray
     centre: np.ndarray
+    residuals: tuple[float, ...] = ()
 
     @cached_property
     def position(self) -> np.ndarray:
         """(n, 3) where the task's frame was [m]."""
-        return np.array([frame_pose(self.model, q, self.scenario.task)[0] for q in self.q]).reshape(
-            -1, 3
-        )
+        return np.array(
+            [frame_pose(self.model, q, self.scenario.moved_frame)[0] for q in self.q]
+        ).reshape(-1, 3)
 
     @cached_property
     def target(self) -> np.ndarray:
@@ -67,29 +69,16 @@ class Record:
             else float("nan")
         )
 
-    @property
-    def near_push(self) -> np.ndarray:
-        """(n,) whether a row is within the push, which may come a moment late, or the time it takes to recover."""
-        return (self.time >= self.scenario.push_start) & (self.time < self.scenario.push_end + 1.7)
-
     def rows(self, choice: slice | np.ndarray) -> Record:
         """Some of the rows."""
-        return Record(
-            self.scenario,
-            self.model,
-            self.time[choice],
-            self.q[choice],
-            self.torque[choice],
-            self.delay[choice],
-            self.wall[choice],
-            self.centre,
-        )
+        columns = ("time", "q", "torque", "delay", "wall")
+        return replace(self, **{name: getattr(self, name)[choice] for name in columns})
 
     def figure_only(self) -> Record:
         """The rows of the figure itself."""
-        return self.rows((self.time >= 0.0) & (self.time <= SECONDS))
+        return self.rows((self.time >= 0.0) & (self.time <= self.scenario.seconds))
 
-    def of_method(self, name: str) -> Record:
-        """The rows of one method's turns, without the push and what follows it."""
-        mine = np.array([self.scenario.method_at(t) == name for t in self.time], dtype=bool)
-        return self.rows(mine & ~self.near_push)
+    def lap(self, number: int) -> Record:
+        """The rows of a lap, from 0 on; that of the push is the last."""
+        start = number * self.scenario.lap
+        return self.rows((self.time >= start) & (self.time < start + self.scenario.lap))

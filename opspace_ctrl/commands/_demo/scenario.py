@@ -1,16 +1,20 @@
-"""The demo's program for each robot: a figure of eight, a push on the way, and methods that change."""
+"""The demo's program for each robot: the same figure of eight with one method after the other, then with a push."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
-__all__ = ["SCENARIOS", "SECONDS", "Scenario", "waypoints"]
+from ...data import shipped_path
+from ...model import Model
+from ...robot_settings import load_any
 
-SECONDS = 12.0  # of the figure, simulated
-RISE = 1.5  # [s] in which the figure grows, and shrinks again at the end
-SPACING = 0.02  # [s] between way points
+__all__ = ["SCENARIOS", "Scenario", "waypoints"]
+
+RISE = 0.25  # of a lap: in it the figure grows, and shrinks again at the end
+SPACING = 0.04  # [s] between way points
+PUSH = (1.5, 1.75)  # [s] from when to when it is pushed in its lap
 
 
 @dataclass(frozen=True)
@@ -18,13 +22,16 @@ class Scenario:
     """A robot's part in the demo.
 
     Attributes:
-        robot: Shipped robot; its settings are config/<robot>.yaml.
-        task: Name of the task that follows the figure; it moves the frame of the same name.
+        robot: Shipped robot, or the path of another.
+        task: Name of the task that follows the figure.
+        frame: That it moves; empty: the one of the same name.
+        config: The parameter file of both nodes; None: the shipped one.
+        base, locked: How another robot is loaded, see `load_any`.
         size: Amplitudes along x, y, z of the world [m].
-        waves: Waves along each axis in one round.
-        period: Time of a round [s].
+        waves: Waves along each axis in one lap.
+        lap: Time in which the figure is followed once, from rest to rest [s].
         push: Force on the task's frame, world axes [N].
-        methods: Taken in turn, each for the same time.
+        methods: Taken in turn, each for a lap; the last one for a second, in which the push comes.
         story: What is to be seen, for the terminal.
     """
 
@@ -34,29 +41,60 @@ class Scenario:
     push: tuple[float, float, float]
     story: str
     waves: tuple[float, float, float] = (0.0, 1.0, 2.0)
-    period: float = 4.0
+    lap: float = 4.0
     methods: tuple[str, ...] = ("sparse_ltdl", "rjk", "pv_osim", "sparse_ltl")
-    push_start: float = 5.0  # [s]
-    push_end: float = 5.25
+    frame: str = ""
+    config: Path | None = None
+    base: str = ""
+    locked: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def moved_frame(self) -> str:
+        """The frame that follows the figure."""
+        return self.frame or self.task
+
+    @property
+    def parameters(self) -> Path:
+        """The parameter file of controller and simulator."""
+        return self.config or shipped_path("config", f"{self.robot}.yaml")
+
+    def load(self) -> Model:
+        """The robot."""
+        return load_any(self.robot, self.base, self.locked)
+
+    @property
+    def seconds(self) -> float:
+        """Time of all laps [s]."""
+        return self.lap * (len(self.methods) + 1)
+
+    @property
+    def push_start(self) -> float:
+        """When it is pushed [s], in the last lap."""
+        return self.lap * len(self.methods) + PUSH[0]
+
+    @property
+    def push_end(self) -> float:
+        """When the push ends [s]."""
+        return self.lap * len(self.methods) + PUSH[1]
 
     def method_at(self, time: float) -> str:
         """The method in use at a time of the figure [s]."""
-        turn = int(time / SECONDS * len(self.methods))
-        return self.methods[min(max(turn, 0), len(self.methods) - 1)]
+        return self.methods[min(max(int(time / self.lap), 0), len(self.methods) - 1)]
 
     def is_pushed(self, time: float) -> bool:
         """Does the push act?"""
         return self.push_start <= time < self.push_end
 
     def figure(self, time: np.ndarray) -> np.ndarray:
-        """Displacement (n, 3) of the target at times (n,) of the figure [m]; at rest before and after it."""
-        t = np.clip(np.atleast_1d(np.asarray(time, dtype=float)), 0.0, SECONDS)[:, None]
-        grown = _min_jerk(t / RISE) * _min_jerk((SECONDS - t) / RISE)
-        return (
-            grown
-            * np.array(self.size)
-            * np.sin(2.0 * np.pi / self.period * np.array(self.waves) * t)
-        )
+        """Displacement (n, 3) of the target at times (n,) of the figure [m]; at rest before and after it.
+
+        It begins with a lap before time 0 that counts for nothing: where dry friction has left the joints, the next
+        ones begin alike.
+        """
+        t = np.clip(np.atleast_1d(np.asarray(time, dtype=float)), -self.lap, self.seconds)
+        t = t[:, None] % self.lap
+        grown = _min_jerk(t / (RISE * self.lap)) * _min_jerk((self.lap - t) / (RISE * self.lap))
+        return grown * self.size * np.sin(2.0 * np.pi / self.lap * np.array(self.waves) * t)
 
 
 def _min_jerk(s: np.ndarray) -> np.ndarray:
@@ -66,10 +104,12 @@ def _min_jerk(s: np.ndarray) -> np.ndarray:
 
 
 def waypoints(scenario: Scenario, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times (n,), positions (n, 3) and velocities (n, 3) of a trajectory round `centre` that is the figure."""
-    times, half = np.arange(SPACING, SECONDS + 0.5 * SPACING, SPACING), 1e-4
-    velocities = (scenario.figure(times + half) - scenario.figure(times - half)) / (2.0 * half)
-    return times, centre + scenario.figure(times), velocities
+    """Times (n,) from the first lap on, positions (n, 3) and velocities (n, 3) that are the figure round `centre`."""
+    count, half = round((scenario.lap + scenario.seconds) / SPACING), 1e-4
+    times = SPACING * np.arange(1, count + 1)
+    t = times - scenario.lap
+    velocities = (scenario.figure(t + half) - scenario.figure(t - half)) / (2.0 * half)
+    return times, centre + scenario.figure(t), velocities
 
 
 SCENARIOS = {
@@ -96,6 +136,7 @@ SCENARIOS = {
             (0.0, 0.10, 0.05),
             (0.0, 2.0, 0.0),
             "nothing holds the base of a free flyer: it reacts while a tool follows a figure of eight",
+            lap=5.0,  # its tools may accelerate less than the others: a faster figure would be slowed down
         ),
     )
 }

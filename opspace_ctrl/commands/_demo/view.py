@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.table import Column, Table
 
 from .record import Record
-from .scenario import SECONDS
 
 __all__ = ["LiveView", "summary"]
 
@@ -53,7 +52,7 @@ class LiveView:
             "tracking error": f"{recent.error[-1]:6.2f} mm",
             "largest torque": torque,
             "": "PUSH" if recent.scenario.is_pushed(now) else "",
-            f"{now:4.1f} s": ProgressBar(total=SECONDS, completed=now, width=40),
+            f"{now:4.1f} s": ProgressBar(total=recent.scenario.seconds, completed=now, width=40),
         }
         table = Table.grid(padding=(0, 2))
         for label, value in lines.items():
@@ -61,28 +60,32 @@ class LiveView:
         return Panel(table, title=recent.model.name, expand=False)
 
 
-def summary(record: Record, delay_name: str) -> Table:
-    """A table: tracking by each method and through the push, torque, rate and timing."""
-    title = f"{record.model.name}: {SECONDS:g} s"
-    table = Table("quantity", Column("value", justify="right"), title=title)
-    for name in dict.fromkeys(record.scenario.methods):
-        turn = record.of_method(name)
-        if len(turn.time):
-            table.add_row(f"largest tracking error, {name}", f"{turn.error.max():.3f} mm")
-    pushed = record.rows(record.near_push)
-    if len(pushed.time):
-        force = float(np.linalg.norm(record.scenario.push))
-        table.add_row(
-            f"largest tracking error, push of {force:g} N", f"{pushed.error.max():.1f} mm"
-        )
-    table.add_row(
+def summary(record: Record, delay_name: str) -> Group:
+    """Two tables: how each method followed the same path and how it took over; the push, torque, rate and timing."""
+    scenario = record.scenario
+    methods = Table(
+        "method",
+        Column("largest error on the same path", justify="right"),
+        Column("torque changed by the switch", justify="right"),
+        title=record.model.name,
+    )
+    residuals = ["", *(f"{residual:.1e}" for residual in record.residuals)]
+    for k, name in enumerate(scenario.methods):
+        error = record.lap(k).error.max(initial=0.0)
+        residual = residuals[k] if k < len(residuals) else "not told"
+        methods.add_row(name, f"{error:.3f} mm", residual)
+    pushed = record.lap(len(scenario.methods)).error.max(initial=0.0)
+    rest = Table("quantity", Column("value", justify="right"))
+    force = float(np.linalg.norm(scenario.push))
+    rest.add_row(f"largest tracking error, push of {force:.3g} N", f"{pushed:.1f} mm")
+    rest.add_row(
         "largest torque, share of its limit", f"{100.0 * np.abs(record.share).max():.0f} %"
     )
-    table.add_row("steps a second", f"{record.rate:.0f}")
+    rest.add_row("steps a second", f"{record.rate:.0f}")
     if _any(record.delay):
         median, worst = np.nanpercentile(record.delay, [50.0, 99.0])
-        table.add_row(f"{delay_name}, median and 99 %", f"{median:.0f} us, {worst:.0f} us")
-    return table
+        rest.add_row(f"{delay_name}, median and 99 %", f"{median:.0f} us, {worst:.0f} us")
+    return Group(methods, rest)
 
 
 def _any(values: np.ndarray) -> bool:

@@ -10,8 +10,6 @@ What W is only matters where contacts can push against each other (`internal_for
 The base coordinates that carry the rank of G are found by pivoting; everything else follows from them.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel
 from ...compiled.lanes import W, splat, total
 from ..fields import BALANCED, WORLD_AXES

@@ -10,8 +10,6 @@ has no frequency and gets no damping: it is free. Where S loses a direction its 
 that D is bounded.
 """
 
-from __future__ import annotations
-
 import math
 
 from ...compiled.jit import integer, kernel, stage

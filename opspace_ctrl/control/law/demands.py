@@ -1,14 +1,12 @@
 """What each task asks for: its errors, and from them accelerations (inertia law) or forces (impedance, force axes).
 
 In the task's axes A, with the selection o = 1 - `task_force_axes` (1 = motion, 0 = force),
-    inertia law   a = A (o (A^T a_d + Kd A^T e_v + Kp A^T e_x) - (1 - o) D A^T v)
-    impedance     F = A o (Kd A^T e_v + Kp A^T e_x)             or D e_v of `damping` where Kd is not given
+    inertia law   a = A (o (A^T a_d + Kd A^T e_v + Kp (A^T e_x + y)) - (1 - o) D A^T v)
+    impedance     F = A o (Kd A^T e_v + Kp (A^T e_x + y))       or D e_v of `damping` where Kd is not given
     force axes    F = A (1 - o) (F_d + K_f (F_d - F_m) + K_i integral of (F_d - F_m))
-Rows are never dropped: along a force axis the motion part asks for no acceleration, so that no derivative of A enters,
-and in contact the force is F_d alone.
+y is the integral of the error, see `integral`. Rows are never dropped: along a force axis the motion part asks for no
+acceleration, so that no derivative of A enters, and in contact the force is F_d alone.
 """
-
-from __future__ import annotations
 
 import math
 
@@ -107,26 +105,26 @@ def find_errors(law):
             error[i, c] = target[i, 9 + c] - pose[i, 9 + c]
         if frame[i] < 0:
             continue
-        r0, r1, r2 = _three(pose, i, 0), _three(pose, i, 3), _three(pose, i, 6)
-        d0, d1, d2 = _three(target, i, 0), _three(target, i, 3), _three(target, i, 6)
+        r0, r1, r2 = three(pose, i, 0), three(pose, i, 3), three(pose, i, 6)
+        d0, d1, d2 = three(target, i, 0), three(target, i, 3), three(target, i, 6)
         e = logarithm(
             (dot(d0, r0), dot(d0, r1), dot(d0, r2)),
             (dot(d1, r0), dot(d1, r1), dot(d1, r2)),
             (dot(d2, r0), dot(d2, r1), dot(d2, r2)),
-            _three(side, i, 0),
+            three(side, i, 0),
         )
         error[i, 3], error[i, 4], error[i, 5] = e
         side[i, 0], side[i, 1], side[i, 2] = e
 
 
 @kernel
-def _three(a, i, c):
+def three(a, i, c):
     """Three neighbours of row i from column c on."""
     return a[i, c], a[i, c + 1], a[i, c + 2]
 
 
 @kernel
-def _shortened(x, limit):
+def shortened_to(x, limit):
     """x, or x shortened to a length; and whether it was."""
     length = math.sqrt(dot(x, x))
     if length > limit:
@@ -144,28 +142,28 @@ def apply_task_laws(law, dt):
     error, velocity, applied = law.error, law.velocity, law.applied
     target_velocity, acceleration = law.target_velocity, law.target_acceleration
     row_desired, row_applied, block_row = law.row_desired, law.row_applied, law.space.block_row
-    row_ratio, shortened = law.row_ratio, 0
+    row_ratio, error_integral, shortened = law.row_ratio, law.error_integral, 0
     # in the order of the blocks, since registers overrun into the next
     for place in range(law.t):
         i = order[place]
         b = block[i]
-        a0, a1, a2 = _task_axes(law, i)
+        a0, a1, a2 = task_axes(law, i)
         desired, force = splat(0.0), splat(0.0)
         is_short = False
         for half in range(2):
             c = 3 * half
             limit = law.task_error_clip[i] if half == 0 else law.task_error_clip_angle[i]
-            e, was_shortened = _shortened(_three(error, i, c), limit)
+            e, was_shortened = shortened_to(three(error, i, c), limit)
             is_short = is_short or was_shortened
-            v = _three(velocity, i, c)
-            slip = sub(_three(target_velocity, i, c), v)
+            v = three(velocity, i, c)
+            slip = sub(three(target_velocity, i, c), v)
             a = _motion(
                 law,
                 i,
                 c,
-                row_times(e, a0, a1, a2),
+                add(row_times(e, a0, a1, a2), three(error_integral, i, c)),
                 row_times(slip, a0, a1, a2),
-                row_times(_three(acceleration, i, c), a0, a1, a2),
+                row_times(three(acceleration, i, c), a0, a1, a2),
                 row_times(v, a0, a1, a2),
             )
             f = _force(law, i, c, a0, a1, a2, dt)
@@ -186,7 +184,7 @@ def apply_task_laws(law, dt):
 
 
 @kernel
-def _task_axes(law, i):
+def task_axes(law, i):
     """Rows of the axes of task i in the axes of its rows."""
     f, tree = law.task_axes[i], law.space.tree
     if f < 0:
@@ -219,8 +217,8 @@ def _force(law, i, c, a0, a1, a2, dt):
     """The force part along three axes from component c on, in the task's axes."""
     wrench, measured = law.wrench, law.measured
     closed = law.measured_on[i]
-    f = row_times(_three(wrench, i, c), a0, a1, a2)
-    missing = sub(f, row_times(_three(measured, i, c), a0, a1, a2))
+    f = row_times(three(wrench, i, c), a0, a1, a2)
+    missing = sub(f, row_times(three(measured, i, c), a0, a1, a2))
     return (
         _force_axis(law, i, c, f[0], closed * missing[0], dt),
         _force_axis(law, i, c + 1, f[1], closed * missing[1], dt),

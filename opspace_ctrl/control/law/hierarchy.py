@@ -11,8 +11,6 @@ A force that is given (impedance, raw mode) replaces Q_k (r_k - s_k), and may wa
 to s: in contact it moves nothing, and the levels below need not make up for it.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel, stage
 from ...compiled.lanes import W, from_lane, splat, total
 from ..fields import GIVEN_KIND, LIMIT_KIND, TASKS_MODE, Law

@@ -12,8 +12,6 @@ and 0 below. Contacts and passive rows have thresholds of their own: what holds 
 leverage.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import integer, kernel, real, stage
 from ...compiled.lanes import W
 from ...osim.eigen import diagonalise, tridiagonalise

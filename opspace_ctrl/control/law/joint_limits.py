@@ -11,18 +11,13 @@ hard a task pulls. Far from its limits a joint is not looked at. The rate limit 
 these bounds before anything else.
 """
 
-from __future__ import annotations
-
 import math
 
 from ...compiled.jit import kernel, stage
 from ...compiled.lanes import row
-from ...dynamics import crba, ltl
-from ...dynamics.state import copy
 from ...osim.blocks import times_support
-from ...osim.method import ARTICULATED, LTDL
-from ...osim.propagate import solve_articulated
 from ..fields import Law
+from .joints import inertia_solve
 
 # of the speed at the margin's edge: where a joint begins to be looked at, and where it counts
 FROM, FULL = (0.3, 0.5)
@@ -180,32 +175,11 @@ def _bring_forward(law, place, first):
 
 @kernel
 def joint_responses(law, number):
-    """Write `H_inv`: H^-1 e_j of the listed joints, by the method's recursion or factors, or else by LTDL."""
-    space, tree = law.space, law.space.tree
-    if space.H_is == ARTICULATED:
-        for place in range(number):
-            for i in range(law.nv):
-                tree.x[i] = 0.0
-            tree.x[law.joint_v[law.near_limit[place]]] = 1.0
-            solve_articulated(space)
-            copy(tree.qdd, row(law.H_inv, place), law.nv)
-        return
-    if space.H_is != LTDL:
-        crba.mass_matrix(tree)
-        ltl.ltdl(tree)
-        space.H_is = LTDL
-    H, D_inv, path = tree.H, tree.D_inv, tree.path_e
-    depth, parent, nv = tree.depth_e, tree.lambda_e, law.nv
-    near_limit, joint_v, H_inv = law.near_limit, law.joint_v, law.H_inv
+    """Write `H_inv`: H^-1 e_j of the listed joints."""
+    near_limit, joint_v = law.near_limit, law.joint_v
     for place in range(number):
-        x, k = row(H_inv, place), joint_v[near_limit[place]]
-        for i in range(nv):
+        x = row(law.H_inv, place)
+        for i in range(law.nv):
             x[i] = 0.0
-        x[k] = 1.0
-        while k >= 0:  # L_d^-T e_j reaches the ancestors of j only
-            for c in range(depth[k]):
-                x[path[k, c]] -= H[k, c] * x[k]
-            k = parent[k]
-        for i in range(nv):
-            x[i] *= D_inv[i]
-        ltl.solve_unit(tree, x)
+        x[joint_v[near_limit[place]]] = 1.0
+        inertia_solve(law, x)

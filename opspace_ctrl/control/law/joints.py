@@ -1,35 +1,41 @@
 """Joint space: what is compensated, the posture, and the columns of the base."""
 
-from __future__ import annotations
-
 import math
 
 from ...compiled.jit import kernel
 from ...compiled.lanes import W
-from ...dynamics import crba, rnea
+from ...dynamics import crba, ltl, rnea
 from ...dynamics.spatial import cross, dot, get3, load3, load_inertia, momentum, store3
+from ...dynamics.state import copy
+from ...osim.method import ARTICULATED, LTDL
+from ...osim.propagate import solve_articulated
+from ..fields import TASKS_MODE
 
 
 @kernel
 def select_bias(law):
     """Write `h_compensated`: the shares of gravity, Coriolis and friction forces that the settings ask for.
 
-    Needs tree.h; composite inertias are computed where gravity has a share of its own.
+    Friction of a robot with targets comes later, see `friction`. Needs tree.h; composite inertias are computed where
+    gravity has a share of its own.
     """
     tree, out = law.space.tree, law.h_compensated
-    gravity, coriolis, friction = law.gravity_share, law.coriolis_share, law.compensation_friction
-    h = tree.h
+    gravity, coriolis, h = law.gravity_share, law.coriolis_share, tree.h
     for i in range(law.nv):
         out[i] = coriolis * h[i]
     if gravity != coriolis:
         _add_gravity(tree, gravity - coriolis, out)
-    if friction != 0.0:
-        v, joint_v, viscous = tree.v, law.joint_v, law.viscous
-        coulomb, slow = law.coulomb, law.compensation_friction_speed
+    if law.compensation_friction != 0.0 and law.present_mode != TASKS_MODE:
+        v, joint_v = tree.v, law.joint_v
         for j in range(law.k):
-            i = joint_v[j]
-            dry = coulomb[j] * math.tanh(v[i] / slow)
-            out[i] += friction * (viscous[j] * v[i] + dry)
+            out[joint_v[j]] += friction_torque(law, j, v[joint_v[j]])
+
+
+@kernel
+def friction_torque(law, j, v):
+    """What compensates the friction of joint j at the speed v [Nm or N]."""
+    dry = law.coulomb[j] * math.tanh(v / law.compensation_friction_speed)
+    return law.compensation_friction * (law.viscous[j] * v + dry)
 
 
 @kernel
@@ -85,6 +91,29 @@ def inertia_times(law, a, out):
         store3(force, 3, b, f)
     rnea.joint_forces(tree, out)
     rnea.add_armature(tree, a, out)
+
+
+@kernel
+def inertia_solve(law, x):
+    """x := H^-1 x, by coordinate, with what the method has left of H: its recursion or its factors, or else by LTDL."""
+    space, tree, nv = law.space, law.space.tree, law.nv
+    if space.H_is == ARTICULATED:
+        copy(x, tree.x, nv)
+        solve_articulated(space)
+        copy(tree.qdd, x, nv)
+        return
+    if space.H_is != LTDL:
+        crba.mass_matrix(tree)
+        ltl.ltdl(tree)
+        space.H_is = LTDL
+    H, D_inv, path, depth = tree.H, tree.D_inv, tree.path_e, tree.depth_e
+    for k in range(nv - 1, -1, -1):
+        if x[k] != 0.0:  # L_d^-T e_j reaches the ancestors of j only
+            for c in range(depth[k]):
+                x[path[k, c]] -= H[k, c] * x[k]
+    for i in range(nv):
+        x[i] *= D_inv[i]
+    ltl.solve_unit(tree, x)
 
 
 @kernel

@@ -1,6 +1,4 @@
-"""From the levels' torques to what the law asks for: ramp, effort limits lowest level first, rate limit."""
-
-from __future__ import annotations
+"""From the levels' torques to the command: ramp, effort limits lowest level first, rate limit."""
 
 import math
 
@@ -18,6 +16,12 @@ def progress(elapsed, duration):
         return 1.0
     x = max(elapsed / duration, 0.0)
     return x * x * x * (10.0 + x * (6.0 * x - 15.0))
+
+
+@kernel
+def between(before, after, share):
+    """After, or while its share is below 1 a mixture; once it is 1, `before` may be anything."""
+    return after if share >= 1.0 else share * after + (1.0 - share) * before
 
 
 @kernel
@@ -52,23 +56,33 @@ def scale_levels(law, ramp):
 
 
 @kernel
+def add_levels(law):
+    """Write `wanted_torque`, the sum of the scaled levels; and, as far as it is not `passed`, of the law followed."""
+    torque, scale, wanted = law.level_torque, law.level_scale, law.wanted_torque
+    own, before = law.passed, law.followed_torque
+    for j in range(law.k):
+        found = 0.0
+        for level in range(law.L + 3):
+            found += scale[level] * torque[level, j]
+        wanted[j] = between(before[j], found, own)
+
+
+@kernel
 def command(law, dt):
-    """Write `wanted_torque` from the scaled levels: within limits, and as near the last command as rates ask.
+    """Bring `wanted_torque` within limits, and as near the last command as rates ask.
 
     Joints change alike, by `share` of what is wanted, so that the direction of the change survives, except those that a
     limit holds (`activation`): they change as fast as they may. `least` is the least share of all, which is reported.
     Writes also `saturated`, and of the report `not_finite` (then nothing else), `bias_saturated`, `clipped` and
     `rate_limited`. dt is FREE where there is no rate limit.
     """
-    torque, scale, limit = law.level_torque, law.level_scale, law.effort_limits
+    torque, limit = law.level_torque, law.effort_limits
     tau, wanted, place = law.door.sent, law.wanted_torque, law.joint_command
     saturated, held, rate = law.saturated, law.activation, law.torque_rate_limit
-    k, last, bias_saturated, clipped = law.k, law.L + 2, 0, 0
+    k, bias_saturated, clipped = law.k, 0, 0
     share, least = 1.0, 1.0
     for j in range(k):
-        found, most = 0.0, limit[j]
-        for level in range(last + 1):
-            found += scale[level] * torque[level, j]
+        found, most = wanted[j], limit[j]
         if not math.isfinite(found):
             law.not_finite = 1
             return

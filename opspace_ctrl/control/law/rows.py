@@ -1,7 +1,5 @@
 """From vectors to the rows that a task has."""
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel
 from ...compiled.lanes import W
 

@@ -1,13 +1,12 @@
 """Contact wrenches, and how far they are from lifting, sliding, tipping and turning."""
 
-from __future__ import annotations
-
 import math
 
 from ...compiled.jit import kernel
 from ...dynamics.spatial import row_times
 from ..fields import CENTRE, CONE, TORSION, UNILATERAL
 from .base import axes_of_contact, half_lengths
+from .limits import between
 
 LIFTED = -1.0  # margin of a contact that is pulled
 
@@ -16,23 +15,26 @@ LIFTED = -1.0  # margin of a contact that is pulled
 def contact_wrenches(law):
     """Write `contact_wrench` from the levels as they were scaled, `contact_margin`, and `worst_margin` of the report.
 
+    While torques pass over from another law, so do the wrenches.
+
     In the contact's axes, force (x, y, n) and moment (a, b, c) about the frame's origin:
         UNILATERAL  n - least normal force
         CONE        1 - |(x, y)| / (mu n)
         CENTRE      1 - the larger of |centre of pressure - centre of the sole| / half length;  centre = (-b, a) / n
         TORSION     1 - |moment about the normal through the centre of pressure| / (mu n (hx + hy) / 2)
-    Needs `level_contact_force`, `level_scale`, `contact_weight`.
+    Needs `level_contact_force`, `level_scale`, `contact_weight`, `passed`.
     """
     force, wrench, scale = law.level_contact_force, law.contact_wrench, law.level_scale
     block, size, block_row = law.contact_block, law.contact_size, law.space.block_row
     levels, least = law.L + 3, 1.0
+    own, before = law.passed, law.followed_wrench
     for c in range(law.c):
         first = block_row[block[c]]
         for r in range(size[c]):
             found = 0.0
             for level in range(levels):
                 found += scale[level] * force[level, first + r]
-            wrench[c, r] = found
+            wrench[c, r] = between(before[c, r], found, own)
         least = min(least, _margins(law, c))
     law.worst_margin = least
 

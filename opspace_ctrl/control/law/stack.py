@@ -1,7 +1,5 @@
 """The stack of rows that the hierarchy eliminates, for one set of contacts and tasks: its order, Gram matrix and r."""
 
-from __future__ import annotations
-
 import math
 
 from ...compiled.jit import kernel, stage

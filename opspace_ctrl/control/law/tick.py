@@ -1,8 +1,8 @@
 """The stages and kernels of the control tick: from a state and the time to torques."""
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel, real, stage
+from ...compiled.lanes import W
+from ...compiled.workspace import workspace_at
 from ...dynamics import kinematics, rnea
 from ...dynamics.rows import clear
 from ...dynamics.state import copy, take_configuration
@@ -12,15 +12,18 @@ from ...osim.tick import respond
 from ..fields import AFTER, BEFORE, BRAKING, GRAVITY_MODE, NO_TORQUE, RAW_MODE, Law
 from ..safety.door import leave, time_to_move
 from .demands import apply_task_laws, find_errors, hold_contacts, take_raw_force, task_motion
+from .friction import add_friction
+from .integral import grow_integrals
 from .joint_limits import find_candidates, limit_joints
 from .joints import base_columns, find_posture_acceleration, inertia_times, select_bias
-from .limits import command, progress, scale_levels
+from .limits import add_levels, command, progress, scale_levels
 from .reference import sample_posture, sample_tasks
 from .sole import contact_wrenches
 from .torque import solve
 
 LONGEST_STEP = 0.1  # [s] that an integral grows in one tick
 FAR = 1e70  # [s] no time is
+law_at = workspace_at(Law)
 SOLUTIONS = 6  # at most: without joint limits, with the one that this exceeds most, and so on
 
 
@@ -209,38 +212,67 @@ def compute(law, q, v, time, dt, alone):
         if law.has_grown == 0:
             break
     law.joints_limited = law.limit_rows
+    add_friction(law)
     return done
 
 
-@stage(Law, real)
-def finish(law, elapsed):
-    """From the levels to the command, and what was limited on the way. Needs `ramped`; elapsed: see `time_to_move`.
-
-    If a torque is not finite the last command stands.
-    """
+@stage(Law)
+def sum_levels(law):
+    """From the levels to `wanted_torque` and contact wrenches, and what was scaled. Needs `ramped`, `passed`."""
     damped, count = law.level_damped, 0
     for level in range(law.L + 3):
         count += 1 if damped[level] > 0.0 else 0
     law.is_damped = count
     scale_levels(law, law.ramped)
+    add_levels(law)
     contact_wrenches(law)
+
+
+@stage(Law, real)
+def send(law, elapsed):
+    """From `wanted_torque` to the command, and what was limited on the way; elapsed: see `time_to_move`.
+
+    If a torque is not finite the last command stands.
+    """
     command(law, elapsed)
     if law.not_finite == 0:
         leave(law, elapsed)
 
 
 @kernel
-def run_tick(law, q, v, time, steady):
-    """One tick at (q, v): writes the command, the report, and the state that the next tick depends on."""
+def run_law(law, q, v, time):
+    """One tick at (q, v) but for the command: writes `wanted_torque`, the report, and the state of the next tick."""
     has_started = law.has_started == 1
     if not has_started:
         law.start_time = time
     dt = max(time - law.last_time, 0.0) if has_started else 0.0
+    law.passed = progress(time - law.follow_start, law.fade) if law.is_following == 1 else 1.0
     law.faded = compute(law, q, v, time, dt, False)
     law.ramped = progress(time - law.start_time, law.ramp)
-    finish(law, time_to_move(law.door, time, steady))
+    sum_levels(law)
     law.has_started = 1
     law.last_time = time
+
+
+@kernel
+def run_tick(law, q, v, time, steady):
+    """One tick at (q, v), and first one of the law that is followed, until all torque has passed over from that."""
+    torque, wrench = law.followed_torque, law.followed_wrench
+    is_behind = law.is_following == 1 and law.followed != 0
+    elapsed = max(time - law.last_time, 0.0) if law.has_started == 1 else 0.0
+    for turn in range(0 if is_behind else 1, 2):
+        one = law_at(law.followed) if turn == 0 else law
+        run_law(one, q, v, time)
+        if turn == 0:
+            found = one.contact_wrench
+            copy(one.wanted_torque, torque, law.k)
+            for c in range(law.c):
+                wrench[c, 0:W] = found[c, 0:W]
+    if law.passed >= 1.0:
+        law.is_following = 0
+        law.followed = 0
+    send(law, time_to_move(law.door, time, steady))
+    grow_integrals(law, min(elapsed, LONGEST_STEP))
 
 
 @kernel

@@ -4,8 +4,6 @@ For each level, tau_a = U (g - J_s^T f) with G^T f = S g, see `base`; all of it 
 scaled one by one.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import integer, kernel, real, stage
 from ...compiled.lanes import W, row
 from ...dynamics.state import copy
@@ -42,21 +40,11 @@ def _base_wrench(law):
     law.base_wrench[0:W] = found
 
 
-@stage(Law, integer, real)
-def supply(law, level, weight):
-    """Add weight times the torque of a reported level to `level_torque`, and its contact forces likewise.
-
-    The torque is g + J^T w, w being its row forces and those that it needs above, less J_s^T f of the contact forces f
-    that carry the base; g is what `generalised_force` holds before, and is spent. For the posture, L + 2, w is what the
-    other levels take back, and is subtracted. Needs `eliminate`, and `prepare_shares` with a floating base.
-    """
+@kernel
+def _take_rows(law, sign):
+    """Write `row_force` = sign w of tasks and contacts; what the other rows exert is added to `generalised_force`."""
     rows, w, joint_v = law.stack_row, law.w, law.joint_v
-    force, g, contacts = law.row_force, law.generalised_force, law.stack_contact_rows
-    torque, near_limit = law.level_torque, law.near_limit
-    sign, F = 1.0, law.F
-    if level > law.L + 1:
-        sign, F = -1.0, law.F_posture
-    back_substitute(law, F, level)
+    force, g, near_limit = law.row_force, law.generalised_force, law.near_limit
     for i in range(0, law.m + 1, W):
         force[i : i + W] = 0.0
     for i in range(law.stack_rows):
@@ -66,14 +54,41 @@ def supply(law, level, weight):
             g[joint_v[near_limit[LIMIT_ROW - rows[i]]]] += sign * w[i]
     if law.base > 0:
         _push_base(law, sign)
-        if contacts > 0:
-            _base_wrench(law)
-            share_base_wrench(law)
-            supplied = law.level_contact_force
-            for i in range(contacts):
-                f = contact_force(law, i)
-                force[rows[i]] -= f
-                supplied[level, rows[i]] += weight * f
+
+
+@kernel
+def take_stack(law):
+    """Write `generalised_force` = C^T w, C the rows of the stack. Needs `back_substitute`."""
+    g = law.generalised_force
+    for i in range(law.nv):
+        g[i] = 0.0
+    _take_rows(law, 1.0)
+    add_transposed(law.space, law.space.J, law.row_force, g)
+
+
+@stage(Law, integer, real)
+def supply(law, level, weight):
+    """Add weight times the torque of a reported level to `level_torque`, and its contact forces likewise.
+
+    The torque is g + J^T w, w being its row forces and those that it needs above, less J_s^T f of the contact forces f
+    that carry the base; g is what `generalised_force` holds before, and is spent. For the posture, L + 2, w is what the
+    other levels take back, and is subtracted. Needs `eliminate`, and `prepare_shares` with a floating base.
+    """
+    rows, joint_v, torque = law.stack_row, law.joint_v, law.level_torque
+    force, g, contacts = law.row_force, law.generalised_force, law.stack_contact_rows
+    sign, F = 1.0, law.F
+    if level > law.L + 1:
+        sign, F = -1.0, law.F_posture
+    back_substitute(law, F, level)
+    _take_rows(law, sign)
+    if law.base > 0 and contacts > 0:
+        _base_wrench(law)
+        share_base_wrench(law)
+        supplied = law.level_contact_force
+        for i in range(contacts):
+            f = contact_force(law, i)
+            force[rows[i]] -= f
+            supplied[level, rows[i]] += weight * f
     add_transposed(law.space, law.space.J, force, g)
     for j in range(law.k):
         torque[level, j] += weight * g[joint_v[j]]

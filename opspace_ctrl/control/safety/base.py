@@ -1,7 +1,5 @@
 """The floating base: odometry, paired with joint states by its stamp; and the state that both make."""
 
-from __future__ import annotations
-
 import math
 
 from ...compiled.jit import kernel

@@ -4,8 +4,6 @@ What has passed is finite, within the effort limits, and no further from the com
 in `time_to_move`. One command is free of the rate: the first after an activation (`is_free`).
 """
 
-from __future__ import annotations
-
 import math
 
 from ...compiled.jit import kernel

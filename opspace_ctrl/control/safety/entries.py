@@ -1,7 +1,5 @@
 """What `StateGate` calls. Nothing here allocates or raises; bits, numbers and nanoseconds in and out."""
 
-from __future__ import annotations
-
 from ...compiled.jit import address, entry, flag, integer
 from ...compiled.workspace import workspace_at
 from . import base, gates, joints

@@ -4,10 +4,9 @@ Stamps, arrivals and the steady clock are whole nanoseconds: two messages belong
 0 is no stamp and no arrival: "never".
 """
 
-from __future__ import annotations
-
 from ...compiled.workspace import Workspace, constant, count, scratch, setting, state
-from .settings import GATES
+from ..declared import declared_fields
+from .settings import GATES, SafetySettings
 
 __all__ = [
     "ADVISORY",
@@ -34,8 +33,8 @@ OF_MESSAGE = BIT["position"] | BIT["clock"] | STATE_LESS & ~BIT["first"]
 DROPPED, TAKEN, READY, REFUSED = range(4)
 
 
-class Gates(Workspace):
-    """The gates between the messages of a robot and the controller."""
+class Gates(Workspace, declared=declared_fields(SafetySettings, law=False)):
+    """The gates between the messages of a robot and the controller; their settings are those of `SafetySettings`."""
 
     nq = count("coordinates of the configuration")
     nv = count("coordinates of the velocity")
@@ -49,24 +48,6 @@ class Gates(Workspace):
     upper = constant("k", "largest position [rad or m]; inf where there is no limit")
     speed = constant("k", "largest speed [rad/s or m/s]; inf where there is no limit")
     circular = constant("k", "1: an angle without limits, given modulo 2 pi", int)
-
-    # ---- settings, see `settings` ----
-    position_margin = setting("", "how far a joint may be outside its limits [rad or m]; 0: any")
-    velocity_factor = setting("", "how many times faster than its limit a joint can be; 0: any")
-    velocity_time = setting("", "time constant of velocities that are differentiated [s]")
-    clock_jump = setting("", "largest step of the stamps ahead [s]")
-    state_timeout = setting("", "age of a state [s]")
-    state_periods = setting("", "age of a state [periods]")
-    odom_timeout = setting("", "how much older than joint states odometry may be [s]")
-    liveness_timeout = setting("", "silence under simulated time [s]; 0: any")
-    gravity_time = setting("", "for how long gravity is sent without a state [s]")
-    recovery_time = setting("", "time without a fault before a gate opens [s]")
-    enable_timeout = setting("", "age of the last permission [s]; 0: none is needed")
-    overrun_time = setting("", "longest tick [s]; 0: a period")
-    overrun_count = setting("", "ticks in a row that are too long; 0: any number", int)
-    manual = setting("", "bits of the gates that wait for `reset`", int)
-    safe_command = setting("", "NO_TORQUE, GRAVITY or BRAKING", int)
-    last_command = setting("", "NO_TORQUE or GRAVITY", int)
 
     # ---- a message, before it is judged ----
     new_joint = scratch("k", "the joints that it is about", int)

@@ -12,8 +12,6 @@ Each gate of `settings.GATES` is a bit. What may be sent while one is closed dep
 `damping` is a law and needs a running loop; the LAST command, which an effort controller keeps, is zero or gravity.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel
 from ..fields import GRAVITY, NO_TORQUE
 from .fields import ADVISORY, BIT, STATE_LESS
@@ -77,7 +75,7 @@ def _is_silent(gates, steady):
 
 @kernel
 def _open_and_close(gates, faults, steady):
-    manual, closed = gates.manual, gates.closed
+    manual, closed = gates.manual_recovery, gates.closed
     last, closings = gates.last_fault, gates.closings
     for i in range(gates.gates):
         bit = 1 << i
@@ -85,7 +83,7 @@ def _open_and_close(gates, faults, steady):
             closings[i] += 0 if closed & bit else 1
             closed |= bit
             last[i] = steady
-        elif closed & bit and not manual & bit:
+        elif closed & bit and manual[i] == 0.0:
             wait = int(gates.recovery_time * 1e9)
             if bit & (_OVERRUN | _ERROR):
                 wait = max(wait, SLOW)

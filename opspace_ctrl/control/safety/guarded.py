@@ -3,8 +3,6 @@
 It knows no ROS and has no thread or clock of its own. All times in ns, as `StateGate` says.
 """
 
-from __future__ import annotations
-
 from threading import Lock
 
 import numpy as np
@@ -83,7 +81,7 @@ class GuardedController:
     def watch(self, time: int, steady: int) -> np.ndarray | None:
         """Nothing that counts has come: close the gates whose time it is, and keep sending what they permit."""
         gate = self.gate
-        if gate.is_waiting and (steady - gate.last_arrival) * 1e-9 > gate.odom_timeout:
+        if gate.is_waiting and (steady - gate.last_arrival) * 1e-9 > gate.settings.odom_timeout:
             return self.answer(gate.give_up_odometry(time), time, steady)
         if not gate.check(time, steady) or not self.is_active:
             return None
@@ -98,7 +96,8 @@ class GuardedController:
             return WATCH
         if gate.closed and self._is_moving:
             return max(gate.period, NOMINAL)
-        return min(WATCH, 0.5 * max(gate.state_timeout, gate.state_periods * gate.period))
+        settings = gate.settings
+        return min(WATCH, 0.5 * max(settings.state_timeout, settings.state_periods * gate.period))
 
     # ---- what follows ----
 

@@ -1,7 +1,5 @@
 """Joint states: judged as a whole, and only then merged into what is believed of the joints."""
 
-from __future__ import annotations
-
 import math
 
 from ...compiled.jit import kernel

@@ -1,7 +1,5 @@
 """Which entries of a message are which joints: found once for each list of names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,13 +1,11 @@
 """The settings of the gates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from ...declaration import Names, Settings, live
+from ...declaration import Names, Settings, fixed, live
 
-__all__ = ["GATES", "LAST_COMMANDS", "SAFE_COMMANDS", "SafetySettings"]
+__all__ = ["GATES", "SAFE_COMMANDS", "SafetySettings"]
 
 # The gates, in rising order of precedence.
 GATES = (
@@ -30,10 +28,8 @@ GATES = (
 )
 SafeCommand: TypeAlias = Literal["zero", "gravity", "damping"]
 LastCommand: TypeAlias = Literal["zero", "gravity"]
-SAFE_COMMANDS: tuple[str, ...] = get_args(
-    SafeCommand
-)  # in the order of `fields.NO_TORQUE` and its like
-LAST_COMMANDS: tuple[str, ...] = get_args(LastCommand)
+# both in the order of `fields.NO_TORQUE` and its like
+SAFE_COMMANDS: tuple[str, ...] = get_args(SafeCommand)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +110,14 @@ class SafetySettings(Settings):
         "",
         0.0,
         1e6,
+    )
+    velocity_time: float = fixed(
+        0.005,
+        "Time constant of the low-pass of velocities that are differentiated because the "
+        "joint states carry none.",
+        "s",
+        0.0,
+        1.0,
     )
     overrun_time: float = live(
         0.0,

@@ -1,7 +1,5 @@
 """The time that messages tell: what is new, repeated, late, or a clock that was set."""
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel
 
 __all__ = [

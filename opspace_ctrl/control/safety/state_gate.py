@@ -5,8 +5,6 @@ they are the last state that was believed. The judgement is compiled (`joints`, 
 memory that `fields.Gates` declares; here are the names of it all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,7 +16,7 @@ from ...model.joints import NQ, JointType
 from . import entries
 from .fields import ADVISORY, BIT, DROPPED, Gates
 from .names import JointNames
-from .settings import GATES, LAST_COMMANDS, SAFE_COMMANDS, SafetySettings
+from .settings import GATES, SAFE_COMMANDS, SafetySettings
 
 __all__ = ["StateGate", "names_of", "outside_limits"]
 
@@ -46,6 +44,7 @@ class StateGate(Gates):
     `time` by the clock that states are judged by: the steady one, or that of the simulation.
 
     Attributes:
+        settings: Those in use, see `configure`.
         q, v: (nq,), (nv,) the state that is believed.
         frame_id: The world's name in the odometry.
 
@@ -57,7 +56,6 @@ class StateGate(Gates):
         self,
         model: Model,
         settings: SafetySettings,
-        velocity_time: float = 0.0,
         is_simulated: bool = False,
         prefix: str = "",
     ):
@@ -83,7 +81,6 @@ class StateGate(Gates):
             upper=model.position_limits[:, 1],
             speed=model.velocity_limits,
             circular=_circular(model),
-            velocity_time=velocity_time,
             q=model.neutral(),
             missing=len(model.joint_names),
         )
@@ -98,12 +95,9 @@ class StateGate(Gates):
 
     def configure(self, settings: SafetySettings) -> None:
         """Take other settings, at any time."""
-        for name in self.fields.keys() & set(SafetySettings.__dataclass_fields__):
-            if name not in ("safe_command", "last_command"):
-                setattr(self, name, getattr(settings, name))
-        self.safe_command = SAFE_COMMANDS.index(settings.safe_command)
-        self.last_command = LAST_COMMANDS.index(settings.last_command)
-        self.manual = sum(BIT[name] for name in settings.manual_recovery)
+        self.settings = settings
+        for name, value in settings.law_values(law=False):
+            setattr(self, name, value)
 
     # ---- what happens ----
 

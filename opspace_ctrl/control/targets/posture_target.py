@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ...compiled.jit import prepare
 from ...errors import SettingsError, TargetError, listed, quoted
 from ...model import Model
 from ...model.joints import NQ
 from ..posture import Posture
-from . import segments
+from . import entries
+from .references import References
 from .target import vector
 
 __all__ = ["PostureTarget"]
 
-# of the least time: a joint in motion may need more to keep its speed
-STRETCHES = np.array([1.0, 1.2, 1.5, 2.0, 3.0])
 SLOWEST = 1e-6  # [rad/s or m/s] a velocity limit that is lower, as the zero of many URDFs, is none
-SLOWING = 0.2  # [s] in which a posture that was given a velocity comes to rest
 
 
 class PostureTarget:
-    """Where the joints should be in the null space of the tasks, model order.
-
-    Attributes:
-        program: (n, 2 + 6 k): start, end, six coefficients a joint.
-    """
+    """Where the joints should be in the null space of the tasks, model order."""
 
     def __init__(self, model: Model, settings: Posture):
         self._model = model
@@ -36,9 +31,32 @@ class PostureTarget:
             if NQ[model.joint_type[i]] == 1
         }
         self._k = int((~model.is_base_coordinate).sum())
-        self.program: np.ndarray = np.zeros((1, 2 + 6 * self._k))
+        prepare(entries.ENTRIES)
+        self._own = References(t=0, k=self._k, capacity=1, **self.joints())
         self.settings = settings
         self.check(settings)
+
+    @property
+    def program(self) -> np.ndarray:
+        """(n, 2 + 6 k): start, end, six coefficients a joint; a view that the next target changes."""
+        return self._own.posture_table[: self._own.posture_rows]
+
+    def joints(self) -> dict[str, np.ndarray]:
+        """What `References` has of every joint, in model order."""
+        joint_q = np.full(self._k, -1)
+        for entry, place in self._entry.values():
+            joint_q[place] = entry
+        lower, upper = self._model.position_limits.T
+        return {"joint_q": joint_q, "joint_lower": lower, "joint_upper": upper}
+
+    def write(self, references: References) -> None:
+        """Write the settings: how fast joints are, and the positions that are given."""
+        own, most = self.settings, self._model.velocity_limits
+        references.joint_speed = np.where(most > SLOWEST, np.minimum(own.speed, most), own.speed)
+        references.posture_given = 0
+        for name, position in zip(own.joints or self._model.joint_names, np.ravel(own.positions)):
+            place = self._entry[name][1]
+            references.posture_given[place], references.posture_position[place] = 1, position
 
     def check(self, settings: Posture) -> None:
         """Do the settings fit the robot?
@@ -71,7 +89,7 @@ class PostureTarget:
 
     def hold(self, q: np.ndarray, time: float) -> None:
         """Take the present joint positions as the posture."""
-        self.program = self._row(time, time + segments.SHORTEST, self._at_rest(q))[None]
+        entries.rest_in_posture(q, time, self._own.address)
 
     def start(self, q: np.ndarray, time: float) -> None:
         """Begin where the robot is, and approach the positions of the settings where they are given."""
@@ -95,74 +113,27 @@ class PostureTarget:
             TargetError: Unknown or repeated names, wrong sizes, numbers that are not finite.
         """
         places = self._places_of(names)
-        positions = vector("posture: positions", positions, len(places))
-        has_speed = velocities is not None and len(velocities) > 0
-        speeds = (
-            vector("posture: velocities", velocities, len(places))
-            if has_speed
-            else np.zeros(len(places))
-        )
-        now, end = self._state(time), self._state(np.inf)
-        goal, speed = end[0], np.zeros(self._k)
-        limits = self._model.position_limits[places]
-        goal[places] = np.clip(positions, limits[:, 0], limits[:, 1])
-        most = np.where(
-            self._model.velocity_limits > SLOWEST,
-            np.minimum(self.settings.speed, self._model.velocity_limits),
-            self.settings.speed,
-        )
-        speed[places] = np.clip(speeds, -most[places], most[places])
-        zero = np.zeros(self._k)
-        shortest = max(
-            0.1, segments.PEAK_SPEED * float(np.max(np.abs(goal - now[0]) / most, initial=0.0))
-        )
-        T, there = min(
-            (
-                (T, segments.quintic(now[0], now[1], now[2], goal, speed, zero, T))
-                for T in shortest * STRETCHES
-            ),
-            key=lambda way: max(1.0, _excess(way[1], way[0], most)),
-        )
-        rest = segments.brake(goal, speed, zero, SLOWING)
-        self.program = np.stack(
-            [self._row(time, time + T, there), self._row(time + T, time + T + SLOWING, rest)]
-        )
+        given, position, speed = np.zeros((3, self._k))
+        given[places] = 1.0
+        position[places] = vector("posture: positions", positions, len(places))
+        speeds = vector("posture: velocities", () if velocities is None else velocities, -1)
+        if len(speeds):
+            speed[places] = vector("posture: velocities", speeds, len(places))
+        self.write(self._own)
+        entries.approach_posture(given, position, speed, time, self._own.address)
 
     def _places_of(self, names: Sequence[str]) -> np.ndarray:
-        if len(set(names)) != len(names):
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise TargetError(f"posture: {quoted(names)} is not a list of joints")
+        names = [*names]
+        if len(set(map(str, names))) != len(names):
             raise TargetError(f"posture: a joint is given twice in {quoted(list(names))}")
         for name in names:
-            if name not in self._entry:
+            if not isinstance(name, str) or name not in self._entry:
                 raise TargetError(
                     f"posture: no joint {quoted(name)}; valid are {listed(self._entry)}"
                 )
         return np.array([self._entry[name][1] for name in names], int)
-
-    def _state(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        k = max(0, int(np.searchsorted(self.program[:, 0], time, side="right")) - 1)
-        start, end = self.program[k, :2]
-        inside = self.program[0, 0] <= time < self.program[-1, 1]
-        state = segments.evaluate(
-            self.program[k, 2:].reshape(-1, 6), min(max(time, start), end) - start
-        )
-        return state if inside else (state[0], 0.0 * state[1], 0.0 * state[2])
-
-    def _at_rest(self, q: np.ndarray) -> np.ndarray:
-        coefficients = np.zeros((self._k, 6))
-        for entry, place in self._entry.values():
-            coefficients[place, 0] = q[entry]
-        return coefficients
-
-    @staticmethod
-    def _row(start: float, end: float, coefficients: np.ndarray) -> np.ndarray:
-        return np.concatenate([[start, end], coefficients.ravel()])
-
-
-def _excess(coefficients: np.ndarray, duration: float, most: np.ndarray) -> float:
-    """How many times joints (k, 6) exceed their largest speeds (k,)."""
-    return segments.excess_of(
-        coefficients[:, None] / most[:, None, None], np.full(len(most), duration), 1.0, 1.0
-    )[0]
 
 
 def _places(model: Model) -> list[int]:

@@ -2,67 +2,45 @@
 
 from __future__ import annotations
 
-from threading import Lock
+from collections.abc import Sequence
 
 import numpy as np
 
+from .. import entries
 from ..fields import Law
 
-__all__ = ["Streams"]
+__all__ = ["NEVER", "Streams"]
 
 NEVER = float("inf")
+KINDS = {
+    "wrench": entries.WRENCH,
+    "measured": entries.MEASURED,
+    "force": entries.FORCE,
+    "tau0": entries.TAU0,
+}
 
 
 class Streams:
-    """Writes inputs into the tick's numbers, and takes them back when they are old.
-
-    One thread may put while another expires; the latter never waits, for it ticks.
-
-    Attributes:
-        expires: When the next one goes stale [s]; the tick compares its time with it.
-    """
+    """Writes inputs into the tick's numbers; the tick takes them back when they are old."""
 
     def __init__(self, law: Law):
         self._law = law
-        # by name, a row a task; F and tau0 are one row
-        self._rows = {
-            "wrench": law.wrench,
-            "measured": law.measured,
-            "force": law.raw_force[None],
-            "tau0": law.raw_tau0[None],
-        }
-        self._end: dict[tuple[str, int], float] = {}
-        self._changing = Lock()
-        self.expires = NEVER
 
     def put(self, name: str, task: int, value: np.ndarray, end: float = NEVER) -> None:
         """Let wrench or measured of a task, or force or tau0 (task 0), have a value until `end`."""
-        with self._changing:
-            self._rows[name][task] = value
-            if name == "measured":
-                self._law.measured_on[task] = 1.0
-            self._end[name, task] = end
-            self.expires = min(self._end.values())
+        entries.put_stream(KINDS[name], task, value, end, self._law.address)
 
-    def expire(self, time: float) -> None:
-        """Take back what has ended, unless something is just being put: then the next call does."""
-        if not self._changing.acquire(blocking=False):
-            return
-        try:
-            self._take_back(time)
-        finally:
-            self._changing.release()
+    def go_on(self, before: Streams, same: Sequence[tuple[int, int]]) -> None:
+        """Take what still counts of another law's: of (task here, task there), and tau0."""
+        other = before._law
+        for here, there in same:
+            self.put("wrench", here, np.array(other.wrench[there]), other.wrench_end[there])
+            if other.measured_on[there]:
+                self.put(
+                    "measured", here, np.array(other.measured[there]), other.measured_end[there]
+                )
+        self.put("tau0", 0, np.array(other.raw_tau0), other.tau0_end)
 
     def clear(self) -> None:
         """Take back everything."""
-        with self._changing:
-            self._take_back(NEVER)
-
-    def _take_back(self, time: float) -> None:
-        for name, task in [key for key, end in self._end.items() if time >= end]:
-            del self._end[name, task]
-            if name == "measured":
-                self._law.measured_on[task] = 0.0  # its last value does not matter then
-            else:
-                self._rows[name][task] = 0.0
-        self.expires = min(self._end.values(), default=NEVER)
+        entries.clear_streams(self._law.address)

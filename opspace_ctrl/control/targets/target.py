@@ -4,23 +4,24 @@ A new target starts from where the reference is, with its velocity and accelerat
 quantities are in world axes, or in those of the frame the task is relative to.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
+from ...compiled.jit import prepare
+from ...dynamics.state import OK
 from ...errors import TargetError, quoted
 from ...model.rotations import quaternion_conjugate, quaternion_log, quaternion_product
 from ..tasks import ControlTask
-from . import segments
-from .segments import Motion
+from . import entries
+from .motion import Motion
+from .poses import NORM
+from .references import CAPACITY, END, HAS_ORIENTATION, HAS_POSITION, MOTION, STOP, References
+from .rows import FARTHEST, LATEST
+from .stops import SHORTEST
+from .way_points import LONGEST, NEAR, NEAR_ANGLE, POINT
 
 __all__ = ["Target", "unit_quaternion", "vector"]
 
-FARTHEST = 1e6  # [m]
-LONGEST = 1e6  # [s]
-LATEST = 1e11  # [s] some thousand years: a time beyond it is in another unit
-NORM = 0.1  # a quaternion's norm may differ from 1 by this; it is normalised
-HALF_TURN = np.pi - 0.1  # [rad] beyond this angle the way round follows the present rotation
+MOST_POINTS = 10_000  # of a trajectory
 
 
 def vector(what: str, value, *shape: int, most: float = FARTHEST) -> np.ndarray:
@@ -31,7 +32,7 @@ def vector(what: str, value, *shape: int, most: float = FARTHEST) -> np.ndarray:
     """
     try:
         array = np.array(value, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TargetError(f"{what}: {quoted(value)} is not an array of numbers") from error
     if array.ndim != len(shape) or any(n not in (-1, m) for n, m in zip(shape, array.shape)):
         wanted = " x ".join("n" if n < 0 else str(n) for n in shape)
@@ -76,34 +77,66 @@ class Target:
     Attributes:
         settings: The task with its limits; may be replaced at any time, and count from the next target on.
         timeout: A target pose is held where it is after this time [s]; 0: it is completed.
-        program: (n, segments.COLUMNS), what the tick samples.
-        stamp: When the last target came [s]; None if the task holds since it was activated.
-        clipped: Was the last target too far or too fast, and changed?
     """
 
     def __init__(self, settings: ControlTask, timeout: float = 0.0):
+        prepare(entries.ENTRIES)
+        self._own = References(t=1, k=0, capacity=CAPACITY)
+        self.name = settings.name
         self.settings, self.timeout = settings, timeout
-        self.name, selection = settings.name, settings.task().selection()
-        self._has_position = bool(selection[:, :3].any())
-        self._has_orientation = bool(selection[:, 3:].any())
-        self.program = segments.hold(
-            segments.at_rest(np.zeros(3), (0.0, 0.0, 0.0, 1.0)), 0.0, settings
-        )
-        self.stamp: float | None = None
-        self.clipped = False
+
+    @property
+    def settings(self) -> ControlTask:
+        """The task with its limits."""
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: ControlTask) -> None:
+        self._settings = settings
+        self._own.take([settings])
+
+    @property
+    def timeout(self) -> float:
+        """After this time a target pose is held where it is [s]; 0: it is completed."""
+        return self._own.target_timeout
+
+    @timeout.setter
+    def timeout(self, timeout: float) -> None:
+        self._own.target_timeout = timeout
+
+    @property
+    def program(self) -> np.ndarray:
+        """(n, COLUMNS), what the tick samples, see `references`; a view that the next target changes."""
+        return self._own.program(0)
+
+    @property
+    def stamp(self) -> float | None:
+        """When the last target came [s]; None if the task holds since it was activated."""
+        stamp = float(self._own.stamp[0])
+        return None if np.isnan(stamp) else stamp
+
+    @property
+    def clipped(self) -> bool:
+        """Was the last target too far or too fast, and changed?"""
+        return bool(self._own.clipped[0])
 
     def reference(self, time: float) -> Motion:
         """Pose, twist and acceleration of the reference at an instant."""
-        return segments.state_at(self.program, time)
+        motion = np.empty(MOTION)
+        entries.reference(time, motion, self._own.address)
+        return Motion.of(motion)
 
     def is_stale(self, time: float) -> bool:
         """Has a target come, but too long ago?"""
         return self.stamp is not None and self.timeout > 0.0 and time - self.stamp > self.timeout
 
+    def is_moving(self, time: float) -> bool:
+        """Has a target come, and is the reference on its way to it?"""
+        return self.stamp is not None and time < self.program[-1, END]
+
     def hold(self, now: Motion, time: float) -> None:
         """Restart from a pose and its velocity, and come to rest; no target has come yet."""
-        self.program = segments.hold(now, time, self.settings)
-        self.stamp, self.clipped = None, False
+        self._insist(entries.rest_from(now.numbers(), time, self._own.address))
 
     def pose(self, position, quaternion, time: float) -> None:
         """Move to a pose with the least jerk; what is None stays as it is to be.
@@ -111,27 +144,15 @@ class Target:
         Raises:
             TargetError: What `vector` and `unit_quaternion` refuse.
         """
-        now, goal = self.reference(time), segments.state_at(self.program, np.inf)
-        position = (
-            goal.position
-            if position is None or not self._has_position
-            else vector(f"{self.name}: target position", position, 3)
-        )
-        quaternion = (
-            goal.quaternion
-            if quaternion is None or not self._has_orientation
-            else unit_quaternion(f"{self.name}: target orientation", quaternion)
-        )
-        step, turn = position - now.position, _turn(now, quaternion)
-        clipped_step, clipped_turn = (
-            _shortened(step, self.settings.jump or np.inf),
-            _shortened(turn, self.settings.jump_angle or np.inf),
-        )
-        self.clipped = clipped_step is not step or clipped_turn is not turn
-        program = segments.minimum_jerk(
-            now, now.position + clipped_step, clipped_turn, time, self.settings
-        )
-        self._take(self._cut(program, time), time)
+        own, what, place, turned = self._own, 0, np.zeros(3), np.zeros(4)
+        if position is not None and own.has_position[0]:
+            what |= HAS_POSITION
+            place = vector(f"{self.name}: target position", position, 3)
+        if quaternion is not None and own.has_orientation[0]:
+            what |= HAS_ORIENTATION
+            unit_quaternion(f"{self.name}: target orientation", quaternion)
+            turned = np.array(quaternion, float)
+        self._insist(entries.aim_at(what, place, turned, time, own.address))
 
     def twist(self, twist, time: float, duration: float) -> None:
         """Move with a constant twist (6,), linear first, for `duration` [s] after `time`, then stop.
@@ -139,76 +160,80 @@ class Target:
         Raises:
             TargetError: What `vector` refuses.
         """
-        twist, limits = vector(f"{self.name}: target twist", twist, 6), self.settings
-        velocity, rate = twist[:3] * self._has_position, twist[3:] * self._has_orientation
-        slow, slow_turn = _shortened(velocity, limits.speed), _shortened(rate, limits.angular_speed)
-        self.clipped = slow is not velocity or slow_turn is not rate
-        self._take(
-            segments.twist(self.reference(time), slow, slow_turn, time, duration, limits), time
-        )
+        given = vector(f"{self.name}: target twist", twist, 6)
+        self._insist(entries.drive_with(given, time, duration, self._own.address))
 
     def trajectory(self, times, positions, quaternions, time: float, twists=None) -> None:
-        """Move through way points at `times` (n,) [s] after `time`; positions (n, 3), quaternions (n, 4) or None.
+        """Move through way points at `times` (n,) [s] after `time`, at rest at the last.
 
-        What is faster than the task's limits is followed slower, and `clipped`.
+        Args:
+            times: Rising; one of 0 is where the reference is.
+            positions, quaternions: (n, 3) [m] and (n, 4) xyzw; None: as the reference has it now.
+            time: When it starts [s].
+            twists: (n, 6) velocity in each point, linear first, world axes; None: as is smooth.
 
         Raises:
-            TargetError: What `vector`, `unit_quaternion` and `waypoints.through` refuse.
+            TargetError: What `vector` and `unit_quaternion` refuse, times that do not rise, a first point at time 0
+                that is not where the reference is.
         """
-        from . import waypoints  # here: SciPy's splines would make every start a fifth longer
-
-        now = self.reference(time)
-        times = vector(f"{self.name}: times of the trajectory", times, -1, most=LONGEST)
-        n = len(times)
-        positions = (
-            np.tile(now.position, (n, 1))
-            if positions is None or not self._has_position
-            else vector(f"{self.name}: positions of the trajectory", positions, n, 3)
-        )
-        quaternions = (
-            np.tile(now.quaternion, (n, 1))
-            if quaternions is None or not self._has_orientation
-            else (unit_quaternion(f"{self.name}: orientations of the trajectory", quaternions, n))
-        )
+        own, now, points = self._own, self.reference(time), self._points(times)
+        n = len(points)
+        points[:, 1:4], points[:, 4:8] = now.position, now.quaternion
+        if positions is not None and own.has_position[0]:
+            words = f"{self.name}: positions of the trajectory"
+            points[:, 1:4] = vector(words, positions, n, 3)
+        if quaternions is not None and own.has_orientation[0]:
+            words = f"{self.name}: orientations of the trajectory"
+            unit_quaternion(words, quaternions, n)
+            points[:, 4:8] = quaternions
         if twists is not None:
-            twists = vector(f"{self.name}: twists of the trajectory", twists, n, 6)
-        try:
-            program, slowed = waypoints.through(
-                now, times, positions, quaternions, time, self.settings, twists
-            )
-        except TargetError as error:
-            raise TargetError(f"{self.name}: {error}") from error
-        self._take(program, time)
-        self.clipped = slowed
+            points[:, 8:] = vector(f"{self.name}: twists of the trajectory", twists, n, 6)
+        if points[0, 0] == 0.0:
+            self._check_start(now, points[0])
+        if n + STOP > own.capacity:
+            own = self._own = own.with_room(n + STOP)
+        has_twists = int(twists is not None)
+        self._insist(entries.follow_points(points.ravel(), has_twists, time, own.address))
 
-    def _take(self, program: np.ndarray, time: float) -> None:
-        if not np.isfinite(program).all():
+    def _insist(self, status: int) -> None:
+        if status != OK:
             raise TargetError(f"{self.name}: the target asks for a motion that is not finite")
-        self.program, self.stamp = program, time
 
-    def _cut(self, program: np.ndarray, time: float) -> np.ndarray:
-        """The program with its end when the target goes stale: from there it comes to rest."""
-        end = time + self.timeout
-        if self.timeout == 0.0 or program[-1, segments.END] <= end:
-            return program
-        stop = segments.hold(segments.state_at(program, end), end, self.settings)
-        program[-1, segments.END] = end
-        return np.vstack([program, stop])
+    def _points(self, times) -> np.ndarray:
+        """Way points (n, POINT) at these times."""
+        times = vector(f"{self.name}: times of the trajectory", times, -1, most=LONGEST)
+        if not 1 <= len(times) <= MOST_POINTS:
+            raise TargetError(
+                f"{self.name}: a trajectory has {len(times)} way points; valid are 1 to {MOST_POINTS}"
+            )
+        if times[0] < 0.0:
+            raise TargetError(
+                f"{self.name}: the first way point is {-times[0]:g} s before the start"
+            )
+        steps = np.diff(times, prepend=-1.0)
+        if not (steps >= SHORTEST).all():
+            k = int(np.argmin(steps))
+            raise TargetError(
+                f"{self.name}: times must rise by {SHORTEST:g} s or more: way point {k} comes at "
+                f"{times[k]:g} s after one at {times[k - 1]:g} s"
+            )
+        if 0.0 < times[0] < SHORTEST:
+            raise TargetError(
+                f"{self.name}: the first way point comes at {times[0]:g} s; valid is 0, or "
+                f"{SHORTEST:g} and more"
+            )
+        if times[-1] == 0.0:
+            raise TargetError(f"{self.name}: a trajectory needs a way point after time 0")
+        return np.column_stack([times, np.zeros((len(times), POINT - 1))])
 
-
-def _turn(now: Motion, quaternion: np.ndarray) -> np.ndarray:
-    """Rotation vector (3,) from the present orientation to the target, the short way.
-
-    Close to half a turn both ways are alike: then the one that the reference is already turning.
-    """
-    turn = quaternion_log(quaternion_product(quaternion, quaternion_conjugate(now.quaternion)))
-    angle = float(np.linalg.norm(turn))
-    if angle > HALF_TURN and turn @ now.rate < 0.0:
-        turn = turn * (1.0 - 2.0 * np.pi / angle)
-    return turn
-
-
-def _shortened(value: np.ndarray, limit: float) -> np.ndarray:
-    """The vector itself, or a shorter one in its direction."""
-    length = float(np.linalg.norm(value))
-    return value if length <= limit else value * (limit / length)
+    def _check_start(self, now: Motion, point: np.ndarray) -> None:
+        distance = np.linalg.norm(point[1:4] - now.position)
+        given = point[4:8] / np.linalg.norm(point[4:8])
+        turned = quaternion_product(given, quaternion_conjugate(now.quaternion))
+        angle = np.linalg.norm(quaternion_log(turned))
+        if distance > NEAR or angle > NEAR_ANGLE:
+            raise TargetError(
+                f"{self.name}: the way point at time 0 is {distance:.3g} m, {angle:.3g} rad from the "
+                f"present reference; it may be {NEAR:g} m and {NEAR_ANGLE:g} rad from it, or else needs "
+                "a time to get there"
+            )

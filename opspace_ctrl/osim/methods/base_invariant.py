@@ -16,9 +16,10 @@ from ...dynamics.fields import Dual
 from ...dynamics.rows import add_rows, invert, load_rows, store_rows
 from ..blocks import product, store_product, store_zero
 from ..build import TaskSpace
-from ..fields import BY_ROWS, FRAME, Space
+from ..fields import BY_ROWS, Space
 from ..method import ARTICULATED, BY_RECURSION, Method
 from ..propagate import carry_rows, gather_rows, project_innovations, times_rows
+from ..tasks import FRAME
 
 
 class BaseInvariant(Method):
@@ -40,7 +41,7 @@ class BaseInvariant(Method):
 
     @classmethod
     def for_space(cls, space: TaskSpace) -> BaseInvariant:
-        """Where the tasks meet, and the way there."""
+        """Find the links at which two tasks meet, and allocate the dual recursion to them."""
         meet = space.supports.meetings
         links = sorted({int(g) for g in meet.flat if g >= 0})
         return cls(
@@ -68,12 +69,12 @@ def inertia_inv(space, own):
     for b in range(space.blocks):
         if space.block_kind[b] == FRAME:
             carry_rows(space, b, own.K, True)
-    meeting, place = space.meeting, space.meeting_place
+    place = space.meeting_place
     for a in range(space.blocks):
         for b in range(a, space.blocks):
-            if meeting[a, b] == BY_ROWS:
+            if space.meeting[a, b] == BY_ROWS:
                 product(space, a, b)
-            elif meeting[a, b] < 0:
+            elif space.meeting[a, b] < 0:
                 store_zero(space, a, b)
             else:
                 t = times_rows(inverse, own.meeting_of[a, b], load_rows(own.K, place[b, a]))

@@ -46,25 +46,24 @@ def inertia_inv(space, own):
                 Z[i, r : r + W] -= L[i, k] * Z[k, r : r + W]
         for r in range(0, m, W):
             Z[i, r : r + W] *= 1.0 / L[i, i]
-    Lambda_inv = space.Lambda_inv
     for r in range(m):
         for c in range(m):
-            Lambda_inv[r, c] = 0.0
+            space.Lambda_inv[r, c] = 0.0
         for i in range(n):
             for c in range(0, m, W):
-                Lambda_inv[r, c : c + W] += Z[i, r] * Z[i, c : c + W]
+                space.Lambda_inv[r, c : c + W] += Z[i, r] * Z[i, c : c + W]
     _project(space, L, Z)
 
 
 @kernel
 def _project(space, L, Z):
     """Jx = (L^-1 J^T)^T L^-1 x; x is spent."""
-    x, Jx = space.tree.x, space.Jx
+    x = space.tree.x
     for r in range(space.m):
-        Jx[r] = 0.0
+        space.Jx[r] = 0.0
     for i in range(space.nv):
         for k in range(i):
             x[i] -= L[i, k] * x[k]
         x[i] /= L[i, i]
         for r in range(space.m):
-            Jx[r] += Z[i, r] * x[i]
+            space.Jx[r] += Z[i, r] * x[i]

@@ -14,13 +14,14 @@ from ...dynamics import aba
 from ...dynamics.rows import combination, load_rows, store_rows, subtract_outer, zero_rows
 from ..blocks import product, store_product, store_zero
 from ..build import TaskSpace
-from ..fields import BY_ROWS, FRAME, Space
+from ..fields import BY_ROWS, Space
 from ..method import ARTICULATED, BY_RECURSION, Method
 from ..propagate import carry_rows, gather_rows, project_innovations
+from ..tasks import FRAME
 
 
 class Efpa(Method):
-    """What the tasks carry and how bodies respond, along the ways of all blocks."""
+    """The memory of EFPA: at every node on the way of a block, the rows K it carries and how V the body responds."""
 
     name = "efpa"
     leaves = ARTICULATED
@@ -39,12 +40,12 @@ class Efpa(Method):
 @kernel
 def responses(space, own, b):
     """V along the way of block b: V_i = V_parent + S (K S - U^T V_parent) / D. Needs Y_d, S_A, U, DA_inv."""
-    tree, Y_d = space.tree, space.Y_d
-    S, U, D_inv = tree.S_A, tree.U, tree.DA_inv
+    tree = space.tree
+    S, D_inv = tree.S_A, tree.DA_inv
     v, first = zero_rows(), space.way_first[b]
     for e in range(first, first + space.way_length[b]):
         i = space.way_node[e]
-        step = (Y_d[space.way_register[e], 0:W] - combination(U, i, v)) * D_inv[i]
+        step = (space.Y_d[space.way_register[e], 0:W] - combination(tree.U, i, v)) * D_inv[i]
         v = subtract_outer(v, S, i, -step)
         store_rows(own.V, e, v)
 
@@ -58,12 +59,12 @@ def inertia_inv(space, own):
         if space.block_kind[b] == FRAME:
             carry_rows(space, b, own.K, True)
             responses(space, own, b)
-    meeting, place = space.meeting, space.meeting_place
+    place = space.meeting_place
     for a in range(space.blocks):
         for b in range(a, space.blocks):
-            if meeting[a, b] == BY_ROWS:
+            if space.meeting[a, b] == BY_ROWS:
                 product(space, a, b)
-            elif meeting[a, b] < 0:
+            elif space.meeting[a, b] < 0:
                 store_zero(space, a, b)
             else:
                 store_product(space, a, b, own.K, place[a, b], load_rows(own.V, place[b, a]))

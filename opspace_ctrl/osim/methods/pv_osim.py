@@ -4,8 +4,6 @@ Om = S D^-1 S^T has rank one for a node, so K Om K^T is the product of one colum
 over the bodies that two tasks share is figure 10 of [Featherstone2010], on factors that no H was needed for.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import stage
 from ...dynamics import aba
 from ..blocks import products
@@ -15,7 +13,7 @@ from ..propagate import articulated_rows, project_innovations
 
 
 class PvOsim(Method):
-    """Rows carried to the base."""
+    """Lambda^-1 = Y_D Y_d^T, whose rows the tasks leave on the nodes as they are carried to the base."""
 
     name = "pv_osim"
     leaves = ARTICULATED

@@ -123,9 +123,9 @@ def _spans(supports: Supports) -> tuple[list[tuple[int, int, int, int]], list[in
 @kernel
 def carry_span(space, own, k):
     """P and O of span k: O += (P S) D^-1 (P S)^T, P = P L, node by node."""
-    tree, P, O = space.tree, own.P, own.O
-    S, U, D_inv = tree.S_A, tree.U, tree.DA_inv
-    x = load_rows(P, own.spans)
+    tree, O = space.tree, own.O
+    S, D_inv = tree.S_A, tree.DA_inv
+    x = load_rows(own.P, own.spans)
     if own.span_leg[k] >= 0:
         x = load_rows(space.K, own.span_leg[k])
     o = zero_rows()
@@ -136,9 +136,9 @@ def carry_span(space, own, k):
         yd = y * D_inv[i]
         O[6 * k, 0:W] = y  # its own place serves as the way from lanes to numbers
         o = add_scaled(o, O, 6 * k, yd)
-        x = pass_on(x, yd, U, i)
+        x = pass_on(x, yd, tree.U, i)
     store_rows(O, k, o)
-    store_rows(P, k, x)
+    store_rows(own.P, k, x)
 
 
 @kernel
@@ -154,12 +154,12 @@ def add_response(P, k, g, O):
 @kernel
 def pass_down(own, c):
     """K_{g,c} for each branching body g below task c: K_next = K P_g."""
-    below, P = own.span_below, own.P
-    x, g = load_rows(P, c), below[c]
+    below = own.span_below
+    x, g = load_rows(own.P, c), below[c]
     first = own.chain_first[c]
     for e in range(first, first + own.chain_length[c]):
         store_rows(own.passed, e, x)
-        x = times_rows(P, g, x)
+        x = times_rows(own.P, g, x)
         g = below[g]
 
 
@@ -168,20 +168,19 @@ def inertia_inv(space, own):
     """Lambda^-1 by what two tasks pass to, and how it responds at, the branching body where they meet."""
     aba.articulated_inertias(space.tree)
     carry_needed_rows(space)
-    below, P, O = own.span_below, own.P, own.O
-    blocks, meeting, passed = space.blocks, own.meeting, own.passed
+    below, O, blocks = own.span_below, own.O, space.blocks
     for k in range(own.spans):
         carry_span(space, own, k)
     for k in range(blocks, own.spans):
         if below[k] >= 0:
-            add_response(P, k, below[k], O)
+            add_response(own.P, k, below[k], O)
     for a in range(blocks):
         if below[a] >= 0:
-            add_response(P, a, below[a], O)
+            add_response(own.P, a, below[a], O)
         pass_down(own, a)
     for a in range(blocks):
         for b in range(a, blocks):
-            e = meeting[a, b]
+            e = own.meeting[a, b]
             if space.meeting[a, b] == BY_ROWS:
                 product(space, a, b)
                 continue
@@ -194,14 +193,14 @@ def inertia_inv(space, own):
             g = below[a]
             for _ in range(e):
                 g = below[g]
-            t = times_rows(O, g, load_rows(passed, own.chain_first[b] + meeting[b, a]))
-            store_product(space, a, b, passed, own.chain_first[a] + e, t)
+            t = times_rows(O, g, load_rows(own.passed, own.chain_first[b] + own.meeting[b, a]))
+            store_product(space, a, b, own.passed, own.chain_first[a] + e, t)
     project_articulated(space)
 
 
 @kernel
 def _store_own(space, own, a):
     """Lambda^-1_aa is the task's own response."""
-    Lambda_inv, row = space.Lambda_inv, space.block_row[a]
+    row = space.block_row[a]
     for r in range(space.block_rows[a]):
-        Lambda_inv[row + r, row : row + W] = own.O[6 * a + r, 0:W]
+        space.Lambda_inv[row + r, row : row + W] = own.O[6 * a + r, 0:W]

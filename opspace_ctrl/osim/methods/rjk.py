@@ -104,20 +104,23 @@ class Rjk(Method):
 
 @kernel
 def diagonal_blocks(tree, own):
-    """Omega_ii, base to tips: with u = D^-1 Omega_pp U, a symmetric update of rank two. Needs S_A, U, DA_inv."""
-    Omega, S, S_lanes = own.Omega, tree.S_A, tree.S_lanes
-    U, D_inv = tree.U, tree.DA_inv
-    nodes, places, sources = own.diagonal_node, own.diagonal_place, own.diagonal_source
+    """Omega_ii, base to tips. Needs S_A, S_lanes, U, DA_inv. Writes Omega.
+
+    Multiplied out, S D^-1 S^T + L Omega_pp L^T is Omega_pp - S w^T - w S^T + (1 + w^T U) D^-1 S S^T with
+    w = D^-1 Omega_pp U. Half of the last term goes to either side of the other two:
+        Omega_ii = Omega_pp - S u^T - u S^T,    u = w - 1/2 (1 + w^T U) D^-1 S
+    """
+    Omega, S, D_inv = own.Omega, tree.S_A, tree.DA_inv
+    places, sources = own.diagonal_place, own.diagonal_source
     for k in range(own.diagonals):
-        i, place = nodes[k], 6 * places[k]
-        s, inverse = S_lanes[i, 0:W], D_inv[i]
+        i, place = own.diagonal_node[k], 6 * places[k]
+        s, inverse = tree.S_lanes[i, 0:W], D_inv[i]
         x = zero_rows()
         if sources[k] >= 0:
             x = load_rows(Omega, sources[k])
-        u = combination(U, i, x)
+        u = combination(tree.U, i, x)
         u = u * inverse
-        # shares the S S^T term between both halves
-        u = u - (0.5 * (total(u * U[i, 0:W]) + 1.0) * inverse) * s
+        u = u - (0.5 * (total(u * tree.U[i, 0:W]) + 1.0) * inverse) * s
         Omega[place, 0:W] = u  # the way from lanes to numbers
         x = subtract_outer(x, S, i, u)
         store_rows(Omega, places[k], add_scaled(x, Omega, place, -s))
@@ -125,10 +128,12 @@ def diagonal_blocks(tree, own):
 
 @kernel
 def off_diagonal_blocks(tree, own):
-    """Omega_ij in rising order of i and j, so that every source is there. Needs S_A, U, DA_inv, Omega_ii."""
-    Omega, spare = own.Omega, own.places
-    S, S_lanes = tree.S_A, tree.S_lanes
-    U, D_inv = tree.U, tree.DA_inv
+    """Omega_ij = L_i Omega_source L_j^T in rising order of i and j, so that every source is there.
+
+    Without L_i if i supports j (`left_node` is -1). L_i x = x - S_i D_i^-1 (U_i^T x) changes the six rows together,
+    x L_j^T = x - (x U_j) D_j^-1 S_j^T each by itself. Needs S_A, S_lanes, U, DA_inv and Omega_ii. Writes Omega.
+    """
+    Omega, spare, S, D_inv = own.Omega, own.places, tree.S_A, tree.DA_inv
     for k in range(own.off_diagonals):
         i, j, source = own.left_node[k], own.right_node[k], own.pair_source[k]
         if own.source_is_turned[k] == 1:
@@ -136,9 +141,9 @@ def off_diagonal_blocks(tree, own):
             source = spare
         x = load_rows(Omega, source)
         if i >= 0:
-            u = combination(U, i, x)
+            u = combination(tree.U, i, x)
             x = subtract_outer(x, S, i, u * D_inv[i])
-        u, s = U[j, 0:W] * D_inv[j], S_lanes[j, 0:W]
+        u, s = tree.U[j, 0:W] * D_inv[j], tree.S_lanes[j, 0:W]
         store_rows(
             Omega,
             own.pair_place[k],
@@ -164,12 +169,12 @@ def transpose_block(Omega, source, target):
 @stage(Space, Rjk, fills="inertia_inv")
 def inertia_inv(space, own):
     """Lambda^-1 = B^T Omega B, B^T the task rows K; J H^-1 x into Jx."""
-    tree, K, leg = space.tree, space.K, space.block_leg
+    tree, leg = space.tree, space.block_leg
     aba.articulated_inertias(tree)
     carry_needed_rows(space)
     diagonal_blocks(tree, own)
     off_diagonal_blocks(tree, own)
-    Omega, spare = own.Omega, own.places
+    spare = own.places
     for a in range(space.blocks):
         for b in range(a, space.blocks):
             place = own.task_place[a, b]
@@ -180,8 +185,8 @@ def inertia_inv(space, own):
                 store_zero(space, a, b)
                 continue
             if own.task_is_turned[a, b] == 1:
-                transpose_block(Omega, place, spare)
+                transpose_block(own.Omega, place, spare)
                 place = spare
-            t = times_rows(Omega, place, load_rows(K, leg[b]))
-            store_product(space, a, b, K, leg[a], t)
+            t = times_rows(own.Omega, place, load_rows(space.K, leg[b]))
+            store_product(space, a, b, space.K, leg[a], t)
     project_articulated(space)

@@ -1,7 +1,5 @@
 """Lambda^-1 = Y_D Y_d^T from the LTDL factorisation of H ([Featherstone2010] (22), (23), figures 9 and 10)."""
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel, stage
 from ...compiled.lanes import W
 from ...dynamics import crba, ltl
@@ -11,7 +9,7 @@ from ..method import EVERYTHING, LTDL, Method
 
 
 class SparseLtdl(Method):
-    """Y_D Y_d^T."""
+    """Lambda^-1 = Y_D Y_d^T by the LTDL factors of H."""
 
     name = "sparse_ltdl"
     leaves = LTDL
@@ -30,17 +28,14 @@ def y_ltdl(space):
 
 @kernel
 def _along_path(space, first, slots):
-    """Slot = depth: row i of L_d lines up with the registers.
+    """Figure 9 for the rows of one block at once (they are lanes), where the support is a path: slot s has depth s.
 
-    Four columns at a time, so that those before are read and written a quarter as often; the first four read J itself.
+    From the last slot to the first, with i = support[s]: Y_D[s] = Y_d[s] / D_i, and Y_d[e] -= L_ie Y_d[s] for the slots
+    e before. Row i of L_d is stored by depth, so L_ie stands in column e. Four slots a, b, c, d are finished together,
+    so that those before are read and written a quarter as often. Y is J in the first round, which saves copying it.
     """
-    J = space.J
-    Y_d = space.Y_d
-    Y_D = space.Y_D
-    L = space.tree.H
-    support = space.support
-    D_inv = space.tree.D_inv
-    Y = J
+    Y_d, Y_D, L, support = space.Y_d, space.Y_D, space.tree.H, space.support
+    D_inv, Y = space.tree.D_inv, space.J
     last = slots - 1
     while last >= 3:
         r = first + last
@@ -70,24 +65,21 @@ def _along_path(space, first, slots):
 
 @kernel
 def _store_column(Y_d, Y_D, r, y, D_inv):
+    """Write register r of Y_d, and y / D of Y_D."""
     Y_d[r, 0:W] = y
     Y_D[r, 0:W] = y * D_inv
 
 
 @kernel
 def _along_support(space, first, slots):
-    """The support is no path: chase parents, as the figure does."""
-    J = space.J
-    Y_d = space.Y_d
-    Y_D = space.Y_D
-    L = space.tree.H
-    support, parent = space.support, space.slot_parent
+    """Figure 9 where the support is no path: from slot to parent's slot, as the figure does; j has depth e."""
+    Y_d, L, parent = space.Y_d, space.tree.H, space.slot_parent
     D_inv, depth = space.tree.D_inv, space.tree.depth_e
     for r in range(first, first + slots):
-        Y_d[r, 0:W] = J[r, 0:W]
+        Y_d[r, 0:W] = space.J[r, 0:W]
     for r in range(first + slots - 1, first - 1, -1):
-        i, y = support[r], Y_d[r, 0:W]
-        Y_D[r, 0:W] = y * D_inv[i]
+        i, y = space.support[r], Y_d[r, 0:W]
+        space.Y_D[r, 0:W] = y * D_inv[i]
         j, e = parent[r], depth[i] - 1
         while j >= 0:
             Y_d[j, 0:W] = Y_d[j, 0:W] - L[i, e] * y

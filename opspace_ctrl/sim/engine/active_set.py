@@ -10,8 +10,6 @@ tell apart: A gets a billionth of its diagonal, which chooses the smallest force
 one solve is enough nearly always; where the modes go round in circles, the sweeps of `contact` take over.
 """
 
-from __future__ import annotations
-
 import math
 
 from ...compiled.jit import kernel
@@ -50,10 +48,10 @@ def _gather(engine, A, b):
     Writes mode_matrix, mode_solution (the right-hand side) and picked_row; points that are not active become OPEN.
     """
     K, x, pick = engine.mode_matrix, engine.mode_solution, engine.picked_row
-    mode, d, active = engine.mode, engine.slide_direction, engine.active
-    mu, n = engine.mu, 0
+    mode, d = engine.mode, engine.slide_direction
+    n = 0
     for p in range(engine.points):
-        if active[p] == 0:
+        if engine.active[p] == 0:
             mode[p] = OPEN
         for k in range(3 if mode[p] == STICKS else 1 if mode[p] == SLIDES else 0):
             pick[n] = 3 * p + k
@@ -65,7 +63,7 @@ def _gather(engine, A, b):
             p = c // 3
             K[i, j] = A[row, c]
             if mode[p] == SLIDES:
-                K[i, j] += mu * (A[row, c + 1] * d[p, 0] + A[row, c + 2] * d[p, 1])
+                K[i, j] += engine.mu * (A[row, c + 1] * d[p, 0] + A[row, c + 2] * d[p, 1])
         K[i, i] += COMPLIANCE * A[row, row]
         x[i] = -b[row]
     return n
@@ -96,7 +94,7 @@ def _eliminate(K, x, n):
 def _scatter(engine, f):
     """Write f from mode_solution, each point by its mode."""
     x, mode, d = engine.mode_solution, engine.mode, engine.slide_direction
-    mu, n = engine.mu, 0
+    n = 0
     for p in range(engine.points):
         r = 3 * p
         if mode[p] == OPEN:
@@ -105,7 +103,7 @@ def _scatter(engine, f):
             f[r], f[r + 1], f[r + 2] = x[n], x[n + 1], x[n + 2]
             n += 3
         else:
-            f[r], f[r + 1], f[r + 2] = x[n], mu * x[n] * d[p, 0], mu * x[n] * d[p, 1]
+            f[r], f[r + 1], f[r + 2] = x[n], engine.mu * x[n] * d[p, 0], engine.mu * x[n] * d[p, 1]
             n += 1
 
 
@@ -124,11 +122,11 @@ def velocities(engine, A, b, f):
 @kernel
 def _change_modes(engine, f):
     """Give every active point that is not fine another mode; True if there was one."""
-    u, mu, changed = engine.contact_velocity, engine.mu, False
-    mode, d, active = engine.mode, engine.slide_direction, engine.active
+    u, changed = engine.contact_velocity, False
+    mode, d = engine.mode, engine.slide_direction
     for p in range(engine.points):
         r = 3 * p
-        if active[p] == 0:
+        if engine.active[p] == 0:
             continue
         if mode[p] == OPEN:
             if u[r] < -SPEED:
@@ -137,7 +135,7 @@ def _change_modes(engine, f):
             mode[p], changed = OPEN, True
         elif mode[p] == STICKS:
             size = math.sqrt(f[r + 1] ** 2 + f[r + 2] ** 2)
-            if size > mu * f[r] * (1.0 + 1e-9):
+            if size > engine.mu * f[r] * (1.0 + 1e-9):
                 mode[p], changed = SLIDES, True
                 d[p, 0], d[p, 1] = f[r + 1] / size, f[r + 2] / size
         else:

@@ -1,7 +1,5 @@
 """From a model and settings to an `Engine`: the robot, its contacts and closures, and how the step is made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,8 +23,6 @@ from . import constraints, entries, integrators
 from .fields import Engine
 from .inverse import INVERSES
 from .rows import Contact, Loop, ground_axes
-
-__all__ = ["ForwardChoice", "build_engine"]
 
 CREEP = 1e-8  # [rad/s, m/s]: what a joint that sticks may creep
 STIFF = 1e7  # dt times the slope of a stop, over the joint's own inertia
@@ -99,7 +95,7 @@ class ForwardChoice:
 
 
 def _method_stages(method: type[ForwardMethod]) -> list:
-    """What a forward dynamics runs, and H^-1 by its factors."""
+    """The stages of a forward dynamics, and those that apply H^-1 by the factors that it leaves."""
     return [*method.stages.values(), *INVERSES[method.leaves].stages.values()]
 
 
@@ -112,7 +108,7 @@ def _chosen_stages(settings: SimulatorSettings, is_constrained: bool) -> dict[st
 
 
 def _joints(model: Model, settings: SimulatorSettings, q: np.ndarray) -> dict[str, Any]:
-    """What joints do by themselves."""
+    """The fields of `joints`: efforts, rotors, damping, friction, and how stiff a stop is."""
     coordinates = np.flatnonzero(~model.is_base_coordinate)
     friction = model.friction if settings.joint_friction else np.zeros(model.nv)
     has_limits = np.isfinite(_limits(model, settings)).any()
@@ -139,7 +135,7 @@ def _limits(model: Model, settings: SimulatorSettings) -> np.ndarray:
 
 
 def _coordinates(model: Model, settings: SimulatorSettings) -> dict[str, Any]:
-    """Which coordinates add, with their limits, and which joints move by an exponential."""
+    """Coordinates that are integrated by adding, with limits, and joints on manifolds: by exponentials."""
     limits = _limits(model, settings)
     own = np.flatnonzero(~model.is_mimic)
     is_manifold = np.array(NV)[model.joint_type[own]] > 1
@@ -159,7 +155,7 @@ def _coordinates(model: Model, settings: SimulatorSettings) -> dict[str, Any]:
 
 
 def _rows(model: Model, contacts: Sequence[Contact], loops: Sequence[Loop]) -> dict[str, Any]:
-    """How many rows the contacts and closures have, and which are whose."""
+    """The numbers of points, closures and rows, and for each closure its frames, kind and first row."""
     points = sum(len(contact.points) for contact in contacts)
     sizes = [loop.size for loop in loops]
     kinds = list(ROWS)

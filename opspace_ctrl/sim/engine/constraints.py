@@ -5,16 +5,12 @@ opening is ever turned into motion. Integrators find these stages in the call fi
 contacts and closures has none of them.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import choice, kernel, run
 from ...dynamics import rnea
 from ...osim.blocks import add_transposed, mirror, times_support
 from ...osim.jacobian import bias_acceleration, task_jacobian
 from . import contact, loops
 from .fields import Engine
-
-__all__ = ["STAGES", "check_free", "constrain", "correct_positions", "place_constraints"]
 
 POSITION_SWEEPS = 20
 
@@ -98,9 +94,9 @@ def _look_ahead(engine):
     if engine.has_motion == 0:
         rnea.motion(engine.tree)
     bias_acceleration(engine.space)
-    b, bias, dt = engine.row_velocity, engine.space.Jdot_v, engine.dt
+    b, bias = engine.row_velocity, engine.space.Jdot_v
     for r in range(3 * engine.points, engine.rows):
-        b[r] += dt * bias[r]
+        b[r] += engine.dt * bias[r]
 
 
 @kernel
@@ -128,12 +124,12 @@ def _pseudo_impulses(engine, b, f):
 @kernel
 def _add_response(engine, f, out):
     """Add H^-1 J^T f to out; needs space.Y_d and the factors of H."""
-    found, nv = engine.response, engine.nv
-    for i in range(nv):
+    found = engine.response
+    for i in range(engine.nv):
         found[i] = 0.0
     add_transposed(engine.space, engine.space.Y_d, f, found)
     run(engine.inverse.respond, engine, engine.inverse)
-    for i in range(nv):
+    for i in range(engine.nv):
         out[i] += found[i]
 
 
@@ -145,14 +141,14 @@ def correct_positions(engine):
     """
     if engine.is_solved == 0:
         return
-    b, f, shift = engine.row_displacement, engine.pseudo_impulse, engine.shift
-    times_support(engine.space, engine.space.J, shift, b)
+    b, f = engine.row_displacement, engine.pseudo_impulse
+    times_support(engine.space, engine.space.J, engine.shift, b)
     if contact.depths(engine, b) or engine.closures > 0:
         loops.add_errors(engine, b)
         for r in range(engine.rows):
             f[r] = 0.0
         _pseudo_impulses(engine, b, f)
-        _add_response(engine, f, shift)
+        _add_response(engine, f, engine.shift)
 
 
 STAGES = {

@@ -9,8 +9,6 @@ fails, points are brought to agreement in turn, f_t = projection of f_t - u_t / 
 until no velocity changes by more than TOLERANCE.
 """
 
-from __future__ import annotations
-
 import math
 
 from ...compiled.jit import kernel
@@ -31,15 +29,14 @@ def gaps(engine):
 
     The points are the first blocks of space, so a point's number is its block's.
     """
-    space, gap, ground = engine.space, engine.gap, engine.ground_axes
-    origin, tree_number = engine.tree.origin, engine.tree.tree_number
-    leg, end, level = space.block_leg, space.leg_end, engine.ground_height
+    space, ground = engine.space, engine.ground_axes
+    origin, tree_number, level = engine.tree.origin, engine.tree.tree_number, engine.ground_height
     normal = (ground[0, 0], ground[0, 1], ground[0, 2])
     reach, near = FASTEST * engine.dt, False
     for p in range(engine.points):
-        x, t = task_point(space, p), tree_number[end[leg[p]]]
+        x, t = task_point(space, p), tree_number[space.leg_end[space.block_leg[p]]]
         height = dot(normal, add(x, (origin[t, 0], origin[t, 1], origin[t, 2]))) - level
-        gap[p] = height
+        engine.gap[p] = height
         near = near or height < reach
     return near
 
@@ -51,15 +48,15 @@ def activate(engine):
     Needs gap, and the velocities without impulses in row_velocity: those of the normals of active points get gap / dt
     added. Writes active; the impulses of all other points become zero.
     """
-    gap, active, dt = engine.gap, engine.active, engine.dt
+    gap = engine.gap
     b, f, found = engine.row_velocity, engine.impulse, False
     for p in range(engine.points):
         r = 3 * p
-        if gap[p] < MARGIN or gap[p] + dt * b[r] < 0.0:
-            active[p], found = 1, True
-            b[r] += max(gap[p], 0.0) / dt
+        if gap[p] < MARGIN or gap[p] + engine.dt * b[r] < 0.0:
+            engine.active[p], found = 1, True
+            b[r] += max(gap[p], 0.0) / engine.dt
         else:
-            active[p] = 0
+            engine.active[p] = 0
             f[r], f[r + 1], f[r + 2] = 0.0, 0.0, 0.0
     return found
 
@@ -67,9 +64,9 @@ def activate(engine):
 @kernel
 def is_touching(engine):
     """Is a point at the ground, or about to be with the velocities in row_velocity?"""
-    gap, v, dt = engine.gap, engine.row_velocity, engine.dt
+    v = engine.row_velocity
     for p in range(engine.points):
-        if gap[p] < MARGIN or gap[p] + 2.0 * dt * v[3 * p] < 0.0:
+        if engine.gap[p] < MARGIN or engine.gap[p] + 2.0 * engine.dt * v[3 * p] < 0.0:
             return True
     return False
 
@@ -113,10 +110,10 @@ def _into_cones(engine, f):
 @kernel
 def _sweep(engine, A, f):
     """Bring every active point to agreement once, in f and contact_velocity; returns the largest change of velocity."""
-    active, mu, largest = engine.active, engine.mu, 0.0
+    mu, largest = engine.mu, 0.0
     u, m = engine.contact_velocity, 3 * engine.points
     for p in range(engine.points):
-        if active[p] == 0:
+        if engine.active[p] == 0:
             continue
         r = 3 * p
         a_n, a_x, a_y, a_xy = A[r, r], A[r + 1, r + 1], A[r + 2, r + 2], A[r + 1, r + 2]
@@ -145,12 +142,11 @@ def depths(engine, b):
     Of the normal, that is a share `correction` of the depth where the point is active and deeper than SLOP, and the
     room left elsewhere: such points must not be pressed down. None may slip: tangents become zero. Needs gap, active.
     """
-    gap, active = engine.gap, engine.active
-    share, found = engine.correction, False
+    found = False
     for p in range(engine.points):
         r = 3 * p
-        after = gap[p] + b[r]
+        after = engine.gap[p] + b[r]
         b[r], b[r + 1], b[r + 2] = max(after, 0.0), 0.0, 0.0
-        if active[p] == 1 and after < -SLOP:
-            b[r], found = share * after, True
+        if engine.active[p] == 1 and after < -SLOP:
+            b[r], found = engine.correction * after, True
     return found

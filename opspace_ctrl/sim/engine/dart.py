@@ -1,7 +1,5 @@
 """The same robot in DART (dartpy), the physics engine that Gazebo uses by default; an optional extra."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,8 +10,6 @@ from ...model import JointType
 from ...model.rotations import quaternion_log
 from ..joint_index import floating_bases, velocity_limits
 from .foreign import ForeignSimulator
-
-__all__ = ["DartSimulator"]
 
 NO_MASS = 1e-12  # [kg], [kg m^2]: of links without inertia, for which DART would take 1 kg
 

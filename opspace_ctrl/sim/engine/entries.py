@@ -1,7 +1,5 @@
 """The compiled calls behind `NativeSimulator`. Nothing here allocates or raises."""
 
-from __future__ import annotations
-
 from ...compiled.jit import address, entry, kernel, run, vector, writable
 from ...compiled.lanes import numbers
 from ...compiled.workspace import workspace_at
@@ -57,12 +55,12 @@ def hold(velocity, out, address):
     They are cut off at the effort limits. The state stays as it is.
     """
     engine = engine_at(address)
-    brake, tau, v = engine.brake_velocity, engine.tau, engine.v_next
-    slope, limit, coordinate = engine.stop_slope, engine.effort_limit, engine.joint_coordinate
+    brake, v = engine.brake_velocity, engine.v_next
+    limit, coordinate = engine.effort_limit, engine.joint_coordinate
     keep_state(engine)
     copy(velocity, brake, engine.nv)
     for j in range(engine.joints):
-        tau[coordinate[j]] = 0.0
+        engine.tau[coordinate[j]] = 0.0
     engine.is_braked = 1
     is_possible = _attempt(engine)
     engine.is_braked = 0
@@ -71,5 +69,5 @@ def hold(velocity, out, address):
         return LEFT_RANGE
     for j in range(engine.joints):
         i = coordinate[j]
-        out[j] = min(max(slope[i] * (brake[i] - v[i]), -limit[j]), limit[j])
+        out[j] = min(max(engine.stop_slope[i] * (brake[i] - v[i]), -limit[j]), limit[j])
     return OK

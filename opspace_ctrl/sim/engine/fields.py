@@ -9,8 +9,6 @@ the blocks of `space` (three rows each: normal and two tangents of the ground), 
 A *single* is a coordinate that adds (revolute or prismatic); a *manifold* is a joint that moves by an exponential.
 """
 
-from __future__ import annotations
-
 from ...compiled.workspace import (
     Workspace,
     call,
@@ -25,8 +23,6 @@ from ...compiled.workspace import (
 from ...dynamics.fields import Tree
 from ...dynamics.forward_method import ForwardMethod
 from ...osim.fields import Space
-
-__all__ = ["Engine", "Inverse"]
 
 
 class Inverse(Workspace):

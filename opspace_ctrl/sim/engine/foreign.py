@@ -1,7 +1,5 @@
 """What engines from outside the package share: efforts, pushes, holding, saved states, refusals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,8 +9,6 @@ from ...dynamics import bias_forces, mass_matrix
 from ...errors import MethodError, SimulationError
 from ...model.configuration import check_vector
 from ..simulator import Simulator
-
-__all__ = ["ForeignSimulator"]
 
 HOLD_RATE = 0.1  # share of the way back to the held position in a step
 

@@ -10,8 +10,6 @@
 All need tree.q and tree.v, the same as q_start and v_start, and tau; they write q_next and v_next.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import choice, kernel, run
 from ...dynamics import kinematics
 from ...dynamics.state import copy
@@ -19,8 +17,6 @@ from . import joints
 from .fields import Engine
 from .manifold import advance, tangent
 from .pushes import apply_pushes
-
-__all__ = ["STAGES", "explicit", "rkmk4", "semi_implicit"]
 
 MAX_ROUNDS, SETTLING = 12, 8  # rounds of `change_pieces`; from SETTLING on, joints are only caught
 
@@ -31,9 +27,8 @@ def _euler(engine, damping):
 
     damping is joints.IMPLICIT or EXPLICIT. Writes q_next, v_next and joint_rounds.
     """
-    tree, nv, dt = engine.tree, engine.nv, engine.dt
-    v, qdd, v_next = tree.v, tree.qdd, engine.v_next
-    shift, tau, is_constrained = engine.shift, engine.tau, engine.rows > 0
+    tree = engine.tree
+    is_constrained = engine.rows > 0
     kinematics.kinematics(tree)
     apply_pushes(engine)
     if is_constrained:
@@ -41,19 +36,19 @@ def _euler(engine, damping):
     for r in range(MAX_ROUNDS):
         engine.joint_rounds = r + 1
         joints.set_law(engine, damping)
-        joints.apply_law(engine, v, tau)
+        joints.apply_law(engine, tree.v, engine.tau)
         run(engine.forward.compute, tree, engine.forward)
-        for i in range(nv):
-            v_next[i] = v[i] + dt * qdd[i]
+        for i in range(engine.nv):
+            engine.v_next[i] = tree.v[i] + engine.dt * tree.qdd[i]
         if is_constrained:
             run(engine.constrain, engine)
         if not joints.change_pieces(engine, r >= SETTLING):
             break
-    for i in range(nv):
-        shift[i] = dt * v_next[i]
+    for i in range(engine.nv):
+        engine.shift[i] = engine.dt * engine.v_next[i]
     if is_constrained:
         run(engine.correct_positions, engine)
-    advance(engine, tree.q, shift, engine.q_next)
+    advance(engine, tree.q, engine.shift, engine.q_next)
     joints.push_back(engine, engine.q_next)
 
 
@@ -75,45 +70,42 @@ def _stage(engine, s, weight):
 
     Needs row s - 1 of stage_rate and stage_acceleration, and tree.armature = rotor. Writes row s.
     """
-    tree, nv, dt = engine.tree, engine.nv, engine.dt
+    tree = engine.tree
     rate, acceleration, u = engine.stage_rate, engine.stage_acceleration, engine.shift
-    damping, tau, v_start = engine.damping, engine.tau, engine.v_start
-    v, force, qdd = tree.v, tree.tau, tree.qdd
+    damping, v = engine.damping, tree.v
     before = max(s - 1, 0)
-    for i in range(nv):
-        u[i] = weight * dt * rate[before, i]
-        v[i] = v_start[i] + weight * dt * acceleration[before, i]
-        force[i] = tau[i] - damping[i] * v[i]
+    for i in range(engine.nv):
+        u[i] = weight * engine.dt * rate[before, i]
+        v[i] = engine.v_start[i] + weight * engine.dt * acceleration[before, i]
+        tree.tau[i] = engine.tau[i] - damping[i] * v[i]
     advance(engine, engine.q_start, u, tree.q)
     kinematics.kinematics(tree)
     apply_pushes(engine)
     run(engine.forward.compute, tree, engine.forward)
     tangent(engine, u, v, rate, s)
-    for i in range(nv):
-        acceleration[s, i] = qdd[i]
+    for i in range(engine.nv):
+        acceleration[s, i] = tree.qdd[i]
 
 
 @choice(Engine)
 def rkmk4(engine):
     """Runge-Kutta-Munthe-Kaas of order four; semi_implicit if something touches, is about to, or is closed."""
-    nv, dt, u = engine.nv, engine.dt, engine.shift
-    rate, acceleration = engine.stage_rate, engine.stage_acceleration
-    v_start, v_next = engine.v_start, engine.v_next
+    u, rate, acceleration = engine.shift, engine.stage_rate, engine.stage_acceleration
     if engine.rows > 0:
         kinematics.kinematics(engine.tree)
         run(engine.check_free, engine)
         if engine.is_free == 0:
             run(engine.semi_implicit, engine)
             return
-    copy(engine.rotor, engine.tree.armature, nv)
+    copy(engine.rotor, engine.tree.armature, engine.nv)
     for s in range(4):
         _stage(engine, s, 0.0 if s == 0 else 1.0 if s == 3 else 0.5)
-    for i in range(nv):
+    for i in range(engine.nv):
         total = rate[0, i] + 2.0 * rate[1, i] + 2.0 * rate[2, i] + rate[3, i]
-        u[i] = dt / 6.0 * total
+        u[i] = engine.dt / 6.0 * total
         total = acceleration[0, i] + 2.0 * acceleration[1, i]
         total = total + 2.0 * acceleration[2, i] + acceleration[3, i]
-        v_next[i] = v_start[i] + dt / 6.0 * total
+        engine.v_next[i] = engine.v_start[i] + engine.dt / 6.0 * total
     advance(engine, engine.q_start, u, engine.q_next)
     if engine.has_losses == 1 or engine.is_braked == 1:
         _impulses(engine)
@@ -122,10 +114,8 @@ def rkmk4(engine):
 @kernel
 def _impulses(engine):
     """Let friction, stops and brakes act on v_next and q_next, as impulses; writes tree.q and tree.armature too."""
-    tree, nv, dt = engine.tree, engine.nv, engine.dt
+    tree, nv = engine.tree, engine.nv
     v_next, v_free, q_next = engine.v_next, engine.v_free, engine.q_next
-    change, shift, x = engine.response, engine.shift, tree.x
-    force = tree.tau
     copy(q_next, tree.q, engine.nq)
     copy(v_next, v_free, nv)
     kinematics.kinematics(tree)
@@ -134,15 +124,15 @@ def _impulses(engine):
         joints.set_law(engine, joints.NO_DAMPING)
         joints.apply_law(engine, v_free, engine.no_force)
         for i in range(nv):
-            x[i] = dt * force[i]
+            tree.x[i] = engine.dt * tree.tau[i]
         run(engine.inverse.solve, engine, engine.inverse)
         for i in range(nv):
-            v_next[i] = v_free[i] + change[i]
+            v_next[i] = v_free[i] + engine.response[i]
         if not joints.change_pieces(engine, r >= SETTLING):
             break
     for i in range(nv):
-        shift[i] = 0.5 * dt * (v_next[i] - v_free[i])
-    advance(engine, tree.q, shift, q_next)
+        engine.shift[i] = 0.5 * engine.dt * (v_next[i] - v_free[i])
+    advance(engine, tree.q, engine.shift, q_next)
     joints.push_back(engine, q_next)
 
 

@@ -8,8 +8,6 @@ Y_d is that of the method `sparse_ltdl` or `pv_osim` of `osim`, by the same kern
 slopes of the joints' laws in it (tree.armature), which `forward.compute` has just made: nothing is factored twice.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import stage
 from ...dynamics import aba, crba, ltl
 from ...dynamics.forward_method import factored_solve, solve_factored
@@ -17,8 +15,6 @@ from ...osim.blocks import products
 from ...osim.methods.sparse_ltdl import y_ltdl
 from ...osim.propagate import articulated_rows
 from .fields import Engine, Inverse
-
-__all__ = ["INVERSES", "ArticulatedInverse", "LtdlInverse"]
 
 
 class LtdlInverse(Inverse):

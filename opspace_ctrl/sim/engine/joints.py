@@ -14,8 +14,6 @@ another one. `slope` enters as armature, (H + dt slope) dv = dt (tau + level - s
 carries it.
 """
 
-from __future__ import annotations
-
 import math
 
 from ...compiled.jit import kernel
@@ -27,11 +25,10 @@ _SLACK = 1e-6  # relative: a joint at the end of a piece does not change for rou
 @kernel
 def take_efforts(engine, tau):
     """Cut joint efforts (k,) off at the effort limits. Writes applied and tau."""
-    out, limit, coordinate = engine.tau, engine.effort_limit, engine.joint_coordinate
-    applied = engine.applied
+    limit = engine.effort_limit
     for j in range(engine.joints):
-        applied[j] = min(max(tau[j], -limit[j]), limit[j])
-        out[coordinate[j]] = applied[j]
+        engine.applied[j] = min(max(tau[j], -limit[j]), limit[j])
+        engine.tau[engine.joint_coordinate[j]] = engine.applied[j]
 
 
 @kernel
@@ -51,17 +48,15 @@ def set_law(engine, damping):
 
     damping is IMPLICIT (by the velocity at the end of the step), EXPLICIT (by tree.v) or NO_DAMPING.
     """
-    slope, level, slide = engine.slope, engine.level, engine.slide
-    d, friction, creep = engine.damping, engine.friction, engine.creep
-    v = engine.tree.v
+    d, friction, v = engine.damping, engine.friction, engine.tree.v
     for i in range(engine.nv):
-        slope[i] = d[i] if damping == IMPLICIT else 0.0
-        level[i] = -d[i] * v[i] if damping == EXPLICIT else 0.0
+        engine.slope[i] = d[i] if damping == IMPLICIT else 0.0
+        engine.level[i] = -d[i] * v[i] if damping == EXPLICIT else 0.0
         if friction[i] > 0.0:
-            if slide[i] == 0.0:
-                slope[i] += friction[i] / creep
+            if engine.slide[i] == 0.0:
+                engine.slope[i] += friction[i] / engine.creep
             else:
-                level[i] -= friction[i] * slide[i]
+                engine.level[i] -= friction[i] * engine.slide[i]
     _add_stops(engine)
     if engine.is_braked == 1:
         _add_brakes(engine)
@@ -70,27 +65,24 @@ def set_law(engine, damping):
 @kernel
 def _add_stops(engine):
     """Add the lines of the stops that hold a coordinate to slope and level."""
-    slope, level, stop = engine.slope, engine.level, engine.stop
-    single_q, single_v, stop_slope = engine.single_q, engine.single_v, engine.stop_slope
+    single_q = engine.single_q
     lower, upper, fastest = engine.lower_limit, engine.upper_limit, engine.speed_limit
     q, dt = engine.tree.q, engine.dt
     for s in range(engine.singles):
-        if stop[s] != 0.0:
-            i = single_v[s]
-            w = _stop_velocity(q[single_q[s]], lower[s], upper[s], fastest[s], stop[s], dt)
-            slope[i] += stop_slope[i]
-            level[i] += stop_slope[i] * w
+        if engine.stop[s] != 0.0:
+            i = engine.single_v[s]
+            w = _stop_velocity(q[single_q[s]], lower[s], upper[s], fastest[s], engine.stop[s], dt)
+            engine.slope[i] += engine.stop_slope[i]
+            engine.level[i] += engine.stop_slope[i] * w
 
 
 @kernel
 def _add_brakes(engine):
     """Add the lines of the brakes to slope and level; needs brake_velocity."""
-    slope, level, stop_slope = engine.slope, engine.level, engine.stop_slope
-    brake, coordinate = engine.brake_velocity, engine.joint_coordinate
     for j in range(engine.joints):
-        i = coordinate[j]
-        slope[i] += stop_slope[i]
-        level[i] += stop_slope[i] * brake[i]
+        i = engine.joint_coordinate[j]
+        engine.slope[i] += engine.stop_slope[i]
+        engine.level[i] += engine.stop_slope[i] * engine.brake_velocity[i]
 
 
 @kernel
@@ -99,11 +91,10 @@ def apply_law(engine, v, force):
 
     Needs slope and level. Writes tree.tau = force + level - slope v, and tree.armature = rotor + dt slope.
     """
-    slope, level, rotor = engine.slope, engine.level, engine.rotor
-    tau, armature, dt = engine.tree.tau, engine.tree.armature, engine.dt
+    tau, armature = engine.tree.tau, engine.tree.armature
     for i in range(engine.nv):
-        tau[i] = force[i] + level[i] - slope[i] * v[i]
-        armature[i] = rotor[i] + dt * slope[i]
+        tau[i] = force[i] + engine.level[i] - engine.slope[i] * v[i]
+        armature[i] = engine.rotor[i] + engine.dt * engine.slope[i]
 
 
 @kernel
@@ -121,15 +112,15 @@ def change_pieces(engine, settling):
 @kernel
 def _slides(engine, settling):
     """Write slide for v_next; True if a joint began to slide or to stick."""
-    slide, v, friction = engine.slide, engine.v_next, engine.friction
-    creep, changed = engine.creep, False
+    slide, v = engine.slide, engine.v_next
+    changed = False
     for i in range(engine.nv):
-        if friction[i] > 0.0:
+        if engine.friction[i] > 0.0:
             if slide[i] == 0.0:
-                if abs(v[i]) > creep * (1.0 + _SLACK) and not settling:
+                if abs(v[i]) > engine.creep * (1.0 + _SLACK) and not settling:
                     slide[i] = math.copysign(1.0, v[i])
                     changed = True
-            elif slide[i] * v[i] < creep * (1.0 - _SLACK):
+            elif slide[i] * v[i] < engine.creep * (1.0 - _SLACK):
                 slide[i] = 0.0
                 changed = True
     return changed
@@ -141,9 +132,9 @@ def _stops(engine, settling):
     stop, v, q = engine.stop, engine.v_next, engine.tree.q
     lower, upper, fastest = engine.lower_limit, engine.upper_limit, engine.speed_limit
     dt = engine.dt
-    single_q, single_v, changed = engine.single_q, engine.single_v, False
+    changed = False
     for s in range(engine.singles):
-        position, speed, side = q[single_q[s]], v[single_v[s]], stop[s]
+        position, speed, side = q[engine.single_q[s]], v[engine.single_v[s]], stop[s]
         if side == 0.0:
             if speed < _stop_velocity(position, lower[s], upper[s], fastest[s], 1.0, dt):
                 stop[s], changed = 1.0, True
@@ -159,8 +150,7 @@ def _stops(engine, settling):
 @kernel
 def push_back(engine, q):
     """Bring coordinates of q that are beyond a limit back by a share `correction` of the way; no velocity changes."""
-    single_q, share = engine.single_q, engine.correction
     lower, upper = engine.lower_limit, engine.upper_limit
     for s in range(engine.singles):
-        k = single_q[s]
-        q[k] += share * (max(lower[s] - q[k], 0.0) + min(upper[s] - q[k], 0.0))
+        k = engine.single_q[s]
+        q[k] += engine.correction * (max(lower[s] - q[k], 0.0) + min(upper[s] - q[k], 0.0))

@@ -4,12 +4,8 @@ It is every field of role `state` of the engine, bit for bit, as one vector of w
 memory of those fields and `state_kept` as much of its own. tree.q and tree.v are put back from q_start and v_start.
 """
 
-from __future__ import annotations
-
 from ...compiled.jit import kernel
 from ...dynamics.state import copy
-
-__all__ = ["keep_state", "put_back", "take"]
 
 
 @kernel

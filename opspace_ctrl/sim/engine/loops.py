@@ -8,8 +8,6 @@ so closures are met exactly whatever the contacts do. Rows that depend on each o
 than it can move) share their force: A_bb gets a little of its diagonal.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...compiled.jit import kernel
@@ -34,20 +32,18 @@ def add_errors(engine, b):
 
     In the second frame's axes. Needs the kinematics and closure_rotation.
     """
-    tree, turn, share = engine.tree, engine.closure_rotation, engine.correction
-    first_frame, second_frame = engine.closure_first, engine.closure_second
+    tree, share = engine.tree, engine.correction
     first, second = engine.first_pose, engine.second_pose
-    rows, kinds = engine.closure_row, engine.closure_kind
     for c in range(engine.closures):
-        frame_pose(tree, first_frame[c], first)
-        frame_pose(tree, second_frame[c], second)
-        r, kind = rows[c], kinds[c]
+        frame_pose(tree, engine.closure_first[c], first)
+        frame_pose(tree, engine.closure_second[c], second)
+        r, kind = engine.closure_row[c], engine.closure_kind[c]
         if kind != ORIENTATION:
             d = (first[9] - second[9], first[10] - second[10], first[11] - second[11])
             for k in range(3):
                 b[r + k] = share * (b[r + k] + dot(_column(second, k), d))
         if kind != POSITION:
-            angle = _turned(first, second, turn, c)
+            angle = _turned(first, second, engine.closure_rotation, c)
             r += 3 if kind == POSE else 0
             for k in range(3):
                 b[r + k] = share * (b[r + k] + angle[k])
@@ -81,7 +77,7 @@ def eliminate(engine, A):
     Writes L to closure_factor, X = L^-1 A_bc to closure_coupling, and A' = A_cc - X^T X to contact_matrix.
     """
     c, n = 3 * engine.points, engine.closure_rows
-    L, X, contacts = engine.closure_factor, engine.closure_coupling, engine.contact_matrix
+    L, X = engine.closure_factor, engine.closure_coupling
     for i in range(n):
         for j in range(i + 1):
             found = A[c + i, c + j] * (1.0 + SHARED if i == j else 1.0)
@@ -99,7 +95,7 @@ def eliminate(engine, A):
             found = A[i, j : j + W]
             for k in range(n):
                 found = found - X[k, i] * X[k, j : j + W]
-            contacts[i, j : j + W] = found
+            engine.contact_matrix[i, j : j + W] = found
 
 
 @kernel

@@ -5,8 +5,6 @@ formula in the plane), a spherical one by that of SO(3), all other coordinates a
 compiled.
 """
 
-from __future__ import annotations
-
 import math
 
 from ...compiled.jit import kernel
@@ -24,10 +22,9 @@ from ...dynamics.spatial import add, cross, rotate
 @kernel
 def advance(engine, q, shift, out):
     """Write out = q (+) shift, quaternions normalised."""
-    single_q, single_v, kind = engine.single_q, engine.single_v, engine.manifold_kind
-    manifold_q, manifold_v = engine.manifold_q, engine.manifold_v
+    kind, manifold_q, manifold_v = engine.manifold_kind, engine.manifold_q, engine.manifold_v
     for s in range(engine.singles):
-        out[single_q[s]] = q[single_q[s]] + shift[single_v[s]]
+        out[engine.single_q[s]] = q[engine.single_q[s]] + shift[engine.single_v[s]]
     for m in range(engine.manifolds):
         if kind[m] == FLOATING:
             _floating(q, manifold_q[m], shift, manifold_v[m], out)
@@ -74,12 +71,11 @@ def tangent(engine, u, rate, out, row):
         du/dt = v + 1/2 [u, v] + 1/12 [u, [u, v]] + O(u^4)
     is enough for a method of order four ([Munthe-Kaas1998]).
     """
-    single_v, manifold_v, kinds = engine.single_v, engine.manifold_v, engine.manifold_kind
     for s in range(engine.singles):
-        i = single_v[s]
+        i = engine.single_v[s]
         out[row, i] = rate[i]
     for m in range(engine.manifolds):
-        i, kind = manifold_v[m], kinds[m]
+        i, kind = engine.manifold_v[m], engine.manifold_kind[m]
         a, b = _twist(u, i, kind), _twist(rate, i, kind)
         first = _bracket(a, b)
         second = _bracket(a, first)

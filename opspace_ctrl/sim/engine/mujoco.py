@@ -1,7 +1,5 @@
 """The same robot in MuJoCo; an optional extra."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,7 +19,6 @@ except ImportError as error:
         "engine 'native' needs nothing"
     ) from None
 
-__all__ = ["MujocoSimulator"]
 
 HARDEST = 0.9999  # impedance of a constraint: the most that MuJoCo takes
 SETTLING = 8  # rounds of `_brake`; from then on joints are only caught

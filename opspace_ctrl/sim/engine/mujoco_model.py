@@ -1,7 +1,5 @@
 """Our model in MuJoCo: the same bodies and joints in the same order, and the same state in MuJoCo's coordinates."""
 
-from __future__ import annotations
-
 import mujoco
 import numpy as np
 
@@ -9,8 +7,6 @@ from ...errors import MethodError
 from ...model import JointType, Model
 from ...model.joints import QUATERNION
 from ...model.rotations import from_quaternion, to_quaternion
-
-__all__ = ["WXYZ", "Coordinates", "compiled", "uncarried", "written"]
 
 WXYZ = [3, 0, 1, 2]  # MuJoCo's quaternion from ours
 

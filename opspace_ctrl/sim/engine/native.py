@@ -1,7 +1,5 @@
 """The simulator on our own recursions: one compiled call a step, which allocates nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -18,8 +16,6 @@ from . import entries
 from .build import ForwardChoice, build_engine
 from .rows import parse_contacts, parse_loops, points_of, relative_orientation
 from .sensors import moved
-
-__all__ = ["NativeSimulator"]
 
 HOLD_RATE = 0.1  # share of the way back to the held position that the brakes go in a step
 

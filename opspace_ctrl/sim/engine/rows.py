@@ -1,7 +1,5 @@
 """Contacts and closures as users write them, and where they are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,18 +11,6 @@ from ...model import Model
 from ...model.rotations import from_quaternion
 from ...osim.tasks import ROWS
 from ..joint_index import floating_bases
-
-__all__ = [
-    "Contact",
-    "Loop",
-    "closed",
-    "ground_axes",
-    "on_the_ground",
-    "parse_contacts",
-    "parse_loops",
-    "points_of",
-    "relative_orientation",
-]
 
 CLOSED = 1e-9  # [m]: loops that are open by less are closed
 CORNERS = ((1, 1), (1, -1), (-1, -1), (-1, 1))

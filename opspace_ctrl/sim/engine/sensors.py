@@ -1,7 +1,5 @@
 """Simulated force-torque sensors: what acts on a part of the robot from outside, or goes through its joint."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,8 +7,6 @@ import numpy as np
 from ...dynamics import entries, frame_pose
 from ...dynamics.functions import external_wrenches, result_of, tree_of
 from ...model import Model
-
-__all__ = ["joint_wrench", "moved", "outside_wrench"]
 
 Wrenches = Sequence[tuple[str, np.ndarray]]  # (frame, wrench at its origin, world axes)
 
@@ -47,5 +43,5 @@ def joint_wrench(
 
 
 def moved(wrench: np.ndarray, arm: np.ndarray) -> np.ndarray:
-    """The same wrench at a point from which its own is `arm` away."""
+    """The wrench that does the same at another point; `arm` leads from there to where it was given."""
     return np.concatenate([wrench[:3], wrench[3:] + np.cross(arm, wrench[:3])])

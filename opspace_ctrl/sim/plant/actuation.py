@@ -1,7 +1,5 @@
 """The drives, which may scale a command, offset it, or apply nothing of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One direction of the robot's bus on simulated time: messages are delayed, lost, doubled and swapped."""
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Pushes on links while they last."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,10 +1,13 @@
-"""The kinds of faults: what each acts on and which numbers it takes. `docs/hil.md` prints this table."""
+"""The kinds of entries of a schedule: what each acts on and which numbers it takes. `docs/hil.md` prints this table.
 
-from __future__ import annotations
+Most are faults; those of ASKED are what a user asks of the controller, so that a run moves without a script.
+"""
 
+import math
 from dataclasses import dataclass
 
 SIDES = ("state", "command", "both")
+POINTS = 7  # rows: a time and three numbers, or six
 
 
 @dataclass(frozen=True)
@@ -14,7 +17,7 @@ class Value:
     Attributes:
         unit: As printed.
         minimum, maximum: Bounds, None where there is none.
-        length: 1 for a number, 3 for a vector.
+        length: 1 for a number, 3 for a vector, POINTS for way points.
         neutral: The value that does nothing, taken when it is left out.
     """
 
@@ -30,14 +33,16 @@ class Kind:
     """A kind of fault: its target and its values.
 
     Attributes:
-        target: "side" (of the bus), "joints" or "frame".
+        target: "side" (of the bus), "joints", "frame", "task" (of the controller) or "name" (of a method).
         text: What it does, in a line.
         values: By name; at least one must be given where there are any.
+        duration: Where none is given [s]; way points have their own.
     """
 
     target: str
     text: str
     values: dict[str, Value]
+    duration: float = math.inf
 
 
 PROBABILITY = {"probability": Value("1", 0.0, 1.0)}
@@ -90,9 +95,23 @@ KINDS = {
         "a wrench acts at the frame's origin, world axes",
         {"force": Value("N", length=3), "torque": Value("Nm", length=3)},
     ),
+    "target": Kind(
+        "task",
+        "the controller is asked to move a task's frame by this from where it was at the first command",
+        {"by": Value("m", length=3), "turn": Value("rad", length=3)},
+        duration=1.0,
+    ),
+    "trajectory": Kind(
+        "task",
+        "the controller is asked to move it through way points [time, x, y, z] or [time, x, y, z, rx, ry, rz], "
+        "counted likewise",
+        {"points": Value("s, m, rad", length=POINTS)},
+    ),
+    "method": Kind("name", "the controller is asked to compute with this method", {}, duration=0.1),
 }
 
 CHANNEL = tuple(name for name, kind in KINDS.items() if kind.target == "side")
 SENSING = ("noise", "quantisation", "bias", "freeze")
 ACTUATION = ("torque_scale", "torque_offset", "dead_joint")
 ALTERED = ("friction", "mass")
+ASKED = ("target", "trajectory", "method")

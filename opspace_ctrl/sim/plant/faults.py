@@ -10,8 +10,6 @@
 start of the controller shifts nothing; by default a fault acts from 0 to the end. The kinds are in `fault_kinds`.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -22,13 +20,16 @@ from typing import Any
 from ...errors import FaultError, OpspaceError, UnknownJointError, listed, quoted, shown
 from ...model import Model
 from ...yaml_reader import load_yaml, parse_yaml
-from .fault_kinds import KINDS, SIDES, Kind, Value
+from .fault_kinds import KINDS, POINTS, SIDES, Kind, Value
 
 __all__ = ["Fault", "Schedule", "faults_of_text", "load_faults", "parse_faults"]
 
 ALL = "all"
 COMMON = ("kind", "start", "duration")
 MAX_FAULTS = 1000  # of a schedule
+MAX_POINTS = 10_000  # of a trajectory
+NAMED = {"frame": "the name of a link", "task": "the name of a task", "name": "that of a method"}
+TASK = re.compile(r"[A-Za-z]\w*")  # it is part of a topic
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,9 @@ class Fault:
         start, duration: [s]; the duration may be infinite.
         side: state, command or both, for faults of the bus; else "".
         joints: Names, empty for all, for faults of sensors and drives.
-        frame: For pushes and masses; else "".
-        values: Numbers, or triples where `KINDS` says so, by name; those left out at their neutral value.
+        frame: For pushes and masses, and the one that a task moves; else "".
+        name: Of the task, or of the method, that the controller is asked for; else "".
+        values: Numbers, triples or way points as `KINDS` says, by name; those left out at their neutral value.
     """
 
     kind: str
@@ -50,6 +52,7 @@ class Fault:
     side: str = ""
     joints: tuple[str, ...] = ()
     frame: str = ""
+    name: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -64,11 +67,15 @@ class Fault:
             return {"state": "states", "command": "commands", "both": "states and commands"}[
                 self.side
             ]
-        return self.frame or ", ".join(self.joints) or "all joints"
+        return self.name or self.frame or ", ".join(self.joints) or "all joints"
 
     @property
     def title(self) -> str:
         """The kind and its target, in words."""
+        if KINDS[self.kind].target == "name":
+            return f"{self.kind} {self.name}"
+        if "points" in self.values:
+            return f"{self.kind} of {self.target} ({len(self.values['points'])} points)"
         numbers = ", ".join(
             f"{name} {_shown(value)} {KINDS[self.kind].values[name].unit}".removesuffix(" 1")
             for name, value in self.values.items()
@@ -182,14 +189,16 @@ def _fault(entry, number: int, show: Callable[[object], str]) -> Fault:
     if not isinstance(kind_name, str) or kind_name not in KINDS:
         raise FaultError(f"fault {number}: no kind {show(kind_name)}; kinds: {listed(KINDS)}")
     kind, what = KINDS[kind_name], f"fault {number} ({kind_name})"
-    _refuse_unknown(entry, (*COMMON, kind.target, *kind.values), what, show)
+    own = ("task", "frame") if kind.target == "task" else (kind.target,)
+    _refuse_unknown(entry, (*COMMON, *own, *kind.values), what, show)
     start = _number(entry.get("start", 0.0), Value("s", 0.0), f"{what}: start")
-    duration = entry.get("duration", math.inf)
+    target, values = _target(entry, kind, what), _values(entry, kind, what)
+    duration = entry.get(
+        "duration", values["points"][-1][0] if "points" in values else kind.duration
+    )
     if duration != math.inf:
         duration = _number(duration, Value("s", 0.0), f"{what}: duration")
-    return Fault(
-        kind_name, start, duration, **_target(entry, kind, what), values=_values(entry, kind, what)
-    )
+    return Fault(kind_name, start, duration, **target, values=values)
 
 
 def _target(entry: Mapping, kind: Kind, what: str) -> dict:
@@ -198,10 +207,18 @@ def _target(entry: Mapping, kind: Kind, what: str) -> dict:
         if value not in SIDES:
             raise FaultError(f"{what}: side = {quoted(value)}; valid: {listed(SIDES)}")
         return {"side": value}
-    if kind.target == "frame":
-        if not isinstance(value, str) or not value:
-            raise FaultError(f"{what}: frame = {quoted(value)}; the name of a link is valid")
-        return {"frame": value}
+    if kind.target in NAMED:
+        given = {kind.target: value}
+        if kind.target == "task":
+            given["frame"] = entry.get("frame", value)
+        for key, name in given.items():
+            if (
+                not isinstance(name, str)
+                or not name
+                or (key == "task" and not TASK.fullmatch(name))
+            ):
+                raise FaultError(f"{what}: {key} = {quoted(name)}; {NAMED[key]} is valid")
+        return {("frame" if key == "frame" else "name"): name for key, name in given.items()}
     if value is None or value == ALL:
         return {}
     names = [value] if isinstance(value, str) else value
@@ -216,25 +233,42 @@ def _target(entry: Mapping, kind: Kind, what: str) -> dict:
     return {"joints": tuple(names)}
 
 
-def _values(entry: Mapping, kind: Kind, what: str) -> dict[str, float | tuple[float, ...]]:
+def _values(entry: Mapping, kind: Kind, what: str) -> dict[str, Any]:
     if kind.values and not any(name in entry for name in kind.values):
         raise FaultError(f"{what}: give {' or '.join(kind.values)}")
-    values: dict[str, float | tuple[float, ...]] = {}
+    values: dict[str, Any] = {}
     for name, value in kind.values.items():
         given = entry.get(name, _neutral_of(value))
         if value.length == 1:
             values[name] = _number(given, value, f"{what}: {name}")
-            continue
-        if (
-            isinstance(given, (str, bytes))
-            or not isinstance(given, Sequence)
-            or len(given) != value.length
-        ):
-            raise FaultError(
-                f"{what}: {name} = {quoted(given)}; {value.length} numbers [{value.unit}] are valid"
-            )
-        values[name] = tuple(_number(item, value, f"{what}: {name}") for item in given)
+        elif value.length == POINTS:
+            values[name] = _points(given, value, f"{what}: {name}")
+        else:
+            values[name] = _numbers(given, value, f"{what}: {name}", value.length)
     return values
+
+
+def _numbers(given, value: Value, what: str, *lengths: int) -> tuple[float, ...]:
+    """As many numbers as one of the lengths says."""
+    if not isinstance(given, (list, tuple)) or len(given) not in lengths:
+        counts = " or ".join(map(str, lengths))
+        raise FaultError(f"{what} = {quoted(given)}; {counts} numbers [{value.unit}] are valid")
+    return tuple(_number(item, value, what) for item in given)
+
+
+def _points(given, value: Value, what: str) -> tuple[tuple[float, ...], ...]:
+    """Way points of seven numbers each, their times rising."""
+    if not isinstance(given, (list, tuple)) or not 0 < len(given) <= MAX_POINTS:
+        raise FaultError(f"{what} = {quoted(given)}; a list of 1 to {MAX_POINTS} points is valid")
+    rows = [
+        _numbers(row, value, f"{what}, number {k}", 4, POINTS) for k, row in enumerate(given, 1)
+    ]
+    for k, (before, row) in enumerate(zip([(0.0,), *rows], rows), 1):
+        if row[0] <= before[0]:
+            raise FaultError(
+                f"{what}, number {k}: its time {row[0]:g} s; valid is one after {before[0]:g} s"
+            )
+    return tuple(row + (0.0,) * (POINTS - len(row)) for row in rows)
 
 
 def _number(given, value: Value, what: str) -> float:
@@ -276,8 +310,6 @@ def _neutral(kind: str, name: str) -> float | tuple[float, ...]:
 
 
 def _shown(value) -> str:
-    return (
-        f"{value:g}"
-        if isinstance(value, float)
-        else "[" + ", ".join(f"{item:g}" for item in value) + "]"
-    )
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "[" + ", ".join(f"{item:g}" for item in value) + "]"

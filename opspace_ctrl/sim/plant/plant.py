@@ -10,8 +10,6 @@ Until the first command the robot holds its pose and no fault acts. With the sam
 times everything is the same, bit for bit; the wall clock enters the log alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +26,7 @@ from ..simulator import Simulator
 from .actuation import Actuation
 from .channel import Channel
 from .disturbance import Disturbance
-from .fault_kinds import ACTUATION, ALTERED, CHANNEL, SENSING
+from .fault_kinds import ACTUATION, ALTERED, ASKED, CHANNEL, SENSING
 from .faults import MAX_FAULTS, Schedule
 from .refusal import Refusal
 from .sensing import Sensing
@@ -68,6 +66,8 @@ class Plant:
         model: What the controller knows: without those errors.
         awaits: Whether the newest state that left has had no command yet; a lock-step waits while it is True.
         timetable, watchdog, states, commands: The faults, the watchdog and the two channels.
+        asked: What the schedule asks of the controller since somebody looked last; whoever takes it empties the list.
+        home: (nq,) where the robot was at the first command.
     """
 
     def __init__(
@@ -133,6 +133,8 @@ class Plant:
         )
         self._awaited = 0  # states that left at the last instant and have had no command
         self.awaits = False
+        self.asked: list[Activity] = []
+        self.home = np.array(self.simulator.q)
 
     def reset(self) -> None:
         """After the simulator was reset: channels empty, watchdog fresh, the schedule from its beginning."""
@@ -213,6 +215,7 @@ class Plant:
             return
         for activity in changed:
             self._event("fault", f"{activity.fault.title} {'begins' if activity.acts else 'ends'}")
+        self.asked += [each for each in changed if each.acts and each.fault.kind in ASKED]
         bus = self.timetable.active(CHANNEL)
         self.states.faults = [
             activity for activity in bus if activity.fault.side in ("state", "both")
@@ -247,7 +250,7 @@ class Plant:
             self._event("refused", reason)
             return reason
         if self._start is None:
-            self._start, is_first = time, True
+            self._start, is_first, self.home = time, True, np.array(self.simulator.q)
             self._event("start", "the first command came")
             self._advance()
         if self._row is not None and is_first:
@@ -332,6 +335,13 @@ class Plant:
         """A lock-step has waited in vain for a command."""
         self._counters["unanswered"] += 1
         self._event("unanswered", "no command came for the state that was sent")
+
+    def answered(self, activity: Activity, problem: str) -> None:
+        """The controller has what the schedule asked of it, or not, and why."""
+        if problem:
+            self._event("unheard", f"{activity.fault.title}: {problem}")
+        else:
+            activity.count("sent")
 
     # The log.
 

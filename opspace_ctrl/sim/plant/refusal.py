@@ -1,7 +1,5 @@
 """The robot's judgement of a command: taken, or refused with a reason."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,7 +1,5 @@
 """The encoders, which measure the true joint state with bias, noise, quantisation and freezing, in this order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

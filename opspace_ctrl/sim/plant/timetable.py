@@ -1,7 +1,5 @@
 """Faults at work: which of a schedule act now, with random numbers of their own, and what each has done so far."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The drives' watchdog: what they do when commands stay away."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...dynamics import mass_matrix

@@ -5,9 +5,7 @@ they came, the tracking errors under their own names, and /rosout with what was 
 time.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from ...errors import LogError
 from ...writing import check_output, new_file
 from .log import Run
 from .message_definitions import schema_text
-from .report import on_schedule
+from .tracking import Tracking
 
 __all__ = ["check_recording", "write_bag"]
 
@@ -30,7 +28,7 @@ TOLD = ("fault", "start", "reset")  # the other events are warnings
 def write_bag(
     run: Run,
     path: str | Path,
-    tracking: Mapping[str, np.ndarray] | None = None,
+    tracking: Mapping[str, Tracking] | None = None,
     force: bool = False,
 ) -> int:
     """Write the bag; the number of messages.
@@ -38,7 +36,7 @@ def write_bag(
     Args:
         run: The log of the run.
         path: The file, by custom *.mcap.
-        tracking: For every topic rows (wall time [s], error (6,): linear, angular).
+        tracking: Of each task, whose name with /error is the topic.
         force: Replace a file that exists.
 
     Raises:
@@ -129,23 +127,18 @@ def _odometry(at: int, root: str, pose: np.ndarray, twist: np.ndarray) -> dict[s
     }
 
 
-def _errors(run: Run, tracking: Mapping[str, np.ndarray]) -> Iterator[Message]:
-    """The errors of all topics in the order of time."""
+def _errors(run: Run, tracking: Mapping[str, Tracking]) -> Iterator[Message]:
+    """The errors of all tasks in the order of time."""
     offset = _offset(run)
-    series = [_errors_of(run, topic, rows, offset) for topic, rows in tracking.items()]
+    series = [_errors_of(f"{task}/error", each, offset) for task, each in tracking.items()]
     return merge(*series, key=lambda message: message[0])
 
 
-def _errors_of(run: Run, topic: str, rows: np.ndarray, offset: float) -> Iterator[Message]:
-    for schedule, error in zip(on_schedule(run, rows[:, 0]), rows[:, 1:]):
-        if np.isfinite(schedule):
-            at = _nanoseconds(schedule + offset)
-            yield (
-                at,
-                topic,
-                "geometry_msgs/TwistStamped",
-                {"header": {"stamp": _stamp(at), "frame_id": ""}, "twist": _twist(error)},
-            )
+def _errors_of(topic: str, tracking: Tracking, offset: float) -> Iterator[Message]:
+    for schedule, *error in tracking.rows:
+        at = _nanoseconds(schedule + offset)
+        message = {"header": {"stamp": _stamp(at), "frame_id": ""}, "twist": _twist(error)}
+        yield at, topic, "geometry_msgs/TwistStamped", message
 
 
 def _events(run: Run) -> Iterator[Message]:
@@ -174,11 +167,11 @@ def _offset(run: Run) -> float:
     return float((run["time"] - run["schedule"])[started][0]) if started.any() else 0.0
 
 
-def _twist(values: np.ndarray) -> dict[str, Any]:
+def _twist(values: Sequence[float] | np.ndarray) -> dict[str, Any]:
     return {"linear": _named("xyz", values[:3]), "angular": _named("xyz", values[3:6])}
 
 
-def _named(names: str, values: np.ndarray) -> dict[str, float]:
+def _named(names: str, values: Iterable[float]) -> dict[str, float]:
     return {name: float(value) for name, value in zip(names, values)}
 
 

@@ -1,19 +1,22 @@
-"""The effects of each fault of a run: counts, and how tracking, torque and motion changed while it acted."""
+"""The effects of each entry of a schedule: counts, and how tracking, torque and motion changed in its time.
 
-from __future__ import annotations
+That time is one and the same for all quantities: from the entry's start until AFTER its end, because what a fault has
+done to the controller shows when it is over.
+"""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
 from .log import Run
 
-__all__ = ["fault_reports"]
+__all__ = ["fault_reports", "when"]
 
-# [s]: tracking is compared with so much before, and looked at for so much after the end
-BEFORE, AFTER = (0.5, 0.1)
+# [s] compared with an entry's time is so much before it; its aftermath
+BEFORE, AFTER = (0.5, 0.5)
 NOTHING = 1e-9  # [rad or m]: of an encoder
-# What the counts of the faults mean.
+# What the counts of the entries mean.
 WORDS = {
     "delayed": "messages delayed",
     "dropped": "messages dropped",
@@ -22,34 +25,57 @@ WORDS = {
     "lost": "messages lost",
     "measurements": "measurements changed",
     "steps": "steps",
+    "sent": "sent to the controller",
 }
 
 
 def fault_reports(run: Run, faults: list[dict], errors: Mapping[str, np.ndarray]) -> list[dict]:
-    """Every fault of the log with its effects and a line in words.
+    """Every entry of the log with its effects and a line in words.
 
     Args:
-        run: Its rows are compared inside and before each fault's time.
+        run: Its rows are compared in and before each entry's time.
         faults: As the log has them: with counts.
         errors: For every task rows (time of the schedule [s], position error [m], angle error [rad]).
     """
     return [_report(run, fault, errors) for fault in faults]
 
 
+def when(time: float | None, faults: list[dict]) -> str:
+    """A time of the schedule [s] in words: which entries acted then, or had just done so."""
+    if time is None:
+        return ""
+    acting = [each for each in faults if each["acted"] and each["start"] <= time < _last(each)]
+    told = [
+        each["title"]
+        if time < _end(each)
+        else f"{1e3 * (time - _end(each)):.0f} ms after {each['title']}"
+        for each in acting
+    ]
+    return f"at {time:.3f} s ({'; '.join(told) or 'when nothing acted'})"
+
+
+def _end(fault: dict) -> float:
+    return math.inf if fault["end"] is None else fault["end"]
+
+
+def _last(fault: dict) -> float:
+    """When its aftermath is over [s]."""
+    return _end(fault) + AFTER
+
+
 def _report(run: Run, fault: dict, errors: Mapping[str, np.ndarray]) -> dict:
-    start, end = fault["start"], np.inf if fault["end"] is None else fault["end"]
-    effect: dict[str, float | None] = {}
-    for name, column in (("position_error", 1), ("angle_error", 2)):
-        effect[name] = _largest_error(errors, column, start, end + AFTER)
-        effect[f"{name}_before"] = _largest_error(errors, column, start - BEFORE, start)
-    schedule = run["schedule"]
-    inside = (schedule >= start) & (schedule < end)
-    if inside.any():
-        applied, v = run["applied"][inside], run["v"][inside]
-        effect["torque"] = float(np.abs(applied).max(initial=0.0))
-        effect["speed"] = float(np.abs(v).max(initial=0.0))
-        effect["measured_off"] = _measured_off(run, inside)
-        effect["watchdog_seconds"] = float(run["watchdog"][inside].sum() * run.period)
+    start, schedule = fault["start"], run["schedule"]
+    inside = (schedule >= start) & (schedule < _last(fault))
+    before = (schedule >= start - BEFORE) & (schedule < start)
+    effect = {
+        **_largest_errors(errors, start, _last(fault), ""),
+        **_largest_errors(errors, start - BEFORE, start, "_before"),
+        **_largest_torque(run, inside, ""),
+        **_largest_torque(run, before, "_before"),
+        "speed": float(np.abs(run["v"][inside]).max(initial=0.0)),
+        "measured_off": _measured_off(run, inside & (schedule < _end(fault))),
+        "watchdog_seconds": float(run["watchdog"][inside].sum() * run.period),
+    }
     counts = {name: count for name, count in fault["counts"].items() if count}
     return {
         **fault,
@@ -59,12 +85,22 @@ def _report(run: Run, fault: dict, errors: Mapping[str, np.ndarray]) -> dict:
     }
 
 
-def _largest_error(
-    errors: Mapping[str, np.ndarray], column: int, start: float, end: float
-) -> float | None:
-    values = [rows[(rows[:, 0] >= start) & (rows[:, 0] < end), column] for rows in errors.values()]
-    values = [value for value in values if len(value)]
-    return float(max(value.max() for value in values)) if values else None
+def _largest_errors(
+    errors: Mapping[str, np.ndarray], start: float, end: float, ending: str
+) -> dict[str, float | None]:
+    inside = [rows[(rows[:, 0] >= start) & (rows[:, 0] < end), 1:] for rows in errors.values()]
+    values = np.vstack([np.empty((0, 2)), *inside])
+    largest = values.max(axis=0).tolist() if len(values) else (None, None)
+    return dict(zip((f"position_error{ending}", f"angle_error{ending}"), largest))
+
+
+def _largest_torque(run: Run, inside: np.ndarray, ending: str) -> dict:
+    """The largest effort that was commanded, and of which joint."""
+    most = np.nanmax(np.abs(run["command"][inside]), axis=0, initial=0.0)
+    if not inside.any() or not len(most):
+        return {f"torque{ending}": None, f"torque_joint{ending}": None}
+    joint = run.header["joints"][int(most.argmax())]
+    return {f"torque{ending}": float(most.max()), f"torque_joint{ending}": joint}
 
 
 def _measured_off(run: Run, inside: np.ndarray) -> float:
@@ -79,14 +115,21 @@ def _words(fault: dict, counts: dict[str, int], effect: dict) -> str:
     if not counts:
         return line + "did not act"
     parts = [f"{count} {WORDS[name]}" for name, count in counts.items()]
-    if effect.get("measured_off", 0.0) > NOTHING:
+    if effect["measured_off"] > NOTHING:
         parts.append(f"positions measured off by up to {effect['measured_off']:.2g}")
     if effect["position_error"] is not None:
         before = effect["position_error_before"]
-        known = "" if before is None else f" ({1e3 * before:.3g} mm before)"
-        parts.append(f"tracking error up to {1e3 * effect['position_error']:.3g} mm{known}")
-    if effect.get("torque") is not None:
-        parts.append(f"torque up to {effect['torque']:.3g}")
-    if effect.get("watchdog_seconds"):
+        known = "" if before is None else f" ({_millimetres(before)} before)"
+        parts.append(f"tracking error up to {_millimetres(effect['position_error'])}{known}")
+    if effect["torque"] is not None:
+        before = effect["torque_before"]
+        known = "" if before is None else f" ({before:.3g} before)"
+        parts.append(f"torque up to {effect['torque']:.3g} on {effect['torque_joint']}{known}")
+    if effect["watchdog_seconds"]:
         parts.append(f"watchdog for {1e3 * effect['watchdog_seconds']:.0f} ms")
     return line + ", ".join(parts)
+
+
+def _millimetres(metres: float) -> str:
+    """In words; what is less than a micrometre is none."""
+    return f"{1e3 * metres:.3g} mm" if metres >= 1e-6 else "0 mm"

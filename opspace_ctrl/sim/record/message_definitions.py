@@ -1,7 +1,5 @@
 """Definitions of the ROS 2 messages in a recording, as an MCAP schema carries them: no ROS is needed to write them."""
 
-from __future__ import annotations
-
 __all__ = ["schema_text"]
 
 SEPARATOR = "\n" + "=" * 80 + "\n"

@@ -1,7 +1,5 @@
 """The report of a run on simulated hardware: times, tracking, torques, what each fault did, which limits were kept."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping
@@ -10,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .fault_effects import fault_reports
+from .fault_effects import fault_reports, when
 from .log import Run
+from .tracking import Tracking
 
-__all__ = ["Limit", "make_report", "on_schedule", "report_text"]
+__all__ = ["Limit", "latencies", "make_report", "report_text"]
 
 PERCENTILES = {"median": 50.0, "p99": 99.0, "p999": 99.9}
 
@@ -23,37 +22,31 @@ class Limit:
     """A demand that a user may make of a run.
 
     Attributes:
+        unit: As the help of `opspace hil` shows it.
         text: What is limited, with its unit.
         at: Where the reached value stands in the report, as keys.
     """
 
+    unit: str
     text: str
     at: tuple[str, ...]
 
 
 LIMITS = {
-    "max_torque": Limit("largest effort commanded [Nm or N]", ("torque", "largest")),
-    "max_error": Limit("largest tracking error [m]", ("tracking", "largest", "position")),
-    "max_angle": Limit("largest tracking error [rad]", ("tracking", "largest", "angle")),
-    "max_missed": Limit("missed deadlines", ("deadlines", "missed")),
-    "max_latency": Limit("latency of commands, 99 % of them [s]", ("latency", "p99")),
-    "max_refused": Limit("commands refused", ("counters", "refused")),
-    "max_watchdog": Limit("trips of the watchdog", ("counters", "watchdog")),
+    "max_torque": Limit("NM", "largest effort commanded [Nm or N]", ("torque", "largest")),
+    "max_error": Limit("M", "largest tracking error [m]", ("tracking", "largest", "position")),
+    "max_angle": Limit("RAD", "largest tracking error [rad]", ("tracking", "largest", "angle")),
+    "max_missed": Limit("N", "missed deadlines", ("deadlines", "missed")),
+    "max_latency": Limit("S", "latency of commands, 99 % of them [s]", ("latency", "p99")),
+    "max_refused": Limit("N", "commands refused", ("counters", "refused")),
+    "max_watchdog": Limit("N", "trips of the watchdog", ("counters", "watchdog")),
 }
-
-
-def on_schedule(run: Run, wall: np.ndarray) -> np.ndarray:
-    """The times of the schedule [s] at these times of the wall clock [s]; NaN outside the run."""
-    known = np.isfinite(run["left"]) & np.isfinite(run["schedule"])
-    if not known.any():
-        return np.full(len(wall), np.nan)
-    return np.interp(wall, run["left"][known], run["schedule"][known], left=np.nan, right=np.nan)
 
 
 def make_report(
     run: Run,
     seconds: float,
-    tracking: Mapping[str, np.ndarray],
+    tracking: Mapping[str, Tracking],
     limits: Mapping[str, float],
     context: Mapping[str, object] | None = None,
 ) -> dict:
@@ -62,7 +55,7 @@ def make_report(
     Args:
         run: Its log.
         seconds: How long it was to be [s of the schedule]; what came later is left out.
-        tracking: For every topic rows (wall time [s], error (6,): linear [m], angular [rad]).
+        tracking: Of each task, see `tracking_errors`.
         limits: Some of LIMITS and the largest values allowed.
         context: More about the run: the controller's command, its exit code ...
 
@@ -71,7 +64,7 @@ def make_report(
     """
     counters, faults = run.counters, run.faults
     run = run.until(seconds)
-    errors = {task: _scheduled(run, rows, seconds) for task, rows in tracking.items()}
+    errors = {task: _sizes(each.rows, seconds) for task, each in tracking.items()}
     reached = float(np.nanmax(run["schedule"], initial=0.0))
     report = {
         "robot": run.header["robot"],
@@ -83,15 +76,17 @@ def make_report(
         "seconds": reached,
         **(context or {}),
         "period": statistics(np.diff(run["arrived"])),
-        "latency": statistics(run["arrived"] - run["left"]),
+        "latency": statistics(latencies(run)),
         "deadlines": _deadlines(run),
-        "tracking": _tracking(errors),
+        "tracking": _tracking(errors, tracking),
         "torque": _torque(run),
         "counters": counters,
         "watchdog_seconds": float(run["watchdog"].sum() * run.period),
         "faults": fault_reports(run, faults, errors),
         "events": run.events,
     }
+    for part in (report["torque"], report["tracking"]["largest"]):
+        part["words"] = when(part["time"], report["faults"])
     report["limits"] = [_judged(name, limit, report) for name, limit in limits.items()]
     complete = {
         "name": "complete",
@@ -102,6 +97,11 @@ def make_report(
     }
     report["limits"].insert(0, complete)
     return conclude(report)
+
+
+def latencies(run: Run) -> np.ndarray:
+    """From each state to its command (n,), on the wall [s]; NaN without one, and for the first, which had to start."""
+    return np.where(run["schedule"] > 0.0, run["arrived"] - run["left"], np.nan)
 
 
 def conclude(report: dict) -> dict:
@@ -139,14 +139,11 @@ def statistics(values: np.ndarray) -> dict[str, float | int | None]:
     }
 
 
-def _scheduled(run: Run, rows: np.ndarray, seconds: float) -> np.ndarray:
-    """Rows (time of the schedule [s], position error [m], angle error [rad]) of a tracking error during the run."""
-    rows = np.asarray(rows, dtype=float).reshape(-1, 7)
-    times = on_schedule(run, rows[:, 0])
-    rows = np.column_stack(
-        (times, np.linalg.norm(rows[:, 1:4], axis=1), np.linalg.norm(rows[:, 4:], axis=1))
-    )
-    return rows[(times >= 0.0) & (times <= seconds)]
+def _sizes(rows: np.ndarray, seconds: float) -> np.ndarray:
+    """Rows (time of the schedule [s], position error [m], angle error [rad]) of those (time, error) in the run."""
+    rows = rows[(rows[:, 0] >= 0.0) & (rows[:, 0] <= seconds + 1e-9)]
+    sizes = (np.linalg.norm(part, axis=1) for part in (rows[:, 1:4], rows[:, 4:]))
+    return np.column_stack((rows[:, 0], *sizes))
 
 
 def _deadlines(run: Run) -> dict:
@@ -161,32 +158,40 @@ def _deadlines(run: Run) -> dict:
     }
 
 
-def _tracking(errors: Mapping[str, np.ndarray]) -> dict:
-    tasks = {}
-    for task, rows in errors.items():
-        if len(rows):
-            tasks[task] = {
-                "samples": len(rows),
-                "position": float(rows[:, 1].max()),
-                "angle": float(rows[:, 2].max()),
-                "position_rms": math.sqrt((rows[:, 1] ** 2).mean()),
-                "angle_rms": math.sqrt((rows[:, 2] ** 2).mean()),
-            }
-    largest = {
+def _tracking(errors: Mapping[str, np.ndarray], tracking: Mapping[str, Tracking]) -> dict:
+    tasks = {
+        task: {
+            "samples": len(rows),
+            "coverage": tracking[task].coverage,
+            "told": tracking[task].told,
+            "position": float(rows[:, 1].max()),
+            "angle": float(rows[:, 2].max()),
+            "position_rms": math.sqrt((rows[:, 1] ** 2).mean()),
+            "angle_rms": math.sqrt((rows[:, 2] ** 2).mean()),
+        }
+        for task, rows in errors.items()
+        if len(rows)
+    }
+    largest: dict[str, float | None] = {
         name: max((task[name] for task in tasks.values()), default=None)
         for name in ("position", "angle")
     }
-    return {"tasks": tasks, "largest": largest}
+    rows = np.vstack([np.empty((0, 3)), *errors.values()])
+    largest["time"] = float(rows[rows[:, 1].argmax(), 0]) if len(rows) else None
+    coverage = min((task["coverage"] for task in tasks.values()), default=0.0)
+    return {"tasks": tasks, "largest": largest, "coverage": coverage}
 
 
 def _torque(run: Run) -> dict:
-    """Largest and root-mean-square effort commanded and applied, by joint coordinate."""
+    """Largest and root-mean-square effort commanded and applied, by joint coordinate, and when the largest was."""
     during = np.isfinite(run["schedule"])
     command, applied = run["command"][during], run["applied"][during]
+    size = np.nan_to_num(np.abs(command)).max(axis=1, initial=0.0)
     limits = [np.inf if limit is None else limit for limit in run.header["effort_limits"]]
     most = np.nanmax(np.abs(command), axis=0, initial=0.0)
     return {
         "largest": float(most.max(initial=0.0)),
+        "time": float(run["schedule"][during][size.argmax()]) if len(size) else None,
         "share_of_limit": float((most / limits).max(initial=0.0)),
         "commanded": most.tolist(),
         "applied": np.abs(applied).max(axis=0, initial=0.0).tolist(),

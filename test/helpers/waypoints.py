@@ -1,4 +1,4 @@
-"""Trajectories: a program of segments through way points.
+"""Trajectories in NumPy and SciPy, literally: a program of segments through way points.
 
 Positions follow the quintic spline through the points, which has the least jerk (integral of its square) of all curves
 through them, or, where twists are given, quintics with these velocities. Orientations turn from point to point along
@@ -6,15 +6,13 @@ the geodesic (SLERP), with rates and accelerations made continuous at the points
 limits of its task is followed slower.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, make_interp_spline
 from scipy.spatial.transform import Rotation
 
-from ...errors import TargetError
-from . import segments
-from .segments import Motion
+from helpers import segments
+from opspace_ctrl.control.targets.motion import Motion
+from opspace_ctrl.errors import TargetError
 
 __all__ = ["through"]
 

@@ -1,4 +1,4 @@
-"""Segments of a reference: polynomials of degree five in time for a position and for a rotation vector.
+"""The kernels of references in NumPy, literally: polynomials of degree five in time for position and rotation vector.
 
 A *program* is an array of rows in time order, one row a segment, which the control tick samples (`law.reference`):
 
@@ -11,12 +11,12 @@ most 1, so that a limit on r' limits w. Rotation about a fixed axis is SLERP.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
-from ...model.rotations import (
+from opspace_ctrl.control.targets.motion import Motion
+from opspace_ctrl.model.rotations import (
     left_jacobian,
     quaternion_conjugate,
     quaternion_exp,
@@ -57,31 +57,15 @@ _NEXT = np.array([1, 2, 0])  # y, z, x
 _SAMPLES = np.linspace(0.0, 1.0, 17)
 
 
-@dataclass(frozen=True)
-class Motion:
-    """Pose, twist and acceleration of a reference at an instant.
-
-    Attributes:
-        position, velocity, acceleration: (3,) [m], [m/s], [m/s^2].
-        quaternion: (4,) xyzw; rate, rate_change: (3,) angular velocity [rad/s] and acceleration [rad/s^2].
-    """
-
-    position: np.ndarray
-    quaternion: np.ndarray
-    velocity: np.ndarray
-    rate: np.ndarray
-    acceleration: np.ndarray
-    rate_change: np.ndarray
-
-    def stopped(self) -> Motion:
-        """The same pose at rest."""
-        return at_rest(self.position, self.quaternion)
-
-
 def at_rest(position, quaternion) -> Motion:
     """A pose without motion."""
     zero = np.zeros(3)
     return Motion(np.array(position, float), np.array(quaternion, float), zero, zero, zero, zero)
+
+
+def stopped(motion: Motion) -> Motion:
+    """The same pose at rest."""
+    return at_rest(motion.position, motion.quaternion)
 
 
 def quintic(x0, v0, a0, x1, v1, a1, duration) -> np.ndarray:
@@ -144,7 +128,7 @@ def state_at(program: np.ndarray, time: float) -> Motion:
     k = max(0, int(np.searchsorted(program[:, START], time, side="right")) - 1)
     start, end = program[k, START], program[k, END]
     motion = sample(program[k], min(max(time, start), end) - start)
-    return motion if program[0, START] <= time < program[-1, END] else motion.stopped()
+    return motion if program[0, START] <= time < program[-1, END] else stopped(motion)
 
 
 def sample(segment: np.ndarray, s: float) -> Motion:

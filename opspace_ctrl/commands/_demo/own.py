@@ -1,0 +1,100 @@
+"""The demo of a user's robot or parameter file: its first task with a position follows a small figure of eight."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from opspace_ctrl import frame_pose
+
+from ...control.settings import ControllerSettings, controller_settings
+from ...model import Model
+from ...model.source import ROBOTS
+from ...osim import methods
+from ...parameter_file import node_parameters
+from ...robot_settings import load_any
+from ...sim.initial import start_configuration
+from ...sim.settings import simulator_settings
+from .. import CommandError
+from .._robot import tips
+from ..check import config_path
+from .scenario import SCENARIOS, Scenario
+
+__all__ = ["scenario_of"]
+
+SIZE = 0.04  # amplitudes of the figure, as a share of the distance from the base
+LARGEST = 0.1  # [m]
+PUSH, STRONGEST = 0.05, 15.0  # the push as a share of the weight, and [N] at most
+STANDARD_GRAVITY = 9.81  # [m/s^2]
+# [rad or m] from the middle of a joint's range, and as a share of it at most: a straight arm is singular
+BEND, SHARE = 0.8, 0.4
+TASK = "tip"
+
+
+def scenario_of(robot: str, config: str | None, folder: Path) -> Scenario:
+    """The demo of a robot, a shipped name or a path; without a parameter file one is written into `folder`.
+
+    Raises:
+        OpspaceError: The robot or the file cannot be read, or do not fit each other.
+        CommandError: No task of the file has a position in the world.
+    """
+    if config is None and robot in SCENARIOS:
+        return SCENARIOS[robot]
+    path = config_path(config).absolute() if config else _written(load_any(robot), folder)
+    nodes = ("opspace_controller", "opspace_simulator")
+    controller, simulator = (node_parameters(path, node) for node in nodes)
+    settings = controller_settings(controller)
+    base, locked = settings.robot.base, settings.robot.locked
+    model = load_any(robot, base, locked)
+    task, frame = _task(settings, path)
+    position, _ = frame_pose(
+        model, start_configuration(model, simulator_settings(simulator)), frame
+    )
+    reach = min(SIZE * float(np.linalg.norm(position)), LARGEST)
+    able = [name for name in Scenario.methods if name in methods(model)]
+    return Scenario(
+        robot if robot in ROBOTS else os.path.abspath(robot),
+        task,
+        (0.0, reach, 0.5 * reach),
+        (0.0, round(min(PUSH * STANDARD_GRAVITY * model.total_mass, STRONGEST), 1), 0.0),
+        f"{frame} of {model.name} follows a figure of eight",
+        methods=tuple(able or methods(model)[:1]),
+        frame=frame,
+        config=path,
+        base=base,
+        locked=locked,
+    )
+
+
+def _task(settings: ControllerSettings, path: Path) -> tuple[str, str]:
+    """Name and frame of the first task that can follow a path in the world."""
+    for task in settings.tasks:
+        if task.rows in ("pose", "position") and not task.reference_frame:
+            return task.name, task.moved_frame
+    raise CommandError(f"{path}: no task with rows pose or position follows a path in the world")
+
+
+def _written(model: Model, folder: Path) -> Path:
+    """A parameter file for a robot: the position of its first tip, every joint bent a little from its middle."""
+    lower, upper = model.position_limits.T
+    is_bounded = np.isfinite(upper - lower)
+    middle = 0.5 * np.where(is_bounded, lower + upper, 0.0)
+    bend = np.minimum(BEND, 0.5 * SHARE * np.where(is_bounded, upper - lower, np.inf))
+    controller = {
+        "tasks": [TASK],
+        TASK: {"frame": tips(model)[0], "rows": "position"},
+        "compensation": {"friction": True},
+    }
+    path = folder / "demo.yaml"
+    path.write_text(
+        yaml.safe_dump(
+            {
+                "opspace_controller": {"ros__parameters": controller},
+                "opspace_simulator": {
+                    "ros__parameters": {"initial_positions": (middle + bend).tolist()}
+                },
+            }
+        )
+    )
+    return path

@@ -1,0 +1,274 @@
+"""Images: a controller as one versioned file, which the library opens; `runtime/opspace_image.h` says the format."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ExportError, listed
+from .stages import kernel_hash
+
+__all__ = ["FIELD", "ROLES", "FieldRow", "Image"]
+
+MAGIC = b"opspace\0"
+VERSION = 1
+LINE = 64  # bytes that every section begins on a multiple of
+CHECKED = 16  # bytes of the header before what the checksum is of
+FIELD = np.dtype(
+    [
+        ("place", "<u8"),
+        ("least", "<f8"),
+        ("most", "<f8"),
+        ("name", "<u4"),
+        ("unit", "<u4"),
+        ("choices", "<u4"),
+        ("rows", "<u4"),
+        ("columns", "<u4"),
+        ("stride", "<u4"),
+        ("is_whole", "u1"),
+        ("is_live", "u1"),
+        ("role", "S1"),
+        ("spare", "V5"),
+    ]
+)
+METHOD = np.dtype([("name", "<u4"), ("place", "<u4")])
+DTYPES: dict[str, Any] = {
+    "data": np.dtype("u1"),
+    "pointers": np.dtype("<u4"),
+    "calls": np.dtype("<u4"),
+    "fields": FIELD,
+    "joints": np.dtype("<u4"),
+    "tasks": np.dtype("<u4"),
+    "methods": METHOD,
+    "strings": np.dtype("u1"),
+    "ticks": np.dtype("<f8"),
+}
+SECTIONS = tuple(DTYPES)
+SECTION = np.dtype([("place", "<u8"), ("count", "<u8")])
+HEADER = np.dtype(
+    [
+        ("magic", "S8"),
+        ("version", "<u4"),
+        ("checksum", "<u4"),
+        ("size", "<u8"),
+        ("kernels", "<u8"),
+        ("law", "<u8"),
+        ("nq", "<u4"),
+        ("nv", "<u4"),
+        ("capacity", "<u4"),
+        ("spare", "<u4"),
+        ("robot", "<u4"),
+        ("target", "<u4"),
+        ("sections", SECTION, len(SECTIONS)),
+    ]
+)
+ROLES = {
+    "count": b"c",
+    "constant": b"c",
+    "setting": b"s",
+    "state": b"t",
+    "result": b"r",
+    "scratch": b"w",
+    "part": b"p",
+}
+
+
+@dataclass(frozen=True)
+class FieldRow:
+    """A line of the table of names; (row, column) is the number at place + 8 * (row * stride + column) of the data."""
+
+    name: str
+    place: int
+    rows: int
+    columns: int
+    stride: int
+    is_whole: bool
+    role: str
+    is_live: bool = False
+    least: float = -np.inf
+    most: float = np.inf
+    unit: str = ""
+    choices: str = ""
+
+
+@dataclass(frozen=True)
+class Image:
+    """A controller as data.
+
+    Attributes:
+        robot, target: Its name, and the processor that the reference ticks were recorded on.
+        nq, nv: Sizes of q and v.
+        capacity: Rows of a program, see `targets.references`.
+        data, pointers, calls: See `memory`; `law` is the place of the controller in the data.
+        fields: In the order of their names.
+        joints, tasks: Names, in the order of the command and of the user.
+        methods: (name, place of its workspace in the data).
+        ticks: (n, 1 + nq + nv + joints) time, q, v and tau of the reference ticks.
+        kernels: Which kernels it is for.
+    """
+
+    robot: str
+    target: str
+    nq: int
+    nv: int
+    capacity: int
+    law: int
+    data: NDArray[np.uint8]
+    pointers: NDArray[np.uint32]
+    calls: NDArray[np.uint32]
+    fields: Sequence[FieldRow]
+    joints: Sequence[str]
+    tasks: Sequence[str]
+    methods: Sequence[tuple[str, int]]
+    ticks: NDArray[np.float64]
+    kernels: int
+
+    def with_ticks(self, ticks: NDArray[np.float64], target: str) -> Image:
+        """The same with reference ticks, recorded on a processor."""
+        return replace(self, ticks=ticks, target=target)
+
+    def packed(self) -> bytes:
+        """The file."""
+        strings = _Strings()
+        header = np.zeros((), HEADER)
+        header["magic"], header["version"], header["kernels"] = MAGIC, VERSION, self.kernels
+        header["nq"], header["nv"], header["law"] = self.nq, self.nv, self.law
+        header["capacity"] = self.capacity
+        header["robot"], header["target"] = strings.place(self.robot), strings.place(self.target)
+        parts = {
+            "data": self.data,
+            "pointers": self.pointers,
+            "calls": self.calls,
+            "fields": _packed_fields(self.fields, strings),
+            "joints": strings.places(self.joints),
+            "tasks": strings.places(self.tasks),
+            "methods": [(strings.place(name), place) for name, place in self.methods],
+            "ticks": self.ticks.ravel(),
+        }
+        parts["strings"] = np.frombuffer(bytes(strings.bytes), np.uint8)
+        whole = bytearray(HEADER.itemsize)
+        for number, name in enumerate(SECTIONS):
+            content = np.array(parts[name], DTYPES[name])
+            whole += bytes(-len(whole) % LINE)
+            header["sections"][number] = len(whole), content.size
+            whole += content.tobytes()
+        header["size"] = len(whole)
+        whole[: HEADER.itemsize] = header.tobytes()
+        header["checksum"] = zlib.crc32(whole[CHECKED:])
+        whole[: HEADER.itemsize] = header.tobytes()
+        return bytes(whole)
+
+    @classmethod
+    def unpacked(cls, file: bytes) -> Image:
+        """Read a file.
+
+        Raises:
+            ExportError: It is no image, of another version, or damaged.
+        """
+        header = _checked_header(file)
+        parts: dict[str, Any] = {}
+        for name, section in zip(SECTIONS, header["sections"]):
+            place, count = int(section["place"]), int(section["count"])
+            if place + count * DTYPES[name].itemsize > len(file):
+                raise ExportError(f"the image is damaged: {name} reaches beyond its end")
+            parts[name] = np.frombuffer(file, DTYPES[name], count, place)
+        strings = parts["strings"].tobytes()
+
+        def text(place: int) -> str:
+            return strings[place : strings.index(b"\0", place)].decode()
+
+        joints = [text(each) for each in parts["joints"]]
+        nq, nv = int(header["nq"]), int(header["nv"])
+        return cls(
+            text(header["robot"]),
+            text(header["target"]),
+            nq,
+            nv,
+            int(header["capacity"]),
+            int(header["law"]),
+            parts["data"],
+            parts["pointers"],
+            parts["calls"],
+            [_field_row(each, text) for each in parts["fields"]],
+            joints,
+            [text(each) for each in parts["tasks"]],
+            [(text(each["name"]), int(each["place"])) for each in parts["methods"]],
+            parts["ticks"].reshape(-1, 1 + nq + nv + len(joints)),
+            int(header["kernels"]),
+        )
+
+    def check_kernels(self) -> None:
+        """Raise ExportError if it is for the kernels of another release."""
+        if self.kernels != kernel_hash():
+            raise ExportError("the image is for the kernels of another release: export it again")
+
+    def field(self, name: str) -> FieldRow:
+        """The line of a name."""
+        for each in self.fields:
+            if each.name == name:
+                return each
+        raise ExportError(
+            f"no field {name!r}; valid are {listed(each.name for each in self.fields)}"
+        )
+
+
+class _Strings:
+    """Texts, each once."""
+
+    def __init__(self) -> None:
+        self.bytes = bytearray(b"\0")
+        self._places = {"": 0}
+
+    def place(self, text: str) -> int:
+        if text not in self._places:
+            self._places[text] = len(self.bytes)
+            self.bytes += text.encode() + b"\0"
+        return self._places[text]
+
+    def places(self, texts: Iterable[str]) -> list[int]:
+        return [self.place(each) for each in texts]
+
+
+def _packed_fields(fields: Sequence[FieldRow], strings: _Strings) -> NDArray[np.void]:
+    packed = np.zeros(len(fields), FIELD)
+    for row, each in zip(packed, sorted(fields, key=lambda field: field.name.encode())):
+        for name in FIELD.names or ():
+            if name in ("name", "unit", "choices"):
+                row[name] = strings.place(getattr(each, name))
+            elif name != "spare":
+                row[name] = ROLES[each.role] if name == "role" else getattr(each, name)
+    return packed
+
+
+def _field_row(row: np.void, text) -> FieldRow:
+    roles = {code: role for role, code in ROLES.items()}
+    return FieldRow(
+        text(row["name"]),
+        int(row["place"]),
+        int(row["rows"]),
+        int(row["columns"]),
+        int(row["stride"]),
+        bool(row["is_whole"]),
+        roles[bytes(row["role"])],
+        bool(row["is_live"]),
+        float(row["least"]),
+        float(row["most"]),
+        text(row["unit"]),
+        text(row["choices"]),
+    )
+
+
+def _checked_header(file: bytes) -> np.void:
+    if len(file) < HEADER.itemsize or file[: len(MAGIC)] != MAGIC:
+        raise ExportError("this is no image of a robot")
+    header = np.frombuffer(file, HEADER, 1)[0]
+    if header["version"] != VERSION:
+        raise ExportError(f"an image of version {header['version']}; valid is {VERSION}")
+    if header["size"] != len(file) or header["checksum"] != zlib.crc32(file[CHECKED:]):
+        raise ExportError("the image is damaged: its checksum is another")
+    return header

@@ -1,0 +1,142 @@
+"""libopspace: the kernels as machine code for a processor, and the C around them, linked as .so and .a."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..compiled.cache import base_folder
+from ..compiled.objects import emit
+from ..errors import ExportError, listed
+from .stages import kernel_hash, library_stages
+
+__all__ = ["TARGETS", "Target", "build_library", "library_path", "native_target", "runtime_folder"]
+
+FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")
+LINK = (
+    "-shared",
+    "-Wl,-z,defs,-z,relro,-z,now",
+    "-Wl,-soname,libopspace.so.1",
+    "-Wl,--gc-sections",
+)
+SOURCES = ("opspace.c", "opspace_image.c", "opspace_targets.c")
+NAMES = ("libopspace.so", "libopspace.a", "opspace.h")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A kind of machine: as LLVM calls it, the CPU that is taken unless told otherwise, and its C compilers."""
+
+    triple: str
+    cpu: str
+    compilers: tuple[str, ...]
+
+
+TARGETS = {
+    "x86_64-linux-gnu": Target(
+        "x86_64-unknown-linux-gnu", "x86-64-v3", ("cc", "gcc", "clang", "x86_64-linux-gnu-gcc")
+    ),
+    "aarch64-linux-gnu": Target(
+        "aarch64-unknown-linux-gnu", "cortex-a78ae", ("aarch64-linux-gnu-gcc",)
+    ),
+}
+
+
+def runtime_folder() -> Path:
+    """Where the C sources and `opspace.h` are."""
+    return Path(__file__).parent / "runtime"
+
+
+def native_target() -> str:
+    """The target that this machine is."""
+    return f"{platform.machine()}-linux-gnu"
+
+
+def library_path(target: str = "", cpu: str = "") -> Path:
+    """libopspace.so for a target (default: this machine's), with libopspace.a and opspace.h beside it.
+
+    It is made when it is first asked for, which takes seconds, and kept with the compiled kernels.
+
+    Raises:
+        ExportError: As `build_library`; or there is no folder to keep it in.
+    """
+    base, target = base_folder(), target or native_target()
+    if base is None:
+        raise ExportError("there is no cache folder to keep the library in: see NUMBA_CACHE_DIR")
+    known = f"{kernel_hash()}\n{target}\n{cpu}\n{os.environ.get('CC', '')}\n"
+    digest = hashlib.blake2b(known.encode(), digest_size=8)
+    for each in sorted(runtime_folder().iterdir()):
+        digest.update(each.read_bytes())
+    folder = base / f"library-{digest.hexdigest()}"
+    if not (folder / NAMES[0]).exists():
+        with tempfile.TemporaryDirectory(dir=base, prefix="library_") as made:
+            build_library(Path(made), target, cpu)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            for name in reversed(NAMES):  # the one that is looked for comes last
+                os.replace(Path(made) / name, folder / name)
+    return folder / NAMES[0]
+
+
+def build_library(folder: Path, target: str, cpu: str = "") -> None:
+    """Make libopspace.so, libopspace.a and opspace.h in a folder that is there.
+
+    Raises:
+        ExportError: An unknown target or CPU, or no C compiler for it on this machine.
+    """
+    if target not in TARGETS:
+        raise ExportError(f"no target {target!r}; valid are {listed(TARGETS)}")
+    chosen = TARGETS[target]
+    compiler = _compiler(target, chosen)
+    stages = library_stages()
+    try:
+        kernels = emit(stages, chosen.triple, cpu or chosen.cpu, table="opspace_stages")
+    except RuntimeError as error:
+        raise ExportError(f"{target}: the kernels cannot be compiled: {error}") from error
+    defined = (f"-DKERNEL_HASH={kernel_hash():#x}ull", f"-DSTAGE_COUNT={len(stages)}")
+    with tempfile.TemporaryDirectory() as name:
+        objects = [Path(name) / "kernels.o"]
+        objects[0].write_bytes(kernels)
+        for source in SOURCES:
+            objects.append((Path(name) / source).with_suffix(".o"))
+            _run(compiler, *FLAGS, *defined, "-c", "-o", objects[-1], runtime_folder() / source)
+        _run(compiler, *LINK, "-o", folder / NAMES[0], *objects, "-lm")
+        _run(_archiver(compiler), "rcsD", folder / NAMES[1], *objects)
+    shutil.copyfile(runtime_folder() / NAMES[2], folder / NAMES[2])
+
+
+def _compiler(target: str, chosen: Target) -> str:
+    """The C compiler of a target; CC names another one."""
+    given = os.environ.get("CC", "")
+    own = native_target() == target
+    usual = [each for each in chosen.compilers if own or "-" in each]
+    found = [given] if given else [each for each in usual if shutil.which(each)]
+    if not found:
+        raise ExportError(
+            f"no C compiler for {target} on this machine: none of {listed(usual)} is there (on Debian "
+            "and Ubuntu: gcc; for another machine gcc-aarch64-linux-gnu and libc6-dev-arm64-cross), and "
+            "the environment variable CC names no other"
+        )
+    return found[0]
+
+
+def _archiver(compiler: str) -> str:
+    """`ar` beside the compiler: that of a cross compiler has its prefix."""
+    own = compiler.removesuffix("gcc") + "ar"
+    return own if compiler.endswith("-gcc") and shutil.which(own) else "ar"
+
+
+def _run(*command: str | Path) -> None:
+    words: Sequence[str] = [str(each) for each in command]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise ExportError(f"{words[0]} cannot be run: {error}") from error
+    if done.returncode:
+        raise ExportError(f"{words[0]} failed: {(done.stderr or done.stdout).strip()[:2000]}")

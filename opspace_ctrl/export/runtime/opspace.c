@@ -1,0 +1,352 @@
+/* The robot in its arena: what opspace.h promises, around the kernels. */
+#include "opspace.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "opspace_floats.h"
+#include "opspace_robot.h"
+
+/* The kernels, see export/stages.py; KERNEL_HASH and STAGE_COUNT are given when this file is compiled. */
+extern void (*const opspace_stages[STAGE_COUNT])(void);
+extern void opspace_law_tick(int64_t law, double time, double steady);
+extern void opspace_law_safe(int64_t law, int64_t kind, double time, double steady);
+extern void opspace_law_hold(int64_t law, double time);
+extern void opspace_law_restart(int64_t law, double time);
+
+#define BRAKING 2 /* the safe command of an emergency stop */
+
+static size_t rounded(size_t size) { return (size + OPSPACE_ALIGNMENT - 1) / OPSPACE_ALIGNMENT * OPSPACE_ALIGNMENT; }
+
+static uint32_t count_of(const opspace *robot, int section) { return (uint32_t)robot->image->sections[section].count; }
+
+uint32_t opspace_abi(void) { return OPSPACE_ABI; }
+
+const char *opspace_words(int status) {
+  static const char *const WORDS[] = {
+      "fine",
+      "refused: a number is not finite, too large, or no rotation",
+      "an argument is missing or none of the valid ones",
+      "there is no joint, task, method or field of this name",
+      "a value is outside the range of its parameter",
+      "this cannot be changed while the robot runs",
+      "the robot is not active: call opspace_activate first",
+      "this is no image of a robot",
+      "an image of another version: export it again",
+      "the image is damaged: export it again",
+      "the image is for the kernels of another release: export it again",
+      "the arena is too small or not aligned",
+      "the reference ticks do not come out as they were recorded",
+      "too many targets wait for the next tick",
+      "an emergency stop: the safe command is sent until opspace_reset",
+  };
+  int is_known = status >= 0 && status < (int)(sizeof WORDS / sizeof *WORDS);
+  return is_known ? WORDS[status] : "an unknown code";
+}
+
+/* ---- opening ---- */
+
+static int check(const void *image, size_t size) { return image_check(image, size, KERNEL_HASH, STAGE_COUNT); }
+
+/* Bytes that the robot itself and its mailbox need before its image. */
+static size_t own_size(const image_header *image, uint32_t capacity) {
+  size_t numbers = (size_t)MAIL_SLOTS * mail_numbers((uint32_t)image->sections[JOINTS].count, capacity);
+  return rounded(sizeof(opspace)) + rounded(numbers * sizeof(double));
+}
+
+size_t opspace_size(const void *image, size_t image_size) {
+  if (check(image, image_size) != OPSPACE_OK) return 0;
+  const image_header *header = image;
+  return own_size(header, header->capacity) + image_kept(header);
+}
+
+/* Where a field is that this library itself needs, with so many numbers at least; 0 into `is_whole` if there is none. */
+static void *needed(const opspace *robot, const char *name, uint64_t count, int *is_whole, uint32_t *stride) {
+  opspace_field field;
+  if (opspace_find(robot, name, &field) != OPSPACE_OK || (uint64_t)field.rows * field.columns < count) {
+    *is_whole = 0;
+    return NULL;
+  }
+  if (stride) *stride = field.stride;
+  return field.at;
+}
+
+static int find_fields(opspace *robot) {
+  uint32_t nq = robot->image->nq, nv = robot->image->nv, k = robot->joints, t = robot->tasks, any;
+  int is_whole = 1;
+  uint32_t *none = &any;
+  robot->at = (robot_fields){
+      .q = needed(robot, "given_q", nq, &is_whole, none),
+      .v = needed(robot, "given_v", nv, &is_whole, none),
+      .sent = needed(robot, "door.sent", k, &is_whole, none),
+      .status = needed(robot, "status", 1, &is_whole, none),
+      .method = needed(robot, "space.method", 1, &is_whole, none),
+      .references = needed(robot, "references", 1, &is_whole, none),
+      .is_free = needed(robot, "door.is_free", 1, &is_whole, none),
+      .joint_command = needed(robot, "joint_command", k, &is_whole, none),
+      .target_status = needed(robot, "references.status", 1, &is_whole, none),
+      .given = needed(robot, "references.given", 7, &is_whole, none),
+      .twist = needed(robot, "references.given_twist", 6, &is_whole, none),
+      .point = needed(robot, "references.point", (uint64_t)POINT_SIZE * robot->capacity, &is_whole, &robot->point_stride),
+      .position = needed(robot, "references.given_position", k, &is_whole, none),
+      .speed = needed(robot, "references.given_speed", k, &is_whole, none),
+      .stream_timeout = needed(robot, "references.stream_timeout", 1, &is_whole, none),
+      .wrench_limit = needed(robot, "references.wrench_limit", t, &is_whole, none),
+      .wrench = needed(robot, "wrench", 6 * t, &is_whole, &robot->wrench_stride),
+      .measured = needed(robot, "measured", 6 * t, &is_whole, &robot->measured_stride),
+      .measured_on = needed(robot, "measured_on", t, &is_whole, none),
+      .wrench_end = needed(robot, "wrench_end", t, &is_whole, none),
+      .measured_end = needed(robot, "measured_end", t, &is_whole, none),
+      .points = needed(robot, "references.given_points", 1, &is_whole, none),
+      .has_twists = needed(robot, "references.has_twists", 1, &is_whole, none),
+      .joint = needed(robot, "references.given_joint", k, &is_whole, none),
+  };
+  for (uint32_t j = 0; is_whole && j < k; j++) is_whole = (uint64_t)robot->at.joint_command[j] < k;
+  return is_whole;
+}
+
+int opspace_open(opspace **robot, void *arena, size_t arena_size, const void *image, size_t image_size) {
+  if (!robot || !arena) return OPSPACE_ARGUMENT;
+  *robot = NULL;
+  int status = check(image, image_size);
+  if (status != OPSPACE_OK) return status;
+  if ((uintptr_t)arena % OPSPACE_ALIGNMENT || arena_size < opspace_size(image, image_size)) return OPSPACE_ARENA;
+  const image_header *header = image;
+  opspace *made = arena;
+  memset(made, 0, own_size(header, header->capacity));
+  made->image = (image_header *)((char *)arena + own_size(header, header->capacity));
+  made->numbers = (double *)((char *)arena + rounded(sizeof(opspace)));
+  memcpy(made->image, image, image_kept(header));
+  image_relocate(made->image, opspace_stages);
+  made->law = (int64_t)(uintptr_t)image_at(made->image, DATA) + (int64_t)header->law;
+  made->joints = count_of(made, JOINTS);
+  made->tasks = count_of(made, TASKS);
+  made->capacity = header->capacity;
+  made->mail_size = mail_numbers(made->joints, made->capacity);
+  if (!find_fields(made)) return OPSPACE_DAMAGED;
+  *robot = made;
+  return OPSPACE_OK;
+}
+
+int opspace_replay(void *arena, size_t arena_size, const void *bytes, size_t image_size, uint32_t *ticks,
+                   uint32_t *identical, double *worst) {
+  opspace *robot;
+  const image_header *image = bytes;
+  if (!ticks || !identical || !worst) return OPSPACE_ARGUMENT;
+  int status = opspace_open(&robot, arena, arena_size, bytes, image_size);
+  if (status != OPSPACE_OK) return status;
+  uint32_t joints = count_of(robot, JOINTS), row = 1 + image->nq + image->nv + joints;
+  *ticks = (uint32_t)(image->sections[TICKS].count / row);
+  *identical = 0;
+  double largest = 0.0, difference = 0.0;
+  const double *tick = image_at(image, TICKS);
+  for (uint32_t i = 0; i < *ticks; i++, tick += row) {
+    const double *q = tick + 1, *v = q + image->nq, *wanted = v + image->nv;
+    if (i == 0) status = opspace_activate(robot, q, v, tick[0]);
+    if (status == OPSPACE_OK) status = opspace_tick(robot, q, v, tick[0], NULL);
+    if (status != OPSPACE_OK) return status;
+    *identical += !memcmp(robot->at.sent, wanted, joints * sizeof(double));
+    for (uint32_t j = 0; j < joints; j++) {
+      largest = fmax(largest, fabs(wanted[j]));
+      double apart = fabs(robot->at.sent[j] - wanted[j]);
+      difference = fmax(difference, isfinite(apart) ? apart : INFINITY);
+    }
+  }
+  *worst = largest > 0.0 ? difference / largest : difference;
+  return *worst <= 1e-12 ? OPSPACE_OK : OPSPACE_DIFFERENT;
+}
+
+/* ---- names ---- */
+
+uint32_t opspace_nq(const opspace *robot) { return robot ? robot->image->nq : 0; }
+
+uint32_t opspace_nv(const opspace *robot) { return robot ? robot->image->nv : 0; }
+
+uint32_t opspace_joints(const opspace *robot) { return robot ? count_of(robot, JOINTS) : 0; }
+
+static const char *name_of(const opspace *robot, int section, uint32_t number) {
+  if (!robot || number >= count_of(robot, section)) return NULL;
+  return image_text(robot->image, ((const uint32_t *)image_at(robot->image, section))[number]);
+}
+
+const char *opspace_joint(const opspace *robot, uint32_t number) { return name_of(robot, JOINTS, number); }
+
+const char *opspace_task(const opspace *robot, uint32_t number) { return name_of(robot, TASKS, number); }
+
+int opspace_task_number(const opspace *robot, const char *name, uint32_t *number) {
+  if (!robot || !name || !number) return OPSPACE_ARGUMENT;
+  for (uint32_t i = 0; i < robot->tasks; i++)
+    if (!strcmp(name, opspace_task(robot, i))) {
+      *number = i;
+      return OPSPACE_OK;
+    }
+  return OPSPACE_NAME;
+}
+
+const char *opspace_method_name(const opspace *robot, uint32_t number) {
+  if (!robot || number >= count_of(robot, METHODS)) return NULL;
+  return image_text(robot->image, ((const image_method *)image_at(robot->image, METHODS))[number].name);
+}
+
+/* ---- running ---- */
+
+/* Copy a state to where kernels look for it. */
+static void give(opspace *robot, const double *q, const double *v) {
+  memcpy(robot->at.q, q, robot->image->nq * sizeof(double));
+  memcpy(robot->at.v, v, robot->image->nv * sizeof(double));
+}
+
+static int answered(const opspace *robot, double *tau) {
+  if (tau) memcpy(tau, robot->at.sent, robot->joints * sizeof(double));
+  return (int)*robot->at.status;
+}
+
+int opspace_activate(opspace *robot, const double *q, const double *v, double time) {
+  if (!robot || !q || !v) return OPSPACE_ARGUMENT;
+  floats_state before = floats_begin();
+  give(robot, q, v);
+  opspace_law_restart(robot->law, time);
+  floats_end(before);
+  if (*robot->at.status != OPSPACE_OK) return OPSPACE_REFUSED;
+  *robot->at.is_free = 1;
+  robot->is_active = 1;
+  return OPSPACE_OK;
+}
+
+int opspace_hold(opspace *robot, const double *q, const double *v, double time) {
+  if (!robot || !q || !v) return OPSPACE_ARGUMENT;
+  if (!robot->is_active) return OPSPACE_INACTIVE;
+  floats_state before = floats_begin();
+  give(robot, q, v);
+  opspace_law_hold(robot->law, time);
+  floats_end(before);
+  return (int)*robot->at.status;
+}
+
+/* Both methods compute at this state, as in Python; then the new one goes on. */
+static void switch_method(opspace *robot, double time) {
+  opspace_law_tick(robot->law, time, NAN);
+  opspace_law_tick(robot->law, time, NAN);
+  *robot->at.method = robot->next_method;
+  robot->next_method = 0;
+  opspace_law_tick(robot->law, time, NAN);
+}
+
+int opspace_tick(opspace *robot, const double *q, const double *v, double time, double *tau) {
+  if (!robot || !q || !v) return OPSPACE_ARGUMENT;
+  if (!robot->is_active) return OPSPACE_INACTIVE;
+  if (atomic_load_explicit(&robot->is_stopped, memory_order_acquire)) {
+    int status = opspace_safe(robot, BRAKING, q, v, time, tau);
+    return status == OPSPACE_OK ? OPSPACE_STOPPED : status;
+  }
+  floats_state before = floats_begin();
+  take_mail(robot);
+  give(robot, q, v);
+  if (robot->next_method) switch_method(robot, time);
+  opspace_law_tick(robot->law, time, NAN);
+  floats_end(before);
+  robot->ticks++;
+  return answered(robot, tau);
+}
+
+int opspace_safe(opspace *robot, int kind, const double *q, const double *v, double time, double *tau) {
+  if (!robot || !q || !v || kind < 0 || kind > BRAKING) return OPSPACE_ARGUMENT;
+  floats_state before = floats_begin();
+  give(robot, q, v);
+  opspace_law_safe(robot->law, kind, time, NAN);
+  floats_end(before);
+  return answered(robot, tau);
+}
+
+int opspace_stop(opspace *robot) {
+  if (!robot) return OPSPACE_ARGUMENT;
+  atomic_store_explicit(&robot->is_stopped, 1, memory_order_release);
+  return OPSPACE_OK;
+}
+
+int opspace_reset(opspace *robot, const double *q, const double *v, double time) {
+  if (!robot || !q || !v) return OPSPACE_ARGUMENT;
+  floats_state before = floats_begin();
+  give(robot, q, v);
+  opspace_law_restart(robot->law, time);
+  floats_end(before);
+  if (*robot->at.status == OPSPACE_OK) atomic_store_explicit(&robot->is_stopped, 0, memory_order_release);
+  return (int)*robot->at.status;
+}
+
+int opspace_counts(const opspace *robot, uint64_t *ticks, uint64_t *refused) {
+  if (!robot || !ticks || !refused) return OPSPACE_ARGUMENT;
+  *ticks = robot->ticks;
+  *refused = robot->refused;
+  return OPSPACE_OK;
+}
+
+/* ---- fields ---- */
+
+int opspace_field_at(const opspace *robot, uint32_t number, opspace_field *field) {
+  if (!robot || !field) return OPSPACE_ARGUMENT;
+  if (number >= count_of(robot, FIELDS)) return OPSPACE_NAME;
+  const image_field *own = (const image_field *)image_at(robot->image, FIELDS) + number;
+  *field = (opspace_field){
+      .name = image_text(robot->image, own->name),
+      .unit = image_text(robot->image, own->unit),
+      .choices = image_text(robot->image, own->choices),
+      .least = own->least,
+      .most = own->most,
+      .rows = own->rows,
+      .columns = own->columns,
+      .stride = own->stride,
+      .is_whole = own->is_whole,
+      .is_live = own->is_live,
+      .role = own->role,
+      .at = (char *)robot->image + robot->image->sections[DATA].place + own->place,
+  };
+  return OPSPACE_OK;
+}
+
+int opspace_find(const opspace *robot, const char *name, opspace_field *field) {
+  if (!robot || !name || !field) return OPSPACE_ARGUMENT;
+  const image_field *all = image_at(robot->image, FIELDS);
+  uint32_t first = 0, end = count_of(robot, FIELDS);
+  while (first < end) {
+    uint32_t middle = first + (end - first) / 2;
+    int order = strcmp(name, image_text(robot->image, all[middle].name));
+    if (order == 0) return opspace_field_at(robot, middle, field);
+    if (order < 0) end = middle;
+    else first = middle + 1;
+  }
+  return OPSPACE_NAME;
+}
+
+int opspace_set(opspace *robot, const opspace_field *field, const double *values, size_t count) {
+  if (!robot || !field || !values || count > (size_t)field->rows * field->columns) return OPSPACE_ARGUMENT;
+  if (!field->is_live) return OPSPACE_FIXED;
+  for (size_t i = 0; i < count; i++)
+    if (!(values[i] >= field->least && values[i] <= field->most)) return OPSPACE_RANGE;
+  for (size_t i = 0; i < count; i++) {
+    size_t place = i / field->columns * field->stride + i % field->columns;
+    if (field->is_whole) ((int64_t *)field->at)[place] = (int64_t)values[i];
+    else ((double *)field->at)[place] = values[i];
+  }
+  return OPSPACE_OK;
+}
+
+int opspace_get(const opspace *robot, const opspace_field *field, double *values, size_t count) {
+  if (!robot || !field || !values || count > (size_t)field->rows * field->columns) return OPSPACE_ARGUMENT;
+  for (size_t i = 0; i < count; i++) {
+    size_t place = i / field->columns * field->stride + i % field->columns;
+    values[i] = field->is_whole ? (double)((int64_t *)field->at)[place] : ((double *)field->at)[place];
+  }
+  return OPSPACE_OK;
+}
+
+int opspace_use_method(opspace *robot, const char *name) {
+  if (!robot || !name) return OPSPACE_ARGUMENT;
+  const image_method *method = image_at(robot->image, METHODS);
+  for (uint32_t i = 0; i < count_of(robot, METHODS); i++) {
+    if (strcmp(name, image_text(robot->image, method[i].name))) continue;
+    robot->next_method = (int64_t)(uintptr_t)image_at(robot->image, DATA) + (int64_t)method[i].place;
+    return OPSPACE_OK;
+  }
+  return OPSPACE_NAME;
+}

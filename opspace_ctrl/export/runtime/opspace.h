@@ -1,0 +1,166 @@
+/* opspace.h: a controller that `opspace export` made, run without Python.
+ *
+ * A robot is data (a file, here called its image) and the kernels are the same for every robot (this library). The
+ * caller owns all memory: the image, and an arena in which the robot lives. Nothing here allocates, locks or makes a
+ * system call.
+ *
+ * Functions marked RT take a bounded time and may be called in a real-time loop. Threads: one, the loop, calls the
+ * functions of a robot. One other may call those marked MAIL, which put a target into a mailbox that the next ticks
+ * empty, two targets a tick; and any thread may call opspace_stop. Neither side ever waits. Robots in different arenas
+ * are independent.
+ *
+ * Units are SI. q and v are those of the Python package: q = [x y z qx qy qz qw | joints], v = [linear, angular of the
+ * base in its own axes | joint rates]; without a floating base the joints alone. Torques are in the order of
+ * opspace_joint().
+ *
+ * Floating point: kernels expect rounding to nearest and subnormal numbers as IEEE 754 has them. Every function that
+ * computes sets that state (MXCSR, FPCR) if the caller's differs, and puts the caller's back.
+ */
+#ifndef OPSPACE_H
+#define OPSPACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Grows when a function changes or goes; new functions and codes do not change it. */
+#define OPSPACE_ABI 1
+
+#if defined(__GNUC__)
+#define OPSPACE_API __attribute__((visibility("default")))
+#else
+#define OPSPACE_API
+#endif
+
+typedef struct opspace opspace; /* a robot in its arena */
+
+typedef enum {
+  OPSPACE_OK = 0,
+  OPSPACE_REFUSED = 1,     /* a number is not finite, too large, or no rotation; nothing has changed */
+  OPSPACE_ARGUMENT = 2,    /* a null pointer, or a number that is none of the valid ones */
+  OPSPACE_NAME = 3,        /* no joint, task, method or field of this name */
+  OPSPACE_RANGE = 4,       /* a value is outside the range of its parameter */
+  OPSPACE_FIXED = 5,       /* what cannot be written while it runs */
+  OPSPACE_INACTIVE = 6,    /* opspace_activate has not been called */
+  OPSPACE_NO_IMAGE = 7,    /* these bytes are no image */
+  OPSPACE_VERSION = 8,     /* an image of another version */
+  OPSPACE_DAMAGED = 9,     /* an image that is not as it was written */
+  OPSPACE_KERNELS = 10,    /* an image for the kernels of another release: export again */
+  OPSPACE_ARENA = 11,      /* the arena is too small, or does not begin on a multiple of OPSPACE_ALIGNMENT */
+  OPSPACE_DIFFERENT = 12,  /* reference ticks do not come out as they were recorded */
+  OPSPACE_BUSY = 13,       /* too many targets wait for the next tick */
+  OPSPACE_STOPPED = 14     /* an emergency stop: the safe command is sent until opspace_reset */
+} opspace_status;
+
+#define OPSPACE_ALIGNMENT 64 /* of an arena */
+
+/* A field: a parameter, a result, a part of the state. Number (row, column) is at[row * stride + column]. */
+typedef struct {
+  const char *name;    /* "tool.stiffness", "level_torque" */
+  const char *unit;    /* "1/s^2"; empty where there is none */
+  const char *choices; /* "tasks|raw|gravity" of a whole number that is a choice; empty otherwise */
+  double least, most;  /* range of a parameter, ends included */
+  uint32_t rows, columns, stride;
+  uint8_t is_whole; /* numbers are int64_t, else double */
+  uint8_t is_live;  /* it may be set while the robot runs */
+  uint8_t role;     /* 's' setting, 't' state, 'r' result, 'c' constant or count, 'w' scratch */
+  void *at;         /* in the arena */
+} opspace_field;
+
+/* The version of this library's interface; compare with OPSPACE_ABI. RT */
+OPSPACE_API uint32_t opspace_abi(void);
+
+/* What a code means, in words. RT */
+OPSPACE_API const char *opspace_words(int status);
+
+/* Bytes of the arena that an image needs; 0 if it is none, which opspace_open says in detail. */
+OPSPACE_API size_t opspace_size(const void *image, size_t image_size);
+
+/* Put a robot into an arena. The image is not needed afterwards. */
+OPSPACE_API int opspace_open(opspace **robot, void *arena, size_t arena_size, const void *image, size_t image_size);
+
+/* Replay the reference ticks of an image in an arena, which is free again afterwards. `identical` of `ticks` agree in
+ * every bit; `worst` is the largest difference [Nm or N], as a share of the largest torque. OPSPACE_DIFFERENT if it is
+ * beyond 1e-12. */
+OPSPACE_API int opspace_replay(void *arena, size_t arena_size, const void *image, size_t image_size, uint32_t *ticks,
+                               uint32_t *identical, double *worst);
+
+/* Sizes of q, of v and of the command. RT */
+OPSPACE_API uint32_t opspace_nq(const opspace *robot);
+OPSPACE_API uint32_t opspace_nv(const opspace *robot);
+OPSPACE_API uint32_t opspace_joints(const opspace *robot);
+
+/* Name of a joint of the command, of a task, of a method; a null pointer beyond the last. RT */
+OPSPACE_API const char *opspace_joint(const opspace *robot, uint32_t number);
+OPSPACE_API const char *opspace_task(const opspace *robot, uint32_t number);
+OPSPACE_API const char *opspace_method_name(const opspace *robot, uint32_t number);
+
+/* The number of a task of this name. RT */
+OPSPACE_API int opspace_task_number(const opspace *robot, const char *name, uint32_t *number);
+
+/* Begin, or begin again: every task holds its present pose, task torque comes over the ramp; the next command is not
+ * rate limited. RT */
+OPSPACE_API int opspace_activate(opspace *robot, const double *q, const double *v, double time);
+
+/* Let every task, and the posture, stay where it is. RT */
+OPSPACE_API int opspace_hold(opspace *robot, const double *q, const double *v, double time);
+
+/* Emergency stop: from the next tick on gravity is carried and all joints are braked, until opspace_reset. RT */
+OPSPACE_API int opspace_stop(opspace *robot);
+
+/* Let an emergency stop go: as opspace_activate, but torques move on from the last command within the rate limit. RT */
+OPSPACE_API int opspace_reset(opspace *robot, const double *q, const double *v, double time);
+
+/* One control tick: from the state at a time [s] to torques. `tau` always gets the last command: finite, within the
+ * limits. RT */
+OPSPACE_API int opspace_tick(opspace *robot, const double *q, const double *v, double time, double *tau);
+
+/* A safe command, which is approached at the rate limit: 0 none, 1 gravity, 2 gravity and braking. RT */
+OPSPACE_API int opspace_safe(opspace *robot, int kind, const double *q, const double *v, double time, double *tau);
+
+/* Targets of a task by number, at a time [s] of the loop's clock; all in world axes (of a task that is relative to a
+ * frame: in its axes), six-vectors linear first. A null pointer leaves position or orientation (xyzw) as it is to be.
+ * Twists and wrenches count for the parameter stream_timeout. Numbers that are not finite are refused at once; what is
+ * too far or too fast is changed as the task's limits say. RT MAIL */
+OPSPACE_API int opspace_target_pose(opspace *robot, uint32_t task, const double *position, const double *quaternion,
+                                    double time);
+OPSPACE_API int opspace_target_twist(opspace *robot, uint32_t task, const double *twist, double time);
+OPSPACE_API int opspace_target_wrench(opspace *robot, uint32_t task, const double *wrench, double time);
+OPSPACE_API int opspace_measured_wrench(opspace *robot, uint32_t task, const double *wrench, double time);
+
+/* A trajectory: `count` times (rising, [s] after `time`), positions (3 each), quaternions (4 each), and twists (6 each)
+ * or a null pointer. opspace_most_way_points says how many fit: that was declared at export. RT MAIL */
+OPSPACE_API int opspace_way_points(opspace *robot, uint32_t task, uint32_t count, const double *times,
+                                   const double *positions, const double *quaternions, const double *twists,
+                                   double time);
+OPSPACE_API uint32_t opspace_most_way_points(const opspace *robot);
+
+/* Approach a posture, one position a joint of the command; NaN leaves a joint as it is to be. Velocities with which it
+ * is passed, or a null pointer. RT MAIL */
+OPSPACE_API int opspace_posture(opspace *robot, const double *positions, const double *velocities, double time);
+
+/* How many ticks were computed, and how many targets a tick found unusable. RT */
+OPSPACE_API int opspace_counts(const opspace *robot, uint64_t *ticks, uint64_t *refused);
+
+/* Find a field by name. Searching takes a logarithm of their number: keep what is found. RT */
+OPSPACE_API int opspace_find(const opspace *robot, const char *name, opspace_field *field);
+
+/* The field of a number, in the order of names; OPSPACE_NAME beyond the last. RT */
+OPSPACE_API int opspace_field_at(const opspace *robot, uint32_t number, opspace_field *field);
+
+/* Write `count` numbers of a live parameter, row by row; all are checked before one is written. RT */
+OPSPACE_API int opspace_set(opspace *robot, const opspace_field *field, const double *values, size_t count);
+
+/* Read up to `count` numbers of a field, row by row. RT */
+OPSPACE_API int opspace_get(const opspace *robot, const opspace_field *field, double *values, size_t count);
+
+/* Compute by another method from the next tick on: one write. That tick computes by both, the old one first. RT */
+OPSPACE_API int opspace_use_method(opspace *robot, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

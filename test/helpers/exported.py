@@ -1,0 +1,123 @@
+"""A controller in Python and the same in C, given the same; what each commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from helpers.control_cases import FILES, robot
+from opspace_ctrl import Controller
+from opspace_ctrl.export.controller import image_of
+from opspace_ctrl.export.native import Library, Robot
+
+ROBOTS = ("arm7", "asimo", "free_flyer", "panda", "g1")
+
+
+def shipped(name: str) -> Controller:
+    """The controller of a shipped parameter file."""
+    return Controller.from_file(f"{name}.yaml", robot(name) if name in FILES else None)
+
+
+class Both:
+    """One controller twice; every call goes to both, and has to be answered alike."""
+
+    def __init__(self, name: str, library: Library, seed: int = 1):
+        self.python = shipped(name)
+        self.model = self.python.model
+        self.in_c = Robot(library, image_of(self.python).packed())
+        self.rng = np.random.default_rng(seed)
+        self.start = self.model.integrate(
+            self.model.neutral(), 0.3 * self.rng.standard_normal(self.model.nv), 1.0
+        )
+        self.swing = 0.1 * self.rng.standard_normal(self.model.nv)
+        self.time = 0.0
+
+    def state(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """Of a motion, a millisecond after the last."""
+        phase = 5.0 * self.time
+        q = self.model.integrate(self.start, self.swing, np.sin(phase))
+        return q, 5.0 * np.cos(phase) * self.swing, self.time
+
+    def tick(self) -> tuple[bytes, bytes]:
+        """Commands of both in the next state."""
+        self.time += 0.001
+        q, v, time = self.state()
+        assert self.in_c.tick(q, v, time) == 0
+        return self.python.tick(q, v, time).tobytes(), self.in_c.tau.tobytes()
+
+    def run(self, count: int, every: int) -> Iterator[tuple[int, str]]:
+        """Tick, with an event now and then; (tick, the last event) where the commands differ in a bit."""
+        q, v, time = self.state()
+        self.python.activate(q, v, time)
+        assert self.in_c.call("activate", q, v, time) == 0
+        events = (self.pose, self.twist, self.method, self.way_points, self.posture, self.hold)
+        last = "activate"
+        for i in range(count):
+            if i % every == every - 1:
+                last = events[int(self.rng.integers(len(events)))]()
+            expected, found = self.tick()
+            if found != expected:
+                yield i, last
+
+    # ---- events ----
+
+    def _task(self) -> tuple[str, int]:
+        number = int(self.rng.integers(len(self.python.task_names)))
+        return self.python.task_names[number], number
+
+    def _quaternions(self, *shape: int) -> np.ndarray:
+        found = self.rng.standard_normal((*shape, 4))
+        return found / np.linalg.norm(found, axis=-1, keepdims=True)
+
+    def pose(self) -> str:
+        """A target pose, or a part of one."""
+        task, number = self._task()
+        position, quaternion = self.rng.uniform(-0.5, 0.5, 3), self._quaternions()
+        if self.rng.integers(3) == 0:
+            quaternion = None
+        self.python.target_pose(task, position, quaternion, self.time)
+        assert self.in_c.call("target_pose", number, position, quaternion, self.time) == 0
+        return f"pose of {task}"
+
+    def twist(self) -> str:
+        """A target twist."""
+        (task, number), twist = self._task(), self.rng.uniform(-0.5, 0.5, 6)
+        self.python.target_twist(task, twist, self.time)
+        assert self.in_c.call("target_twist", number, twist, self.time) == 0
+        return f"twist of {task}"
+
+    def way_points(self) -> str:
+        """A trajectory, with twists or without."""
+        (task, number), n = self._task(), int(self.rng.integers(1, 12))
+        times = np.cumsum(self.rng.uniform(0.2, 0.5, n))
+        positions, quaternions = self.rng.uniform(-0.5, 0.5, (n, 3)), self._quaternions(n)
+        twists = self.rng.uniform(-0.2, 0.2, (n, 6)) if self.rng.integers(2) else None
+        self.python.trajectory(task, times, positions, quaternions, self.time, twists)
+        given = (number, n, times, positions, quaternions, twists, self.time)
+        assert self.in_c.call("way_points", *given) == 0
+        return f"{n} way points of {task}"
+
+    def posture(self) -> str:
+        """A posture of some joints."""
+        positions = self.rng.uniform(-0.5, 0.5, len(self.python.joints))
+        positions[self.rng.integers(2, size=len(positions)) == 0] = np.nan
+        given = np.flatnonzero(~np.isnan(positions))
+        names = [self.python.joints[j] for j in given]
+        self.python.posture(names, positions[given], None, self.time)
+        assert self.in_c.call("posture", positions, None, self.time) == 0
+        return "posture"
+
+    def method(self) -> str:
+        """Another method."""
+        name = self.python.methods()[int(self.rng.integers(len(self.python.methods())))]
+        self.python.method = name
+        assert self.in_c.call("use_method", name) == 0
+        return name
+
+    def hold(self) -> str:
+        """Stay where it is."""
+        q, v, time = self.state()
+        self.python.hold(q, v, time)
+        assert self.in_c.call("hold", q, v, time) == 0
+        return "hold"
