@@ -8,6 +8,7 @@ import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -27,6 +28,7 @@ from .waiting import make_waiter
 __all__ = ["RobotTopics", "joint_order"]
 
 QUEUE = qos.profile(10)  # commands beyond the first are to be counted, not overwritten
+SAY_AGAIN = 5.0  # [s] between two warnings about messages that could not be sent
 
 
 def joint_order(model: Model, joints: list[str]) -> np.ndarray:
@@ -82,7 +84,7 @@ class RobotTopics:
         self._description = None
         if values["publish_robot_description"]:
             self._description = publish(String, "robot_description", qos.DESCRIPTION)
-            self._description.publish(String(data=model.source))
+            self._send(self._description, String(data=model.source))
 
     def _make_messages(self, values: Mapping[str, Any]) -> None:
         """Messages that are filled again and again: their arrays are written in place."""
@@ -162,7 +164,7 @@ class RobotTopics:
         """The time [ns] on /clock."""
         if self._clock is not None:
             self._time.clock = stamp_of(time)
-            self._clock.publish(self._time)
+            self._send(self._clock, self._time)
 
     def publish(self, measurement: Measurement, time: int) -> None:
         """A state under the stamp `time` [ns], the odometry first."""
@@ -175,8 +177,18 @@ class RobotTopics:
         if self._odometry is not None and pose is not None and twist is not None:
             self._base.header.stamp = self._state.header.stamp
             _fill(self._base, pose.tolist(), twist.tolist())
-            self._odometry.publish(self._base)
-        self._states.publish(self._state)
+            self._send(self._odometry, self._base)
+        self._send(self._states, self._state)
+
+    def _send(self, publisher: Publisher, message: Any) -> None:
+        """Publish; what DDS cannot take in time is lost, as it may be on the way, and the world goes on."""
+        try:
+            publisher.publish(message)
+        except RuntimeError as error:  # the parent of rcl's own, which rclpy does not name
+            self._node.get_logger().warning(
+                f"a message of {publisher.topic_name} is lost: {error}",
+                throttle_duration_sec=SAY_AGAIN,
+            )
 
     def publish_wrenches(self, simulator, time: int) -> None:
         """What the force-torque sensors read, each in the axes of its frame."""
@@ -188,7 +200,7 @@ class RobotTopics:
             force, torque = message.wrench.force, message.wrench.torque
             force.x, force.y, force.z = (wrench[:3] @ rotation).tolist()
             torque.x, torque.y, torque.z = (wrench[3:] @ rotation).tolist()
-            publisher.publish(message)
+            self._send(publisher, message)
 
 
 def _fill(message: Odometry, pose: list[float], twist: list[float]) -> None:

@@ -19,6 +19,7 @@ import sys
 import time
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import rclpy
@@ -27,12 +28,15 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 
 from opspace_ctrl.commands._domain import free_domain
 
+RCLError = rclpy_implementation.RCLError
 PATIENCE = 3600.0  # [s]
 COMPILING = PATIENCE  # [s] for what may compile every kernel first
 AGAIN = 0.25  # [s] between two sendings of something that has not been acknowledged
@@ -86,7 +90,7 @@ class Graph:
             domain_id=self.domain,
             signal_handler_options=SignalHandlerOptions.NO,
         )
-        self.node = rclpy.create_node("test_peer", namespace=self.namespace, context=self.context)
+        self.node = PeerNode("test_peer", namespace=self.namespace, context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
         return self
@@ -289,6 +293,26 @@ class Graph:
         """The descriptor of a parameter."""
         request = DescribeParameters.Request(names=[name])
         return self.call(DescribeParameters, f"{node}/describe_parameters", request).descriptors[0]
+
+
+class PeerNode(Node):
+    """A node whose publishers try again when DDS has no room for a message in time, as on a busy machine."""
+
+    def create_publisher(self, *arguments, **options):
+        publisher = super().create_publisher(*arguments, **options)
+        publisher.publish = partial(publish_patiently, publisher.publish)
+        return publisher
+
+
+def publish_patiently(publish, message) -> None:
+    """Publish, again and again until DDS has taken it."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return publish(message)
+        except RCLError:
+            if time.monotonic() > deadline:
+                raise
 
 
 class Listener:
