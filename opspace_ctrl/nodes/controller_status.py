@@ -11,10 +11,10 @@ from rclpy.node import Node
 from ..control.controller import Controller
 from ..control.safety.settings import GATES
 from ..control.safety.state_gate import StateGate, names_of
+from ..control.safety.words import gates_in_words
 from . import privileges, qos
 from .commands import Commands
 from .control_loop import ControlLoop
-from .gate_watch import gates_in_words
 from .messages import diagnostic, full_name
 from .statistics import judge
 from .targets import Targets

@@ -11,6 +11,7 @@ from ..control.controller import Controller
 from ..control.safety.fields import ADVISORY, BIT
 from ..control.safety.guarded import GuardedController
 from ..control.safety.state_gate import StateGate
+from ..control.safety.words import gates_in_words
 from ..control.settings import ControllerSettings
 from ..errors import TargetError
 from ..model import Model
@@ -21,7 +22,7 @@ from .control_loop import ControlLoop
 from .controller_status import ControllerStatus
 from .following import Following, has_control_msgs
 from .frames import Frames
-from .gate_watch import GateWatch, gates_in_words
+from .gate_watch import GateWatch
 from .messages import stamp_of
 from .outputs import Outputs
 from .targets import Targets

@@ -1,8 +1,8 @@
-"""What `StateGate` calls. Nothing here allocates or raises; bits, numbers and nanoseconds in and out."""
+"""What `StateGate` and `GuardedController` call. Nothing here allocates or raises; bits, numbers and nanoseconds."""
 
 from ...compiled.jit import address, entry, flag, integer
 from ...compiled.workspace import workspace_at
-from . import base, gates, joints
+from . import base, calls, gates
 from .fields import Gates
 
 gates_at = workspace_at(Gates)
@@ -11,13 +11,17 @@ gates_at = workspace_at(Gates)
 @entry(integer, flag, integer, integer, integer, address)
 def take_joints(count, has_velocity, stamp, arrival, time, address):
     """See `joints.take_joints`."""
-    return joints.take_joints(gates_at(address), count, has_velocity, stamp, arrival, time)
+    own = gates_at(address)
+    calls.take_joints(own, count, 1 if has_velocity else 0, stamp, arrival, time)
+    return own.verdict
 
 
 @entry(integer, integer, integer, integer, address)
-def take_base(fault, stamp, arrival, time, address):
+def take_base(faults, stamp, arrival, time, address):
     """See `base.take_base`."""
-    return base.take_base(gates_at(address), fault, stamp, arrival, time)
+    own = gates_at(address)
+    calls.take_base(own, faults, stamp, arrival, time)
+    return own.verdict
 
 
 @entry(integer, address)
@@ -28,10 +32,49 @@ def give_up_base(time, address):
 
 @entry(integer, integer, address)
 def refuse(faults, arrival, address):
-    """A message of joint states that could not be read, or is not about our joints as it should be."""
+    """See `calls.refuse`."""
     own = gates_at(address)
-    joints.hear(own, arrival)
-    return base.refuse(own, faults)
+    calls.refuse(own, faults, arrival)
+    return own.verdict
+
+
+@entry(address)
+def begin(address):
+    """See `gates.begin`."""
+    gates.begin(gates_at(address))
+    return 0
+
+
+@entry(integer, integer, address)
+def activate(time, steady, address):
+    """See `decisions.activate`."""
+    own = gates_at(address)
+    calls.activate(own, time, steady)
+    return own.decision
+
+
+@entry(address)
+def deactivate(address):
+    """See `decisions.deactivate`."""
+    own = gates_at(address)
+    calls.deactivate(own)
+    return own.decision
+
+
+@entry(integer, integer, integer, address)
+def answer(verdict, time, steady, address):
+    """See `decisions.answer`."""
+    own = gates_at(address)
+    calls.answer(own, verdict, time, steady)
+    return own.decision
+
+
+@entry(integer, integer, integer, address)
+def refrain(faults, time, steady, address):
+    """See `decisions.refrain`."""
+    own = gates_at(address)
+    calls.refrain(own, faults, time, steady)
+    return own.decision
 
 
 @entry(integer, integer, address)
@@ -43,7 +86,7 @@ def check(time, steady, address):
 @entry(integer, address)
 def computed(elapsed, address):
     """See `gates.computed`."""
-    gates.computed(gates_at(address), elapsed)
+    calls.note_tick(gates_at(address), elapsed)
     return 0
 
 
@@ -62,7 +105,7 @@ def last_permitted(address):
 @entry(address)
 def open_all(address):
     """See `gates.open_all`."""
-    gates.open_all(gates_at(address))
+    calls.open_again(gates_at(address))
     return 0
 
 
@@ -71,6 +114,11 @@ ENTRIES = (
     take_base,
     give_up_base,
     refuse,
+    begin,
+    activate,
+    deactivate,
+    answer,
+    refrain,
     check,
     computed,
     permitted,

@@ -4,7 +4,7 @@ Stamps, arrivals and the steady clock are whole nanoseconds: two messages belong
 0 is no stamp and no arrival: "never".
 """
 
-from ...compiled.workspace import Workspace, constant, count, scratch, setting, state
+from ...compiled.workspace import Workspace, call, constant, count, result, scratch, setting, state
 from ..declared import declared_fields
 from .settings import GATES, SafetySettings
 
@@ -12,11 +12,15 @@ __all__ = [
     "ADVISORY",
     "BIT",
     "DROPPED",
+    "NOTHING",
     "OF_MESSAGE",
     "READY",
     "REFUSED",
+    "SAFE",
+    "START",
     "STATE_LESS",
     "TAKEN",
+    "TICK",
     "Gates",
 ]
 
@@ -31,6 +35,8 @@ STATE_LESS = sum(
 OF_MESSAGE = BIT["position"] | BIT["clock"] | STATE_LESS & ~BIT["first"]
 # What becomes of a message: it counts for nothing, is a part of a state, completes one, or is at fault.
 DROPPED, TAKEN, READY, REFUSED = range(4)
+# What is to be sent: nothing now, a safe command, a torque of the law that is started anew, or a torque of the law.
+NOTHING, SAFE, START, TICK = range(4)
 
 
 class Gates(Workspace, declared=declared_fields(SafetySettings, law=False)):
@@ -105,6 +111,19 @@ class Gates(Workspace, declared=declared_fields(SafetySettings, law=False)):
     overruns_in_a_row = state("", "ticks that were too long", int)
     last_fault = state("gates", "when the fault of each gate was last seen, steady clock [ns]", int)
 
+    # ---- commands, see `decisions` ----
+    is_active = state("", "1: commands go out", int)
+    is_ticking = state("", "1: the last command was the law's", int)
+    told = state("", "the controller's time of what was answered last [s]")
+    safe_kind = state(
+        "", "the newest safe command: NO_TORQUE, GRAVITY or BRAKING; -1: none yet", int
+    )
+    safe_time = state("", "the controller's time of it [s]; NaN: it answers no state")
+    safe_sent = state("", "when it was sent, steady clock [ns]", int)
+    is_moving = state("", "1: a safe command is being approached; whoever sends it knows", int)
+    verdict = result("", "DROPPED, TAKEN, READY or REFUSED: what became of the last message", int)
+    decision = result("", "NOTHING, SAFE, START or TICK: what is to be sent", int)
+
     # ---- what is told to others; never reset ----
     is_stopped = setting("", "1: emergency stop; written by any thread", int)
     closings = setting("gates", "how often each gate has closed", int)
@@ -113,3 +132,16 @@ class Gates(Workspace, declared=declared_fields(SafetySettings, law=False)):
     repeated = setting("", "messages with the stamp of the one before", int)
     late = setting("", "messages that were overtaken", int)
     foreign = setting("", "messages about other joints", int)
+
+    # ---- what Python and C call, see `calls` ----
+    take_joints = call(
+        "(gates, count, has_velocity, stamp, arrival, time): verdict on joint states"
+    )
+    take_base = call("(gates, faults, stamp, arrival, time): verdict on odometry")
+    refuse = call("(gates, faults, arrival): verdict on what could not be read")
+    activate = call("(gates, time, steady): decision, commands go out from now on")
+    deactivate = call("(gates): decision, and the last command in safe_kind")
+    answer = call("(gates, verdict, time, steady): decision")
+    refrain = call("(gates, faults, time, steady): decision, after the law could not be used")
+    note_tick = call("(gates, elapsed): how long a tick took")
+    open_again = call("(gates): a reset")

@@ -17,7 +17,7 @@ from ..fields import GRAVITY, NO_TORQUE
 from .fields import ADVISORY, BIT, STATE_LESS
 from .joints import state_limit
 
-__all__ = ["check", "computed", "last_permitted", "open_all", "permitted"]
+__all__ = ["begin", "check", "computed", "last_permitted", "open_all", "permitted"]
 
 _OVERRUN, _ODOM, _STATE, _FIRST, _STOP, _ENABLE, _ERROR = (
     BIT[name] for name in ("overrun", "odom", "state", "first", "stop", "enable", "error")
@@ -25,6 +25,19 @@ _OVERRUN, _ODOM, _STATE, _FIRST, _STOP, _ENABLE, _ERROR = (
 UNKNOWN_PERIOD = 0.2  # [s] joint states are not stale earlier while their period is not known
 SLOW = 1_000_000_000  # [ns] at least before gates open that close again if what they stop goes on
 INTERVALS = 10.0  # mean intervals without any message are silence
+
+
+@kernel
+def begin(gates):
+    """Close every gate anew, as before the first message; the state stays, and so does an emergency stop."""
+    gates.closed = _FIRST | _STOP if gates.is_stopped == 1 else _FIRST
+    gates.faults = 0
+    gates.advice = 0
+    gates.overruns_in_a_row = 0
+    gates.must_restart = 1
+    last = gates.last_fault
+    for i in range(gates.gates):
+        last[i] = 0
 
 
 @kernel

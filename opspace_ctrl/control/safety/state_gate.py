@@ -20,8 +20,6 @@ from .settings import GATES, SAFE_COMMANDS, SafetySettings
 
 __all__ = ["StateGate", "names_of", "outside_limits"]
 
-_FIRST, _STOP = BIT["first"], BIT["stop"]
-
 
 def names_of(gates: int) -> list[str]:
     """Names of the gates in a set of bits, the most important one first."""
@@ -103,9 +101,7 @@ class StateGate(Gates):
 
     def begin(self) -> None:
         """Close every gate anew, as before the first message; the state stays, and so does an emergency stop."""
-        self.closed = _FIRST | (_STOP if self.is_stopped else 0)
-        self.faults, self.advice, self.overruns_in_a_row, self.must_restart = 0, 0, 0, 1
-        self.last_fault = 0
+        entries.begin(self.address)
 
     def joint_states(
         self,
