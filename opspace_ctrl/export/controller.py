@@ -7,20 +7,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..compiled.workspace import Field, Workspace
 from ..control.controller import Controller
-from ..control.fields import Law
+from ..control.safety.settings import GATES
+from ..control.safety.state_gate import StateGate
+from ..control.safety.words import GATE_TEXTS
 from ..control.targets.references import CAPACITY, STOP
 from ..declaration import Settings, declared
+from ..errors import ConfigurationError
 from ..parameters import Parameter
-from .image import FieldRow, Image
+from .image import NONE, FieldRow, Image
 from .memory import Memory
+from .naming import field_rows
 from .stages import kernel_hash
 
 __all__ = ["image_of"]
 
 
 WAY_POINTS = 64  # of a trajectory, unless told otherwise
+REFERENCES_PATH, GATES_PATH = "references.", "gates."
 
 
 def image_of(controller: Controller, way_points: int = WAY_POINTS) -> Image:
@@ -30,44 +34,40 @@ def image_of(controller: Controller, way_points: int = WAY_POINTS) -> Image:
     law, space = core.law, core._space
     law.references = law.references.with_room(max(way_points + STOP, CAPACITY))
     methods = [(name, space._now.build(name)) for name in controller.methods()]
-    memory = Memory([law, *(method for _, method in methods)])
-    fields = {row.name: row for row in _fields(memory, law)}
+    gates = _gates_of(controller)
+    memory = Memory([law, *gates, *(method for _, method in methods)])
+    fields = {row.name: row for row in field_rows(memory, law)}
+    for each in gates:
+        fields |= {row.name: row for row in field_rows(memory, each, GATES_PATH)}
     for row in _parameters(controller, fields):
         fields[row.name] = row
     return Image(
         robot=controller.model.name,
-        target="",
         nq=controller.model.nq,
         nv=controller.model.nv,
-        capacity=law.references.capacity,
-        law=memory.place(law.address),
         data=memory.data,
         pointers=memory.pointers,
         calls=memory.calls,
         fields=sorted(fields.values(), key=lambda row: row.name.encode()),
         joints=controller.joints,
+        kernels=kernel_hash(),
+        law=memory.place(law.address),
+        gates=memory.place(gates[0].address) if gates else NONE,
+        capacity=law.references.capacity,
         tasks=controller.task_names,
         methods=[(name, memory.place(method.address)) for name, method in methods],
-        ticks=np.zeros((0, 1)),
-        kernels=kernel_hash(),
+        gate_words=[(name, GATE_TEXTS[name]) for name in GATES] if gates else (),
     )
 
 
-def _fields(memory: Memory, law: Law) -> Iterator[FieldRow]:
-    """Every field of the law and of its parts, by its path."""
-    for path, owner, field in memory.fields(law):
-        yield _field_row(memory, path, owner, field)
-
-
-def _field_row(memory: Memory, path: str, owner: Workspace, field: Field) -> FieldRow:
-    place, rows, columns, stride = memory.place(owner.address) + 16 * field.place, 1, 1, 1
-    if field.is_array:
-        view = np.atleast_2d(np.asarray(getattr(owner, field.name)))
-        place = memory.place(int(owner.head[field.place, 0]))
-        rows, columns = view.shape
-        stride = max(int(owner.head[field.place, 1]), columns)
-    is_whole = field.kind not in ("float", "floats")
-    return FieldRow(path, place, rows, columns, stride, is_whole, field.role)
+def _gates_of(controller: Controller) -> list[StateGate]:
+    """The gates before a controller; none if joint states cannot carry the robot's joints."""
+    try:
+        gate = StateGate(controller.model, controller.settings.safety)
+    except ConfigurationError:
+        return []
+    controller.use_wall_clock(True)
+    return [gate]
 
 
 def _parameters(controller: Controller, fields: Mapping[str, FieldRow]) -> Iterator[FieldRow]:
@@ -86,9 +86,9 @@ def _of_group(
     """Those of a group that is there once, or of one task or contact."""
     named = declared(type(group), group.own_prefix())
     for attribute, each in declared(type(group)).items():
-        if not each.law:
+        field, parameter = _place_of(each, fields), named[attribute]
+        if field is None:
             continue
-        field, parameter = fields[each.name.replace(".", "_")], named[attribute]
         if number is not None:
             is_list = parameter.kind in ("double_array", "string_array")
             field = _one_of(field, number, is_list)
@@ -102,6 +102,15 @@ def _of_group(
             unit=parameter.unit,
             choices="|".join(parameter.choices),
         )
+
+
+def _place_of(parameter: Parameter, fields: Mapping[str, FieldRow]) -> FieldRow | None:
+    """The field of the law, of its references or of the gates that kernels read a parameter from."""
+    name = parameter.name.replace(".", "_")
+    if parameter.law:
+        return fields[name]
+    paths = (REFERENCES_PATH, GATES_PATH)
+    return next((fields[path + name] for path in paths if path + name in fields), None)
 
 
 def _one_of(field: FieldRow, number: int, is_list: bool) -> FieldRow:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..control.targets.references import CAPACITY
 from ..errors import ExportError, listed
 from .stages import kernel_hash
 
 __all__ = ["FIELD", "ROLES", "FieldRow", "Image"]
 
 MAGIC = b"opspace\0"
-VERSION = 1
+VERSION = 2
+NONE = 2**64 - 1  # the place of a part that is not there
 LINE = 64  # bytes that every section begins on a multiple of
 CHECKED = 16  # bytes of the header before what the checksum is of
 FIELD = np.dtype(
@@ -37,6 +39,7 @@ FIELD = np.dtype(
     ]
 )
 METHOD = np.dtype([("name", "<u4"), ("place", "<u4")])
+GATE = np.dtype([("name", "<u4"), ("words", "<u4")])
 DTYPES: dict[str, Any] = {
     "data": np.dtype("u1"),
     "pointers": np.dtype("<u4"),
@@ -45,6 +48,8 @@ DTYPES: dict[str, Any] = {
     "joints": np.dtype("<u4"),
     "tasks": np.dtype("<u4"),
     "methods": METHOD,
+    "gates": GATE,
+    "frames": np.dtype("<u4"),
     "strings": np.dtype("u1"),
     "ticks": np.dtype("<f8"),
 }
@@ -58,10 +63,12 @@ HEADER = np.dtype(
         ("size", "<u8"),
         ("kernels", "<u8"),
         ("law", "<u8"),
+        ("gates", "<u8"),
+        ("engine", "<u8"),
         ("nq", "<u4"),
         ("nv", "<u4"),
         ("capacity", "<u4"),
-        ("spare", "<u4"),
+        ("state", "<u4"),
         ("robot", "<u4"),
         ("target", "<u4"),
         ("sections", SECTION, len(SECTIONS)),
@@ -98,35 +105,45 @@ class FieldRow:
 
 @dataclass(frozen=True)
 class Image:
-    """A controller as data.
+    """A controller, or a simulated robot, as data.
 
     Attributes:
         robot, target: Its name, and the processor that the reference ticks were recorded on.
         nq, nv: Sizes of q and v.
-        capacity: Rows of a program, see `targets.references`.
-        data, pointers, calls: See `memory`; `law` is the place of the controller in the data.
+        data, pointers, calls: See `memory`.
         fields: In the order of their names.
-        joints, tasks: Names, in the order of the command and of the user.
-        methods: (name, place of its workspace in the data).
-        ticks: (n, 1 + nq + nv + joints) time, q, v and tau of the reference ticks.
+        joints: Names, in the order of the command.
         kernels: Which kernels it is for.
+        law, gates, engine: Places of the controller, its gates and a simulated robot in the data, or NONE.
+        capacity: Rows of a program, see `targets.references`.
+        state: Words of a simulated robot's state.
+        tasks: Names, in the order of the user.
+        methods: (name, place of its workspace in the data).
+        gate_words: (name, what it means that it is closed) of every gate.
+        frames: Names, of a simulated robot.
+        ticks: (n, 1 + nq + nv + joints) time, q, v and tau: the command in that state, or the state after that effort.
     """
 
     robot: str
-    target: str
     nq: int
     nv: int
-    capacity: int
-    law: int
     data: NDArray[np.uint8]
     pointers: NDArray[np.uint32]
     calls: NDArray[np.uint32]
     fields: Sequence[FieldRow]
     joints: Sequence[str]
-    tasks: Sequence[str]
-    methods: Sequence[tuple[str, int]]
-    ticks: NDArray[np.float64]
     kernels: int
+    law: int = NONE
+    gates: int = NONE
+    engine: int = NONE
+    capacity: int = CAPACITY
+    state: int = 0
+    tasks: Sequence[str] = ()
+    methods: Sequence[tuple[str, int]] = ()
+    gate_words: Sequence[tuple[str, str]] = ()
+    frames: Sequence[str] = ()
+    ticks: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
+    target: str = ""
 
     def with_ticks(self, ticks: NDArray[np.float64], target: str) -> Image:
         """The same with reference ticks, recorded on a processor."""
@@ -137,8 +154,8 @@ class Image:
         strings = _Strings()
         header = np.zeros((), HEADER)
         header["magic"], header["version"], header["kernels"] = MAGIC, VERSION, self.kernels
-        header["nq"], header["nv"], header["law"] = self.nq, self.nv, self.law
-        header["capacity"] = self.capacity
+        for name in ("nq", "nv", "law", "gates", "engine", "capacity", "state"):
+            header[name] = getattr(self, name)
         header["robot"], header["target"] = strings.place(self.robot), strings.place(self.target)
         parts = {
             "data": self.data,
@@ -148,6 +165,8 @@ class Image:
             "joints": strings.places(self.joints),
             "tasks": strings.places(self.tasks),
             "methods": [(strings.place(name), place) for name, place in self.methods],
+            "gates": [tuple(strings.places(each)) for each in self.gate_words],
+            "frames": strings.places(self.frames),
             "ticks": self.ticks.ravel(),
         }
         parts["strings"] = np.frombuffer(bytes(strings.bytes), np.uint8)
@@ -182,24 +201,23 @@ class Image:
         def text(place: int) -> str:
             return strings[place : strings.index(b"\0", place)].decode()
 
-        joints = [text(each) for each in parts["joints"]]
-        nq, nv = int(header["nq"]), int(header["nv"])
+        numbers = {
+            name: int(header[name])
+            for name in ("nq", "nv", "kernels", "law", "gates", "engine", "capacity", "state")
+        }
+        row = 1 + numbers["nq"] + numbers["nv"] + len(parts["joints"])
         return cls(
-            text(header["robot"]),
-            text(header["target"]),
-            nq,
-            nv,
-            int(header["capacity"]),
-            int(header["law"]),
-            parts["data"],
-            parts["pointers"],
-            parts["calls"],
-            [_field_row(each, text) for each in parts["fields"]],
-            joints,
-            [text(each) for each in parts["tasks"]],
-            [(text(each["name"]), int(each["place"])) for each in parts["methods"]],
-            parts["ticks"].reshape(-1, 1 + nq + nv + len(joints)),
-            int(header["kernels"]),
+            **numbers,
+            **{name: parts[name] for name in ("data", "pointers", "calls")},
+            **{
+                name: [text(each) for each in parts[name]] for name in ("joints", "tasks", "frames")
+            },
+            robot=text(header["robot"]),
+            target=text(header["target"]),
+            fields=[_field_row(each, text) for each in parts["fields"]],
+            methods=[(text(each["name"]), int(each["place"])) for each in parts["methods"]],
+            gate_words=[(text(each["name"]), text(each["words"])) for each in parts["gates"]],
+            ticks=parts["ticks"].reshape(-1, row),
         )
 
     def check_kernels(self) -> None:

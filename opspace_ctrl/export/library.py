@@ -26,7 +26,14 @@ LINK = (
     "-Wl,-soname,libopspace.so.1",
     "-Wl,--gc-sections",
 )
-SOURCES = ("opspace.c", "opspace_image.c", "opspace_targets.c")
+SOURCES = (
+    "opspace.c",
+    "opspace_open.c",
+    "opspace_image.c",
+    "opspace_targets.c",
+    "opspace_gates.c",
+    "opspace_sim.c",
+)
 NAMES = ("libopspace.so", "libopspace.a", "opspace.h")
 
 

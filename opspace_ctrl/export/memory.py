@@ -30,6 +30,7 @@ class Memory:
     def __init__(self, roots: Iterable[Workspace]):
         self._place: dict[int, int] = {}  # by the address of a workspace
         self._works: list[Workspace] = []
+        self._lent: dict[int, int] = {}  # by the address of memory outside of workspaces
         self._size = 0
         for each in roots:
             self._add(each)
@@ -40,7 +41,8 @@ class Memory:
             place = self._place[each.address]
             self.data[place : place + each._block.size] = each._block
             for field in each.fields.values():
-                self._relocate(each, field, place + 16 * field.place, pointers, calls)
+                if field.name in each._held:
+                    self._relocate(each, field, place + 16 * field.place, pointers, calls)
         self.pointers, self.calls = np.array(pointers, np.uint32), np.array(calls, np.uint32)
 
     def _add(self, work: Workspace) -> None:
@@ -50,8 +52,22 @@ class Memory:
         self._works.append(work)
         self._size += -(-work._block.size // LINE) * LINE
         for name, field in work.fields.items():
-            if field.kind == "part":
-                self._add(getattr(work, name))
+            if field.kind == "part" and name in work._held:
+                self._add(work._held[name])
+            if field.is_array and not self._is_inside(int(work.head[field.place, 0])):
+                self._add_lent(work, field)
+
+    def _is_inside(self, address: int) -> bool:
+        return any(0 <= address - each.address < each._block.size for each in self._works)
+
+    def _add_lent(self, work: Workspace, field: Field) -> None:
+        """Zeros for memory that was lent to a workspace (`Workspace.lend`): it is scratch."""
+        if field.role != "scratch":
+            raise ExportError(
+                f"{field.name} lies outside its workspace: such memory cannot be exported"
+            )
+        self._lent[int(work.head[field.place, 0])] = self._size
+        self._size += -(-work._held[field.name].nbytes // LINE) * LINE
 
     def _relocate(
         self, work: Workspace, field: Field, word: int, pointers: list[int], calls: list[int]
@@ -74,6 +90,8 @@ class Memory:
             offset = address - each.address
             if 0 <= offset < each._block.size:
                 return self._place[each.address] + offset
+        if address in self._lent:
+            return self._lent[address]
         raise ExportError("a field lies outside its workspace: such memory cannot be exported")
 
     def fields(self, work: Workspace, path: str = "") -> Iterator[tuple[str, Workspace, Field]]:
@@ -81,5 +99,5 @@ class Memory:
         for name, field in work.fields.items():
             if field.kind != "call":
                 yield path + name, work, field
-            if field.kind == "part":
-                yield from self.fields(getattr(work, name), f"{path}{name}.")
+            if field.kind == "part" and name in work._held:
+                yield from self.fields(work._held[name], f"{path}{name}.")

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_size_t, c_uint8, c_uint32, c_void_p
+from ctypes import (
+    POINTER,
+    byref,
+    c_char_p,
+    c_double,
+    c_int64,
+    c_size_t,
+    c_uint8,
+    c_uint32,
+    c_void_p,
+)
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import ExportError
 
-__all__ = ["Library", "Robot"]
+__all__ = ["Library", "Robot", "SimulatedRobot"]
 
 ALIGNMENT = 64  # of an arena
 
@@ -119,6 +129,35 @@ class Robot:
         return status
 
 
+class SimulatedRobot(Robot):
+    """A simulated robot in an arena, with the names of `Simulator`."""
+
+    def __init__(self, library: Library, image: bytes):
+        super().__init__(library, image)
+        self.q = np.zeros(library.functions.opspace_nq(self._robot))
+        self.v = np.zeros(library.functions.opspace_nv(self._robot))
+        self._look()
+
+    def step(self, tau: NDArray[np.float64]) -> None:
+        """Make a step. Raises ExportError, in the library's words."""
+        self.library.check(self.call("sim_step", np.array(tau, float)))
+        self._look()
+
+    def hold(self) -> NDArray[np.float64]:
+        """Efforts that leave the joints where they are. Raises likewise."""
+        tau = np.zeros(len(self.tau))
+        self.library.check(self.call("sim_hold", tau))
+        return tau
+
+    def reset(self, q: NDArray[np.float64] | None = None) -> None:
+        """Go back to the initial state, or to another configuration. Raises likewise."""
+        self.library.check(self.call("sim_reset", q, None))
+        self._look()
+
+    def _look(self) -> None:
+        self.library.check(self.call("sim_state", self.q, self.v, self.tau, None))
+
+
 def aligned(size: int) -> NDArray[np.uint8]:
     """Bytes that begin on a multiple of ALIGNMENT."""
     block = np.zeros(size + ALIGNMENT, np.uint8)
@@ -136,4 +175,4 @@ def _converted(x: object) -> object:
         return c_double(x)
     if isinstance(x, str):
         return c_char_p(x.encode())
-    return c_int(x) if isinstance(x, int) else x
+    return c_int64(x) if isinstance(x, int) else x

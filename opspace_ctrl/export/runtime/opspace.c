@@ -7,18 +7,13 @@
 #include "opspace_floats.h"
 #include "opspace_robot.h"
 
-/* The kernels, see export/stages.py; KERNEL_HASH and STAGE_COUNT are given when this file is compiled. */
-extern void (*const opspace_stages[STAGE_COUNT])(void);
+/* The kernels, see export/stages.py. */
 extern void opspace_law_tick(int64_t law, double time, double steady);
 extern void opspace_law_safe(int64_t law, int64_t kind, double time, double steady);
 extern void opspace_law_hold(int64_t law, double time);
 extern void opspace_law_restart(int64_t law, double time);
 
 #define BRAKING 2 /* the safe command of an emergency stop */
-
-static size_t rounded(size_t size) { return (size + OPSPACE_ALIGNMENT - 1) / OPSPACE_ALIGNMENT * OPSPACE_ALIGNMENT; }
-
-static uint32_t count_of(const opspace *robot, int section) { return (uint32_t)robot->image->sections[section].count; }
 
 uint32_t opspace_abi(void) { return OPSPACE_ABI; }
 
@@ -39,121 +34,13 @@ const char *opspace_words(int status) {
       "the reference ticks do not come out as they were recorded",
       "too many targets wait for the next tick",
       "an emergency stop: the safe command is sent until opspace_reset",
+      "the image has no such part: a controller, its gates, or a simulated robot",
+      "a gate is closed: the safe command is sent",
+      "nothing is to be sent now",
+      "the simulated motion leaves the range of numbers: smaller efforts may keep it",
   };
   int is_known = status >= 0 && status < (int)(sizeof WORDS / sizeof *WORDS);
   return is_known ? WORDS[status] : "an unknown code";
-}
-
-/* ---- opening ---- */
-
-static int check(const void *image, size_t size) { return image_check(image, size, KERNEL_HASH, STAGE_COUNT); }
-
-/* Bytes that the robot itself and its mailbox need before its image. */
-static size_t own_size(const image_header *image, uint32_t capacity) {
-  size_t numbers = (size_t)MAIL_SLOTS * mail_numbers((uint32_t)image->sections[JOINTS].count, capacity);
-  return rounded(sizeof(opspace)) + rounded(numbers * sizeof(double));
-}
-
-size_t opspace_size(const void *image, size_t image_size) {
-  if (check(image, image_size) != OPSPACE_OK) return 0;
-  const image_header *header = image;
-  return own_size(header, header->capacity) + image_kept(header);
-}
-
-/* Where a field is that this library itself needs, with so many numbers at least; 0 into `is_whole` if there is none. */
-static void *needed(const opspace *robot, const char *name, uint64_t count, int *is_whole, uint32_t *stride) {
-  opspace_field field;
-  if (opspace_find(robot, name, &field) != OPSPACE_OK || (uint64_t)field.rows * field.columns < count) {
-    *is_whole = 0;
-    return NULL;
-  }
-  if (stride) *stride = field.stride;
-  return field.at;
-}
-
-static int find_fields(opspace *robot) {
-  uint32_t nq = robot->image->nq, nv = robot->image->nv, k = robot->joints, t = robot->tasks, any;
-  int is_whole = 1;
-  uint32_t *none = &any;
-  robot->at = (robot_fields){
-      .q = needed(robot, "given_q", nq, &is_whole, none),
-      .v = needed(robot, "given_v", nv, &is_whole, none),
-      .sent = needed(robot, "door.sent", k, &is_whole, none),
-      .status = needed(robot, "status", 1, &is_whole, none),
-      .method = needed(robot, "space.method", 1, &is_whole, none),
-      .references = needed(robot, "references", 1, &is_whole, none),
-      .is_free = needed(robot, "door.is_free", 1, &is_whole, none),
-      .joint_command = needed(robot, "joint_command", k, &is_whole, none),
-      .target_status = needed(robot, "references.status", 1, &is_whole, none),
-      .given = needed(robot, "references.given", 7, &is_whole, none),
-      .twist = needed(robot, "references.given_twist", 6, &is_whole, none),
-      .point = needed(robot, "references.point", (uint64_t)POINT_SIZE * robot->capacity, &is_whole, &robot->point_stride),
-      .position = needed(robot, "references.given_position", k, &is_whole, none),
-      .speed = needed(robot, "references.given_speed", k, &is_whole, none),
-      .stream_timeout = needed(robot, "references.stream_timeout", 1, &is_whole, none),
-      .wrench_limit = needed(robot, "references.wrench_limit", t, &is_whole, none),
-      .wrench = needed(robot, "wrench", 6 * t, &is_whole, &robot->wrench_stride),
-      .measured = needed(robot, "measured", 6 * t, &is_whole, &robot->measured_stride),
-      .measured_on = needed(robot, "measured_on", t, &is_whole, none),
-      .wrench_end = needed(robot, "wrench_end", t, &is_whole, none),
-      .measured_end = needed(robot, "measured_end", t, &is_whole, none),
-      .points = needed(robot, "references.given_points", 1, &is_whole, none),
-      .has_twists = needed(robot, "references.has_twists", 1, &is_whole, none),
-      .joint = needed(robot, "references.given_joint", k, &is_whole, none),
-  };
-  for (uint32_t j = 0; is_whole && j < k; j++) is_whole = (uint64_t)robot->at.joint_command[j] < k;
-  return is_whole;
-}
-
-int opspace_open(opspace **robot, void *arena, size_t arena_size, const void *image, size_t image_size) {
-  if (!robot || !arena) return OPSPACE_ARGUMENT;
-  *robot = NULL;
-  int status = check(image, image_size);
-  if (status != OPSPACE_OK) return status;
-  if ((uintptr_t)arena % OPSPACE_ALIGNMENT || arena_size < opspace_size(image, image_size)) return OPSPACE_ARENA;
-  const image_header *header = image;
-  opspace *made = arena;
-  memset(made, 0, own_size(header, header->capacity));
-  made->image = (image_header *)((char *)arena + own_size(header, header->capacity));
-  made->numbers = (double *)((char *)arena + rounded(sizeof(opspace)));
-  memcpy(made->image, image, image_kept(header));
-  image_relocate(made->image, opspace_stages);
-  made->law = (int64_t)(uintptr_t)image_at(made->image, DATA) + (int64_t)header->law;
-  made->joints = count_of(made, JOINTS);
-  made->tasks = count_of(made, TASKS);
-  made->capacity = header->capacity;
-  made->mail_size = mail_numbers(made->joints, made->capacity);
-  if (!find_fields(made)) return OPSPACE_DAMAGED;
-  *robot = made;
-  return OPSPACE_OK;
-}
-
-int opspace_replay(void *arena, size_t arena_size, const void *bytes, size_t image_size, uint32_t *ticks,
-                   uint32_t *identical, double *worst) {
-  opspace *robot;
-  const image_header *image = bytes;
-  if (!ticks || !identical || !worst) return OPSPACE_ARGUMENT;
-  int status = opspace_open(&robot, arena, arena_size, bytes, image_size);
-  if (status != OPSPACE_OK) return status;
-  uint32_t joints = count_of(robot, JOINTS), row = 1 + image->nq + image->nv + joints;
-  *ticks = (uint32_t)(image->sections[TICKS].count / row);
-  *identical = 0;
-  double largest = 0.0, difference = 0.0;
-  const double *tick = image_at(image, TICKS);
-  for (uint32_t i = 0; i < *ticks; i++, tick += row) {
-    const double *q = tick + 1, *v = q + image->nq, *wanted = v + image->nv;
-    if (i == 0) status = opspace_activate(robot, q, v, tick[0]);
-    if (status == OPSPACE_OK) status = opspace_tick(robot, q, v, tick[0], NULL);
-    if (status != OPSPACE_OK) return status;
-    *identical += !memcmp(robot->at.sent, wanted, joints * sizeof(double));
-    for (uint32_t j = 0; j < joints; j++) {
-      largest = fmax(largest, fabs(wanted[j]));
-      double apart = fabs(robot->at.sent[j] - wanted[j]);
-      difference = fmax(difference, isfinite(apart) ? apart : INFINITY);
-    }
-  }
-  *worst = largest > 0.0 ? difference / largest : difference;
-  return *worst <= 1e-12 ? OPSPACE_OK : OPSPACE_DIFFERENT;
 }
 
 /* ---- names ---- */
@@ -190,8 +77,7 @@ const char *opspace_method_name(const opspace *robot, uint32_t number) {
 
 /* ---- running ---- */
 
-/* Copy a state to where kernels look for it. */
-static void give(opspace *robot, const double *q, const double *v) {
+void give(opspace *robot, const double *q, const double *v) {
   memcpy(robot->at.q, q, robot->image->nq * sizeof(double));
   memcpy(robot->at.v, v, robot->image->nv * sizeof(double));
 }
@@ -203,6 +89,7 @@ static int answered(const opspace *robot, double *tau) {
 
 int opspace_activate(opspace *robot, const double *q, const double *v, double time) {
   if (!robot || !q || !v) return OPSPACE_ARGUMENT;
+  if (!robot->law) return OPSPACE_ABSENT;
   floats_state before = floats_begin();
   give(robot, q, v);
   opspace_law_restart(robot->law, time);
@@ -232,6 +119,12 @@ static void switch_method(opspace *robot, double time) {
   opspace_law_tick(robot->law, time, NAN);
 }
 
+void run_tick(opspace *robot, double time, double steady) {
+  if (robot->next_method) switch_method(robot, time);
+  opspace_law_tick(robot->law, time, steady);
+  robot->ticks++;
+}
+
 int opspace_tick(opspace *robot, const double *q, const double *v, double time, double *tau) {
   if (!robot || !q || !v) return OPSPACE_ARGUMENT;
   if (!robot->is_active) return OPSPACE_INACTIVE;
@@ -242,15 +135,14 @@ int opspace_tick(opspace *robot, const double *q, const double *v, double time, 
   floats_state before = floats_begin();
   take_mail(robot);
   give(robot, q, v);
-  if (robot->next_method) switch_method(robot, time);
-  opspace_law_tick(robot->law, time, NAN);
+  run_tick(robot, time, NAN);
   floats_end(before);
-  robot->ticks++;
   return answered(robot, tau);
 }
 
 int opspace_safe(opspace *robot, int kind, const double *q, const double *v, double time, double *tau) {
   if (!robot || !q || !v || kind < 0 || kind > BRAKING) return OPSPACE_ARGUMENT;
+  if (!robot->law) return OPSPACE_ABSENT;
   floats_state before = floats_begin();
   give(robot, q, v);
   opspace_law_safe(robot->law, kind, time, NAN);
@@ -266,6 +158,7 @@ int opspace_stop(opspace *robot) {
 
 int opspace_reset(opspace *robot, const double *q, const double *v, double time) {
   if (!robot || !q || !v) return OPSPACE_ARGUMENT;
+  if (!robot->law) return OPSPACE_ABSENT;
   floats_state before = floats_begin();
   give(robot, q, v);
   opspace_law_restart(robot->law, time);

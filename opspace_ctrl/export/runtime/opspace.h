@@ -1,4 +1,4 @@
-/* opspace.h: a controller that `opspace export` made, run without Python.
+/* opspace.h: a controller, or a simulated robot, that `opspace export` made, run without Python.
  *
  * A robot is data (a file, here called its image) and the kernels are the same for every robot (this library). The
  * caller owns all memory: the image, and an arena in which the robot lives. Nothing here allocates, locks or makes a
@@ -6,8 +6,12 @@
  *
  * Functions marked RT take a bounded time and may be called in a real-time loop. Threads: one, the loop, calls the
  * functions of a robot. One other may call those marked MAIL, which put a target into a mailbox that the next ticks
- * empty, two targets a tick; and any thread may call opspace_stop. Neither side ever waits. Robots in different arenas
- * are independent.
+ * empty, two targets a tick; and any thread may call those marked ANY (opspace_stop, opspace_enable ...). Neither side
+ * ever waits. Robots in different arenas are independent.
+ *
+ * There are two ways to run a controller. Behind its gates, as the Python node does: opspace_joint_states and
+ * opspace_odometry take what the robot says, opspace_command says what to send. Or bare, by opspace_tick, where the
+ * caller vouches for every state. A robot is run one way or the other.
  *
  * Units are SI. q and v are those of the Python package: q = [x y z qx qy qz qw | joints], v = [linear, angular of the
  * base in its own axes | joint rates]; without a floating base the joints alone. Torques are in the order of
@@ -52,7 +56,11 @@ typedef enum {
   OPSPACE_ARENA = 11,      /* the arena is too small, or does not begin on a multiple of OPSPACE_ALIGNMENT */
   OPSPACE_DIFFERENT = 12,  /* reference ticks do not come out as they were recorded */
   OPSPACE_BUSY = 13,       /* too many targets wait for the next tick */
-  OPSPACE_STOPPED = 14     /* an emergency stop: the safe command is sent until opspace_reset */
+  OPSPACE_STOPPED = 14,    /* an emergency stop: the safe command is sent until opspace_reset */
+  OPSPACE_ABSENT = 15,     /* the image has no such part: a controller, its gates, or a simulated robot */
+  OPSPACE_SAFE = 16,       /* a gate is closed: tau is the safe command */
+  OPSPACE_NOTHING = 17,    /* nothing is to be sent now; tau is what was sent last */
+  OPSPACE_RUNAWAY = 18     /* the simulated motion leaves the range of numbers; the state before it is kept */
 } opspace_status;
 
 #define OPSPACE_ALIGNMENT 64 /* of an arena */
@@ -108,7 +116,8 @@ OPSPACE_API int opspace_activate(opspace *robot, const double *q, const double *
 /* Let every task, and the posture, stay where it is. RT */
 OPSPACE_API int opspace_hold(opspace *robot, const double *q, const double *v, double time);
 
-/* Emergency stop: from the next tick on gravity is carried and all joints are braked, until opspace_reset. RT */
+/* Emergency stop: from the next tick on gravity is carried and all joints are braked, until opspace_reset; behind gates
+ * the gate `stop` closes, until opspace_open_gates. RT ANY */
 OPSPACE_API int opspace_stop(opspace *robot);
 
 /* Let an emergency stop go: as opspace_activate, but torques move on from the last command within the rate limit. RT */
@@ -159,6 +168,116 @@ OPSPACE_API int opspace_get(const opspace *robot, const opspace_field *field, do
 
 /* Compute by another method from the next tick on: one write. That tick computes by both, the old one first. RT */
 OPSPACE_API int opspace_use_method(opspace *robot, const char *name);
+
+/* ---- a controller behind its gates ----
+ *
+ * The gates judge what a robot says before it is used, and close for states that are stale, impossible, not finite,
+ * jumping or not permitted; docs/safety.md has the table. While one is closed a safe command is sent: zero, gravity or
+ * damping, as the parameters say and the gate permits; when all are open again the controller starts anew where the
+ * robot is. Every command leaves within the effort and rate limits.
+ *
+ * All times are in ns, by clocks that never show 0: `stamp` of a message; `arrival` and `steady` by a clock that never
+ * jumps (CLOCK_MONOTONIC); `time` by the clock that states are judged by: the steady one, or that of a simulation.
+ * What time the controller has for targets is that of the states: opspace_believed tells it. */
+
+/* What became of a message. */
+typedef enum {
+  OPSPACE_DROPPED = 0, /* it counts for nothing: repeated, overtaken */
+  OPSPACE_TAKEN = 1,   /* a part of a state */
+  OPSPACE_READY = 2,   /* with it a whole state is believed */
+  OPSPACE_FAULTY = 3   /* all of it is refused, and a gate closes */
+} opspace_verdict;
+
+/* Choose the clock, before opspace_begin: 1, states are judged by a simulated clock; 0 (so it is at first), by the
+ * steady one, by which the rate limit holds, too. RT */
+OPSPACE_API int opspace_simulated_time(opspace *robot, int is_simulated);
+
+/* Let commands out, the first free of the rate limit. As opspace_command: the newest state is answered, if there is one
+ * that still counts. RT */
+OPSPACE_API int opspace_begin(opspace *robot, int64_t time, int64_t steady, double *tau);
+
+/* Joint states came: `count` of them, numbers of joints as opspace_joint() has them, or a null pointer: all, in that
+ * order. Velocities may be a null pointer, or NaN where a joint never tells; then they are found by differences.
+ * `verdict` may be a null pointer. RT */
+OPSPACE_API int opspace_joint_states(opspace *robot, uint32_t count, const uint32_t *joints, const double *positions,
+                                     const double *velocities, int64_t stamp, int64_t arrival, int64_t time,
+                                     int *verdict);
+
+/* The floating base was told: pose x y z qx qy qz qw in the world, twist (linear, angular) in the base's axes. It is
+ * paired with joint states of the same stamp: give it before them. RT */
+OPSPACE_API int opspace_odometry(opspace *robot, const double *pose, const double *twist, int64_t stamp,
+                                 int64_t arrival, int64_t time, int *verdict);
+
+/* A message came that could not be read, or does not fit: the gate of this number closes. RT */
+OPSPACE_API int opspace_unreadable(opspace *robot, uint32_t gate, int64_t arrival);
+
+/* What is to be sent now: call it once after what came, and at least every few milliseconds when nothing comes.
+ * OPSPACE_OK: tau is a torque of the controller; OPSPACE_SAFE: it is a safe command; OPSPACE_NOTHING and
+ * OPSPACE_INACTIVE: it is what was sent last, and need not be sent again. RT */
+OPSPACE_API int opspace_command(opspace *robot, int64_t time, int64_t steady, double *tau);
+
+/* No commands go out from now on. OPSPACE_SAFE: tau is the last command, to be left standing (parameter last_command);
+ * OPSPACE_NOTHING: there is none. RT */
+OPSPACE_API int opspace_end(opspace *robot, double *tau);
+
+/* How long the last tick took [ns]: too many in a row that are too long close the gate `overrun`. RT */
+OPSPACE_API int opspace_elapsed(opspace *robot, int64_t elapsed);
+
+/* Something went wrong that is no message's fault: the gate of this number (`error`, say) closes. RT */
+OPSPACE_API int opspace_fail(opspace *robot, uint32_t gate);
+
+/* Permission to move, for the parameter enable_timeout, or that there is none. RT ANY */
+OPSPACE_API int opspace_enable(opspace *robot, int is_permitted, int64_t steady);
+
+/* A reset: let an emergency stop go, and open every gate whose fault is gone; with the next opspace_command. RT ANY */
+OPSPACE_API int opspace_open_gates(opspace *robot);
+
+/* The gate of a number, and what it means that it is closed; a null pointer beyond the last. RT */
+OPSPACE_API const char *opspace_gate(const opspace *robot, uint32_t number);
+OPSPACE_API const char *opspace_gate_words(const opspace *robot, uint32_t number);
+
+/* The number of a gate of this name. RT */
+OPSPACE_API int opspace_gate_number(const opspace *robot, const char *name, uint32_t *number);
+
+/* The closed gates, gate i as bit 1 << i; those of the highest numbers matter most. RT */
+OPSPACE_API int opspace_closed(const opspace *robot, uint64_t *closed);
+
+/* How often a gate has closed, and how many messages were refused for it. RT */
+OPSPACE_API int opspace_closings(const opspace *robot, uint32_t gate, uint64_t *closings, uint64_t *messages);
+
+/* Why gates are closed, in words, what matters most first; "" if none is. At most `size` bytes with the zero at the end;
+ * what does not fit is left off. Bounded time, but not for every tick. */
+OPSPACE_API int opspace_gates_in_words(const opspace *robot, char *text, size_t size);
+
+/* The state that is believed, and the controller's time of it [s]; null pointers for what is not wanted. OPSPACE_NOTHING
+ * before the first. RT */
+OPSPACE_API int opspace_believed(const opspace *robot, double *q, double *v, double *time);
+
+/* ---- a simulated robot ----
+ *
+ * An image that `opspace export PARAMS.yaml --simulator` wrote is opened like any other (opspace_size, opspace_open,
+ * opspace_joint, opspace_find). One thread calls these. */
+
+/* One step with efforts, in the order of opspace_joint(); they are cut off at the effort limits. RT */
+OPSPACE_API int opspace_sim_step(opspace *robot, const double *tau);
+
+/* The state, the efforts of the last step after the limits, and the time [s]; null pointers for what is not wanted. The
+ * joints are the last entries of q and v, in the order of opspace_joint(). RT */
+OPSPACE_API int opspace_sim_state(const opspace *robot, double *q, double *v, double *tau, double *time);
+
+/* Efforts with which the coming step leaves the joints where they are, as long as every step is made with them. RT */
+OPSPACE_API int opspace_sim_hold(opspace *robot, double *tau);
+
+/* Back to time zero: to the initial state, or, where they are no null pointers, another configuration and velocity.
+ * RT */
+OPSPACE_API int opspace_sim_reset(opspace *robot, const double *q, const double *v);
+
+/* Let a wrench (force, torque; world axes, at the frame's moving origin) act on a frame for some steps from now on; 0
+ * ends it. OPSPACE_BUSY: too many frames are pushed. RT */
+OPSPACE_API int opspace_sim_push(opspace *robot, const char *frame, const double *wrench, uint32_t steps);
+
+/* Length of a step [s]. RT */
+OPSPACE_API double opspace_sim_period(const opspace *robot);
 
 #ifdef __cplusplus
 }

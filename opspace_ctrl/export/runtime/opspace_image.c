@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static const uint32_t ENTRY_SIZE[SECTIONS] = {1, 4, 4, sizeof(image_field), 4, 4, sizeof(image_method), 1, 8};
+static const uint32_t ENTRY_SIZE[SECTIONS] = {1, 4, 4, sizeof(image_field), 4, 4, sizeof(image_method),
+                                              sizeof(image_gate), 4, 1, 8};
 
 static uint32_t crc32(const unsigned char *bytes, size_t size) {
   static const uint32_t OF_NIBBLE[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
@@ -58,16 +59,23 @@ static int has_fields(const image_header *image) {
 }
 
 static int has_names(const image_header *image) {
+  static const int SECTIONS_OF_NAMES[] = {JOINTS, TASKS, GATES, FRAMES};
   uint64_t strings = image->sections[STRINGS].count;
-  for (int section = JOINTS; section <= TASKS; section++) {
+  for (int k = 0; k < 4; k++) {
+    int section = SECTIONS_OF_NAMES[k];
     const uint32_t *name = image_at(image, section);
-    for (uint64_t i = 0; i < image->sections[section].count; i++)
+    for (uint64_t i = 0; i < image->sections[section].count * ENTRY_SIZE[section] / 4; i++)
       if (name[i] >= strings) return 0;
   }
   const image_method *method = image_at(image, METHODS);
   for (uint64_t i = 0; i < image->sections[METHODS].count; i++)
     if (method[i].name >= strings || method[i].place % 8 || method[i].place >= image->sections[DATA].count) return 0;
   return image->robot < strings && image->target < strings;
+}
+
+/* A part of the image begins in its data, or there is none. */
+static int has_part(const image_header *image, uint64_t place) {
+  return place == IMAGE_NONE || (place % 8 == 0 && place < image->sections[DATA].count);
 }
 
 int image_check(const void *bytes, size_t size, uint64_t kernels, uint32_t stages) {
@@ -83,8 +91,11 @@ int image_check(const void *bytes, size_t size, uint64_t kernels, uint32_t stage
   uint64_t row = 1 + (uint64_t)image->nq + image->nv + image->sections[JOINTS].count;
   if (image->capacity < 8 || image->capacity > 1u << 20 || image->sections[JOINTS].count > 1u << 20)
     return OPSPACE_DAMAGED;
-  if (image->sections[TICKS].count % row || image->law % 8 || image->law >= image->sections[DATA].count)
+  if (!has_part(image, image->law) || !has_part(image, image->gates) || !has_part(image, image->engine))
     return OPSPACE_DAMAGED;
+  if (image->sections[TICKS].count % row || image->sections[GATES].count > 63) return OPSPACE_DAMAGED;
+  uint64_t most = image->sections[DATA].count / 8;
+  if (image->state > most || image->nq > most || image->nv > most) return OPSPACE_DAMAGED;
   int is_whole = has_names(image) && has_fields(image) && has_words(image, POINTERS, image->sections[DATA].count) &&
                  has_words(image, CALLS, stages);
   return is_whole ? OPSPACE_OK : OPSPACE_DAMAGED;

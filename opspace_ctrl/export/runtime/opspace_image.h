@@ -4,7 +4,8 @@
 
 #include "opspace.h"
 
-#define OPSPACE_IMAGE_VERSION 1u
+#define OPSPACE_IMAGE_VERSION 2u
+#define IMAGE_NONE UINT64_MAX /* the place of a part that is not there */
 #define OPSPACE_MAGIC "opspace"
 
 typedef struct {
@@ -20,8 +21,10 @@ enum {
   JOINTS,   /* uint32_t: names */
   TASKS,    /* uint32_t: names */
   METHODS,  /* image_method */
+  GATES,    /* image_gate */
+  FRAMES,   /* uint32_t: names; of a simulated robot */
   STRINGS,  /* bytes: texts, each ends with a zero; the others give places in here */
-  TICKS,    /* double: time, q, v, tau of every reference tick; not kept in an arena */
+  TICKS,    /* double: time, q, v, tau of every reference tick or step; not kept in an arena */
   SECTIONS
 };
 
@@ -31,9 +34,10 @@ typedef struct {
   uint32_t checksum; /* CRC-32 of all that follows */
   uint64_t size;     /* of the file */
   uint64_t kernels;  /* which kernels it is for */
-  uint64_t law;      /* place of the controller in DATA */
+  uint64_t law, gates, engine; /* places of controller, its gates and simulated robot in DATA, or IMAGE_NONE */
   uint32_t nq, nv;
-  uint32_t capacity, spare; /* rows of a program: two more than way points fit */
+  uint32_t capacity; /* rows of a program: two more than way points fit */
+  uint32_t state;    /* words of a simulated robot's state, without q and v */
   uint32_t robot, target; /* texts: of what robot, recorded on what processor */
   image_section sections[SECTIONS];
 } image_header;
@@ -50,6 +54,11 @@ typedef struct {
   uint32_t name;
   uint32_t place; /* of its workspace in DATA */
 } image_method;
+
+typedef struct {
+  uint32_t name;
+  uint32_t words; /* what it means that it is closed */
+} image_gate;
 
 /* What an image is, OPSPACE_OK if all of it is as it has to be; `stages` there are, of the kernels given. */
 int image_check(const void *image, size_t size, uint64_t kernels, uint32_t stages);

@@ -126,7 +126,7 @@ int opspace_posture(opspace *robot, const double *positions, const double *veloc
     if (!isnan(positions[j]) && !are_meant(positions + j, 1)) return OPSPACE_REFUSED;
     if (velocities && !isnan(positions[j]) && !are_meant(velocities + j, 1)) return OPSPACE_REFUSED;
   }
-  mail *slot = begin(robot, 0, 1, time, &numbers, &status);
+  mail *slot = begin(robot, 0, robot->law != 0, time, &numbers, &status);
   if (!slot) return status;
   slot->kind = POSTURE;
   for (uint32_t j = 0; j < robot->joints; j++) {
@@ -191,6 +191,13 @@ static void take_one(opspace *robot, const mail *slot, const double *numbers) {
     case MEASURED: take_wrench(robot, slot, numbers); break;
   }
   robot->refused += *at->target_status != OPSPACE_OK;
+}
+
+void drop_mail(opspace *robot) {
+  unsigned read = atomic_load_explicit(&robot->read, memory_order_relaxed);
+  unsigned written = atomic_load_explicit(&robot->written, memory_order_acquire);
+  robot->refused += written - read;
+  atomic_store_explicit(&robot->read, written, memory_order_release);
 }
 
 void take_mail(opspace *robot) {

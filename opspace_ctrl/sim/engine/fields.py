@@ -126,6 +126,12 @@ class Engine(Workspace):
     state_now = scratch("0", "all fields above, from applied to v_start, bit for bit", int)
     state_kept = scratch("0", "a copy of them from before the step", int)
 
+    # ---- what is called from outside, see `moves` ----
+    given_effort = scratch(
+        "joints", "efforts of the coming step, as they are given, or that hold [Nm, N]"
+    )
+    status = result("", "of the last call from C: OK, REFUSED or LEFT_RANGE", int)
+
     # ---- one step: results ----
     q_next = result("nq", "configuration after the step")
     v_next = result("nv", "velocity after the step, or as found so far")

@@ -14,6 +14,7 @@ from ...osim.tasks import ROWS
 from ..simulator import Simulator
 from . import entries
 from .build import ForwardChoice, build_engine
+from .moves import LEFT_RANGE
 from .rows import parse_contacts, parse_loops, points_of, relative_orientation
 from .sensors import moved
 
@@ -72,7 +73,7 @@ class NativeSimulator(Simulator):
         """Convert what the compiled step did not take and make the step, or say what is wrong with it."""
         if status == REFUSED:
             status = entries.step(check_vector(tau, len(self.tau), "tau"), self._address)
-        if status == entries.LEFT_RANGE:
+        if status == LEFT_RANGE:
             raise SimulationError(
                 f"{self.model.name}: the motion leaves the range of numbers at {self.time:g} s; "
                 "smaller steps or efforts, or integrator semi_implicit, may keep it"

@@ -1,0 +1,68 @@
+"""From a `Simulator` to its image: a robot that C programs step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import ExportError
+from ..sim.engine.native import NativeSimulator
+from ..sim.simulator import Simulator
+from .image import Image
+from .memory import Memory
+from .naming import field_rows
+from .native import Library, SimulatedRobot
+from .record import TICKS
+from .stages import kernel_hash
+
+__all__ = ["simulator_image", "with_reference_steps"]
+
+SWING = 0.02  # of the effort limits, or 1 Nm where there is none
+
+
+def simulator_image(simulator: Simulator) -> Image:
+    """The image of a simulated robot as it is now, without reference steps.
+
+    Raises:
+        ExportError: Another engine than the native one; a joint with several coordinates; a forward dynamics that is
+            not in the library.
+    """
+    if not isinstance(simulator, NativeSimulator):
+        raise ExportError(
+            f"engine {simulator.settings.engine!r} cannot be exported; valid is 'native'"
+        )
+    model, engine = simulator.model, simulator._engine
+    if engine.joints != len(model.joint_names):
+        raise ExportError(f"{model.name}: a joint has several coordinates; valid is one each")
+    memory = Memory([engine])
+    return Image(
+        robot=model.name,
+        nq=model.nq,
+        nv=model.nv,
+        data=memory.data,
+        pointers=memory.pointers,
+        calls=memory.calls,
+        fields=sorted(field_rows(memory, engine), key=lambda row: row.name.encode()),
+        joints=model.joint_names,
+        kernels=kernel_hash(),
+        engine=memory.place(engine.address),
+        state=engine.state_words,
+        frames=model.frame_names,
+    )
+
+
+def with_reference_steps(
+    image: Image, simulator: Simulator, library: Library | None, target: str
+) -> Image:
+    """The image with reference steps, made through a library of this machine's kind, or else by Python."""
+    robot = SimulatedRobot(library, image.packed()) if library else None
+    limit = np.where(
+        np.isfinite(simulator.model.effort_limits), simulator.model.effort_limits, 50.0
+    )
+    before, rows = simulator.save(), []
+    for time in simulator.settings.step * np.arange(1, TICKS + 1):
+        tau = SWING * limit * np.sin(20.0 * time + np.arange(len(limit)))
+        (robot or simulator).step(tau)
+        q, v = (robot or simulator).q, (robot or simulator).v
+        rows.append(np.concatenate([[time], q, v, tau]))
+    simulator.restore(before)
+    return image.with_ticks(np.array(rows), target)
