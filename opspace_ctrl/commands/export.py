@@ -1,4 +1,4 @@
-"""Write a controller as an image that libopspace runs without Python; and the library itself."""
+"""Write a controller, or a simulated robot, as an image that libopspace runs without Python; and the library itself."""
 
 from __future__ import annotations
 
@@ -7,18 +7,26 @@ from pathlib import Path
 from time import perf_counter
 
 from ..control.controller import Controller
+from ..data import shipped_or_own
 from ..errors import ParameterFileError
 from ..export.controller import WAY_POINTS, image_of
+from ..export.image import Image
 from ..export.library import NAMES, TARGETS, library_path, native_target
 from ..export.native import Library
 from ..export.record import with_reference_ticks
-from ..robot_settings import load_any
+from ..export.simulator import simulator_image, with_reference_steps
+from ..model import Model
+from ..parameter_file import node_parameters
+from ..robot_settings import load_any, locked_joints
+from ..sim.settings import simulator_settings
+from ..sim.simulator import Simulator
 from ..writing import OutputFolder, check_output, new_file
 from . import CommandError, add_force
 from ._console import console
 
 EXAMPLE = Path(__file__).parents[1] / "export" / "example"
 ROBOT = "robot.opspace"  # the image of an example
+SIMULATOR = "opspace_simulator"  # whose section of a parameter file is read
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "parameters",
         metavar="PARAMS.yaml",
         nargs="?",
-        help="the parameter file of a controller, or the name of a shipped one",
+        help="the parameter file of a controller or simulator, or the name of a shipped one",
     )
     parser.add_argument("-o", "--output", metavar="ROBOT.opspace", help="the image to write")
     parser.add_argument(
@@ -45,6 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=WAY_POINTS,
         help=f"points of a trajectory that fit (default: {WAY_POINTS})",
+    )
+    parser.add_argument(
+        "--simulator",
+        action="store_true",
+        help="the image is of the simulated robot, not of its controller",
     )
     parser.add_argument(
         "--library",
@@ -103,6 +116,17 @@ def run(args: argparse.Namespace) -> int:
 def _image(args: argparse.Namespace) -> bytes:
     """The image, its reference ticks recorded through the library where that runs on this machine."""
     model = load_any(args.robot, args.base) if args.robot else None
+    is_native = args.target == native_target()
+    library = Library(library_path(args.target, args.cpu)) if is_native else None
+    cpu = args.cpu or TARGETS[args.target].cpu
+    recorded = f"{args.target} {cpu}" if is_native else f"Python on {native_target()}"
+    of = _simulator if args.simulator else _controller
+    return of(args, model, library, recorded).packed()
+
+
+def _controller(
+    args: argparse.Namespace, model: Model | None, library: Library | None, recorded: str
+) -> Image:
     try:
         controller = Controller.from_file(args.parameters, model)
     except ParameterFileError as error:
@@ -110,8 +134,16 @@ def _image(args: argparse.Namespace) -> bytes:
             raise CommandError(f"{error}: --robot URDF") from None
         raise
     image = image_of(controller, args.way_points)
-    is_native = args.target == native_target()
-    library = Library(library_path(args.target, args.cpu)) if is_native else None
-    cpu = args.cpu or TARGETS[args.target].cpu
-    recorded = f"{args.target} {cpu}" if is_native else f"Python on {native_target()}"
-    return with_reference_ticks(image, controller, library, recorded).packed()
+    return with_reference_ticks(image, controller, library, recorded)
+
+
+def _simulator(
+    args: argparse.Namespace, model: Model | None, library: Library | None, recorded: str
+) -> Image:
+    values = node_parameters(shipped_or_own("config", args.parameters), SIMULATOR)
+    if model is None and not values.get("robot"):
+        raise CommandError(f"{args.parameters}: no `robot` is named for {SIMULATOR}: --robot URDF")
+    if model is None:
+        model = load_any(values["robot"], values.get("base", ""), locked_joints(values))
+    simulator = Simulator.from_settings(model, simulator_settings(values))
+    return with_reference_steps(simulator_image(simulator), simulator, library, recorded)

@@ -57,7 +57,7 @@ class Duty:
         """Use settings of the same tasks, which have been checked, from the next tick on."""
         for target, task in zip(self.targets, settings.tasks):
             target.settings, target.timeout = task, settings.safety.target_timeout
-        write_live(self.core, self.model, settings, posture)
+        write_live(self.core, settings, posture)
 
     # ---- other tasks ----
 

@@ -6,7 +6,7 @@ from ..compiled.jit import address, entry, integer, kernel, real, vector, writab
 from ..compiled.workspace import workspace_at
 from ..dynamics.state import OK, REFUSED, copy
 from .fields import Law
-from .law import calls, holding
+from .law import calls, derived, holding
 from .law.holding import present_motion
 from .targets.references import COLUMNS, MOTION, References
 
@@ -102,6 +102,13 @@ def clear_streams(address):
     return OK
 
 
+@entry(address)
+def derive(address):
+    """See `derived.derive`."""
+    derived.derive(law_at(address))
+    return OK
+
+
 @entry(integer, vector, address)
 def load_program(task, table, address):
     """Give a task a program, row after row; the next tick samples it. REFUSED: it has too many rows."""
@@ -139,6 +146,7 @@ ENTRIES = (
     motion_of,
     put_stream,
     clear_streams,
+    derive,
     load_program,
     load_posture,
 )

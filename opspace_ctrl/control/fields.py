@@ -396,6 +396,7 @@ class Law(Workspace, declared=_DECLARED):
     measure = call("(law): poses and velocities of the tasks, likewise")
     hold = call("(law, time): tasks and posture stay where they are, likewise")
     restart = call("(law, time): likewise, and the next tick is the first")
+    derive = call("(law): limits, margins and shares that follow from settings")
     take_state = call("(law): kinematics, velocities, h, Jdot v, poses and velocities of the tasks")
     operational_space = call(
         "(law): J, Lambda^-1, the compensated bias, base columns, and joints near their limits"

@@ -3,34 +3,21 @@
 All others are declared with `law=True`, and written as they are (`ControlLaw.take`).
 """
 
-import numpy as np
-
 from ..errors import Mistakes, SettingsError, listed, quoted
 from ..model import Model
+from . import entries
 from .core import Core
 from .settings import ControllerSettings, check_kind
 from .targets.posture_target import PostureTarget
 
 __all__ = ["check_fit", "write_live"]
 
-LARGEST_MARGIN = 0.1  # of a joint's range
 
-
-def write_live(
-    core: Core, model: Model, settings: ControllerSettings, posture: PostureTarget
-) -> None:
+def write_live(core: Core, settings: ControllerSettings, posture: PostureTarget) -> None:
     """Write every setting that is a live number; what was checked before cannot fail."""
-    law, limits, added = core.law, settings.limits, settings.compensation
+    law = core.law
     law.take(settings)
-    lower, upper = model.position_limits.T
-    finite = np.isfinite(model.velocity_limits)
-    law.effort_limits = limits.effort_scale * model.effort_limits
-    law.position_margin = np.minimum(limits.margin, LARGEST_MARGIN * (upper - lower))
-    law.velocity_margin = limits.speed_margin * np.where(finite, model.velocity_limits, 0.0)
-    in_law = not added.bias and settings.mode == "tasks"  # F = Lambda (a - beta) instead of h
-    law.bias_in_law = in_law
-    law.gravity_share = added.gravity and (added.bias or in_law)
-    law.coriolis_share = added.coriolis and (added.bias or in_law)
+    entries.derive(law.address)
     law.posture_stiffness, law.posture_damping = posture.gains()
     posture.write(law.references)
     payload = settings.payload

@@ -18,9 +18,10 @@ class Compensation(Settings, prefix="compensation."):
         True,
         "Add the bias forces h(q, v); without it the task law is F = Lambda (a - beta).",
         name="compensate",
+        law=True,
     )
-    gravity: bool = live(True, "Gravity is a part of h.")
-    coriolis: bool = live(True, "Coriolis and centrifugal forces are a part of h.")
+    gravity: bool = live(True, "Gravity is a part of h.", law=True)
+    coriolis: bool = live(True, "Coriolis and centrifugal forces are a part of h.", law=True)
     friction: bool = live(
         False,
         "Add the URDF's joint damping and friction, for the velocity that the targets ask of a "
@@ -86,7 +87,13 @@ class Limits(Settings, prefix="limits."):
         law=True,
     )
     effort_scale: float = live(
-        1.0, "Share of the URDF's effort limits that is used.", "", 0.01, 1.0, name="effort_scale"
+        1.0,
+        "Share of the URDF's effort limits that is used.",
+        "",
+        0.01,
+        1.0,
+        name="effort_scale",
+        law=True,
     )
     margin: float = live(
         0.05,
@@ -95,9 +102,15 @@ class Limits(Settings, prefix="limits."):
         "rad or m",
         0.0,
         1.0,
+        law=True,
     )
     speed_margin: float = live(
-        0.1, "Likewise for velocity limits, as a share of them; 0: not kept.", "", 0.0, 1.0
+        0.1,
+        "Likewise for velocity limits, as a share of them; 0: not kept.",
+        "",
+        0.0,
+        1.0,
+        law=True,
     )
     stiffness: float = live(
         400.0, "Acceleration per intrusion into a position margin.", "1/s^2", 1.0, 1e5, law=True

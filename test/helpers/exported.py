@@ -7,9 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from helpers.control_cases import FILES, robot
-from opspace_ctrl import Controller
+from opspace_ctrl import Controller, Simulator
+from opspace_ctrl.data import shipped_path
 from opspace_ctrl.export.controller import image_of
 from opspace_ctrl.export.native import Library, Robot
+from opspace_ctrl.parameter_file import node_parameters
+from opspace_ctrl.sim.settings import simulator_settings
 
 ROBOTS = ("arm7", "asimo", "free_flyer", "panda", "g1")
 
@@ -17,6 +20,12 @@ ROBOTS = ("arm7", "asimo", "free_flyer", "panda", "g1")
 def shipped(name: str) -> Controller:
     """The controller of a shipped parameter file."""
     return Controller.from_file(f"{name}.yaml", robot(name) if name in FILES else None)
+
+
+def shipped_simulator(name: str) -> Simulator:
+    """The simulated robot of a shipped parameter file."""
+    values = node_parameters(shipped_path("config", f"{name}.yaml"), "opspace_simulator")
+    return Simulator.from_settings(robot(name), simulator_settings(values))
 
 
 class Both:

@@ -12,6 +12,7 @@ extern void opspace_law_tick(int64_t law, double time, double steady);
 extern void opspace_law_safe(int64_t law, int64_t kind, double time, double steady);
 extern void opspace_law_hold(int64_t law, double time);
 extern void opspace_law_restart(int64_t law, double time);
+extern void opspace_law_derive(int64_t law);
 
 #define BRAKING 2 /* the safe command of an emergency stop */
 
@@ -220,6 +221,11 @@ int opspace_set(opspace *robot, const opspace_field *field, const double *values
     size_t place = i / field->columns * field->stride + i % field->columns;
     if (field->is_whole) ((int64_t *)field->at)[place] = (int64_t)values[i];
     else ((double *)field->at)[place] = values[i];
+  }
+  if (robot->law) { /* what follows from it */
+    floats_state before = floats_begin();
+    opspace_law_derive(robot->law);
+    floats_end(before);
   }
   return OPSPACE_OK;
 }

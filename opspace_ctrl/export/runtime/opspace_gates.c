@@ -19,6 +19,8 @@ extern void opspace_law_tick(int64_t law, double time, double steady);
 extern void opspace_law_safe(int64_t law, int64_t kind, double time, double steady);
 extern void opspace_law_restart(int64_t law, double time);
 
+#define MOST_NAMES 10u /* of joints that are not told yet, in words */
+
 enum { NOTHING, SAFE, START, TICK }; /* decisions, see control/safety/fields.py */
 
 int find_gates(opspace *robot) {
@@ -330,11 +332,12 @@ int opspace_gates_in_words(const opspace *robot, char *text, size_t size) {
     is_of_joints |= !strcmp(name, "first") || !strcmp(name, "names");
   }
   between = "; joints not told yet: ";
-  for (uint32_t j = 0; is_of_joints && j < robot->joints; j++) {
-    if (robot->gate.told_stamp[robot->model_joint[j]]) continue;
+  for (uint32_t j = 0, told = 0; is_of_joints && j < robot->joints && told < MOST_NAMES; j++) {
+    if (robot->gate.told_stamp[j]) continue;
     put(&out, between);
-    put(&out, opspace_joint(robot, j));
+    put(&out, opspace_joint(robot, (uint32_t)robot->at.joint_command[j]));
     between = ", ";
+    told++;
   }
   return OPSPACE_OK;
 }
