@@ -71,12 +71,15 @@ matrix:
 bench: $(TEST)
 	$(BIN)/opspace bench
 
-build: $(BIN)/python
-	rm -rf build dist
+# The wheel brings libopspace for this kind of machine; where it cannot be compiled, a wheel without it.
+build: $(CORE)
+	rm -rf build dist opspace_ctrl/export/prebuilt
+	$(BIN)/python -c 'from opspace_ctrl.export.library import prebuild; prebuild()' || \
+	  echo "The wheel is built without libopspace: 'opspace export' will compile it, and need a C compiler." >&2
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist opspace_ctrl/export/prebuilt *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -74,7 +74,8 @@ setup(
     package_dir=DATA_PACKAGES,
     package_data={
         PACKAGE: ["py.typed"],
-        f"{PACKAGE}.export": ["runtime/*.[ch]", "example/*"],
+        # what is prebuilt is there when `make build` made it; a wheel without it is as good where there is a C compiler
+        f"{PACKAGE}.export": ["runtime/*.[ch]", "example/*", "prebuilt/*/*"],
         f"{PACKAGE}.config": ["*.yaml", "*.policy.xml"],
         f"{PACKAGE}.rviz": ["*.rviz"],
         f"{PACKAGE}.urdf": ["*.urdf"],

@@ -63,11 +63,9 @@ def image_of(controller: Controller, way_points: int = WAY_POINTS) -> Image:
 def _gates_of(controller: Controller) -> list[StateGate]:
     """The gates before a controller; none if joint states cannot carry the robot's joints."""
     try:
-        gate = StateGate(controller.model, controller.settings.safety)
+        return [StateGate(controller.model, controller.settings.safety)]
     except ConfigurationError:
         return []
-    controller.use_wall_clock(True)
-    return [gate]
 
 
 def _parameters(controller: Controller, fields: Mapping[str, FieldRow]) -> Iterator[FieldRow]:

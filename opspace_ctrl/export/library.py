@@ -17,7 +17,15 @@ from ..compiled.objects import emit
 from ..errors import ExportError, listed
 from .stages import kernel_hash, library_stages
 
-__all__ = ["TARGETS", "Target", "build_library", "library_path", "native_target", "runtime_folder"]
+__all__ = [
+    "TARGETS",
+    "Target",
+    "build_library",
+    "library_path",
+    "native_target",
+    "prebuild",
+    "runtime_folder",
+]
 
 FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")
 LINK = (
@@ -35,6 +43,8 @@ SOURCES = (
     "opspace_sim.c",
 )
 NAMES = ("libopspace.so", "libopspace.a", "opspace.h")
+PREBUILT = Path(__file__).parent / "prebuilt"  # package data of a wheel that `make build` made
+DIGEST = "digest"  # beside a prebuilt library: what it was made of
 
 
 @dataclass(frozen=True)
@@ -69,19 +79,19 @@ def native_target() -> str:
 def library_path(target: str = "", cpu: str = "") -> Path:
     """libopspace.so for a target (default: this machine's), with libopspace.a and opspace.h beside it.
 
-    It is made when it is first asked for, which takes seconds, and kept with the compiled kernels.
+    The one that came with the package is taken where it is of these sources and for this processor; another one is made
+    when it is first asked for, which takes seconds and a C compiler, and kept with the compiled kernels.
 
     Raises:
         ExportError: As `build_library`; or there is no folder to keep it in.
     """
-    base, target = base_folder(), target or native_target()
+    target = target or native_target()
+    if prebuilt := _prebuilt(target, cpu):
+        return prebuilt
+    base = base_folder()
     if base is None:
         raise ExportError("there is no cache folder to keep the library in: see NUMBA_CACHE_DIR")
-    known = f"{kernel_hash()}\n{target}\n{cpu}\n{os.environ.get('CC', '')}\n"
-    digest = hashlib.blake2b(known.encode(), digest_size=8)
-    for each in sorted(runtime_folder().iterdir()):
-        digest.update(each.read_bytes())
-    folder = base / f"library-{digest.hexdigest()}"
+    folder = base / f"library-{_digest(target, cpu, os.environ.get('CC', ''))}"
     if not (folder / NAMES[0]).exists():
         with tempfile.TemporaryDirectory(dir=base, prefix="library_") as made:
             build_library(Path(made), target, cpu)
@@ -89,6 +99,40 @@ def library_path(target: str = "", cpu: str = "") -> Path:
             for name in reversed(NAMES):  # the one that is looked for comes last
                 os.replace(Path(made) / name, folder / name)
     return folder / NAMES[0]
+
+
+def prebuild() -> Path:
+    """Make the library that goes into a wheel, for this kind of machine; returns its folder.
+
+    Raises:
+        ExportError: As `build_library`.
+    """
+    folder = PREBUILT / native_target()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    build_library(folder, native_target())
+    (folder / DIGEST).write_text(_digest(native_target()))
+    return folder
+
+
+def _prebuilt(target: str, cpu: str) -> Path | None:
+    """The library of a target that came with the package, if it is of these very sources."""
+    folder = PREBUILT / target
+    try:
+        is_ours = (folder / DIGEST).read_text() == _digest(target)
+    except OSError:
+        return None
+    is_usual = target in TARGETS and cpu in ("", TARGETS[target].cpu)
+    return folder / NAMES[0] if is_ours and is_usual else None
+
+
+def _digest(*chosen: str) -> str:
+    """What identifies a library: its kernels, its C, and what was chosen."""
+    known = "\n".join((str(kernel_hash()), *chosen))
+    digest = hashlib.blake2b(known.encode(), digest_size=8)
+    for each in sorted(runtime_folder().iterdir()):
+        digest.update(each.read_bytes())
+    return digest.hexdigest()
 
 
 def build_library(folder: Path, target: str, cpu: str = "") -> None:

@@ -58,6 +58,7 @@ def test_a_floating_base_is_paired_judged_and_given_up_alike(library, name):
     controller = shipped(name)
     gate = GateInBoth(controller.model, controller.settings.safety)
     gate.in_c = Robot(library, image_of(controller).packed())
+    controller.use_wall_clock(True)
     guarded, rng = GuardedInBoth(controller, gate), np.random.default_rng(2)
     controller.prepare()
     model, now = controller.model, START

@@ -97,6 +97,7 @@ int opspace_activate(opspace *robot, const double *q, const double *v, double ti
   floats_end(before);
   if (*robot->at.status != OPSPACE_OK) return OPSPACE_REFUSED;
   *robot->at.is_free = 1;
+  *robot->at.is_paced = 0; /* the caller tells no wall clock */
   robot->is_active = 1;
   return OPSPACE_OK;
 }

@@ -68,7 +68,6 @@ int opspace_simulated_time(opspace *robot, int is_simulated) {
   if (status != OPSPACE_OK) return status;
   if (*robot->gate.is_active) return OPSPACE_FIXED;
   *robot->gate.is_simulated = is_simulated != 0;
-  *robot->at.is_paced = is_simulated == 0;
   return OPSPACE_OK;
 }
 
@@ -207,6 +206,7 @@ int opspace_begin(opspace *robot, int64_t time, int64_t steady, double *tau) {
   take_requests(robot);
   drop_mail(robot);
   *robot->at.is_free = 1;
+  *robot->at.is_paced = !*robot->gate.is_simulated;
   robot->pending = OPSPACE_DROPPED;
   opspace_gates_activate(robot->gates, time, steady);
   status = act(robot, time, steady);
