@@ -36,15 +36,17 @@ def gaps(tick: Callable[[float], object], seconds: float, change) -> tuple[np.nd
     def loop() -> None:
         nonlocal held
         due = perf_counter()
-        for k in range(len(wakes)):
-            due += PERIOD
-            before = clock_gettime(clock)
-            sleep(max(due - perf_counter(), 0.0))
-            wakes[k] = perf_counter()
-            held = max(held, min(wakes[k] - due, clock_gettime(clock) - before))
-            tick(k * PERIOD)
-            due = max(due, wakes[k] - PERIOD)  # what was missed is not made good
-        done.set()
+        try:
+            for k in range(len(wakes)):
+                due += PERIOD
+                before = clock_gettime(clock)
+                sleep(max(due - perf_counter(), 0.0))
+                wakes[k] = perf_counter()
+                held = max(held, min(wakes[k] - due, clock_gettime(clock) - before))
+                tick(wakes[k])
+                due = max(due, wakes[k] - PERIOD)  # what was missed is not made good
+        finally:
+            done.set()  # the other thread must end, too, when a tick is refused
 
     thread, number = threading.Thread(target=loop), 0
     thread.start()
@@ -65,7 +67,7 @@ def cases(robot: str):
     ospace = OperationalSpace(model, lists[0], "sparse_ltdl")
     controller = Controller.from_file(f"{robot}.yaml", model)
     controller.method = "sparse_ltdl"
-    controller.activate(q, v, 0.0)
+    controller.activate(q, v, perf_counter())
     first = controller.tasks
 
     def set_tasks(number: int) -> None:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from time import sleep
 
-TURN = 1e-4  # [s] after which a thread gives way to one that waits; usually 5e-3
+TURN = 5e-6  # [s] after which a thread gives way to one that waits; usually 5e-3
 MOMENT = 1e-6  # [s] that is a sleep all the same: the system's shortest, some 50 us
 _lock = threading.Lock()
 _usual: list[

@@ -19,9 +19,11 @@ be exchanged while kernels run, in one write: that is how a method, its kernel a
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import weakref
 from collections.abc import Mapping
+from types import CodeType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast, overload
 
 import numpy as np
@@ -89,7 +91,11 @@ class Field:
 
     def sized(self, counts: Mapping[str, int]) -> tuple[int, ...]:
         """The shape for some counts; the expression is our own text, not a user's."""
-        return eval(f"({self.shape},)", {"max": max}, dict(counts))
+        return eval(self._expression, {"max": max}, dict(counts))
+
+    @functools.cached_property
+    def _expression(self) -> CodeType:
+        return compile(f"({self.shape},)", f"shape of {self.name}", "eval")
 
     def __get__(self, work: Workspace | None, owner=None) -> Any:
         if work is None:
@@ -244,7 +250,10 @@ class Workspace:
         header = _padded(2 * len(self.fields))
         strides = {name: _padded(s[1]) if len(s) == 2 else 1 for name, s in shapes.items()}
         sizes = {name: _padded(s[0] * strides[name]) + W for name, s in shapes.items()}
-        block = np.zeros(8 * (header + sum(sizes.values())) + _LINE, np.uint8)
+        block = np.empty(8 * (header + sum(sizes.values())) + _LINE, np.uint8)
+        block.fill(
+            0
+        )  # gives the interpreter away meanwhile, which `zeros` does not: a loop may tick beside us
         start = -block.ctypes.data % _LINE
         self._block = block[start:]
         self.head = self._block[: 16 * len(self.fields)].view(np.int64).reshape(-1, 2)
