@@ -30,7 +30,6 @@ BESIDE = "/beside"  # namespace of the simulator
 TORQUE_RATE = 1000.0  # [Nm/s]
 READY = 1800.0  # [s] for the first command: kernels may have to be compiled
 PATIENCE = 30.0  # [s] for a recovery
-SAMPLE = 5.0  # [s] between two looks at the memory
 WARM_UP = 0.25  # share of the run after which memory is judged
 NUMBERS = (0.0, 1.0, -1.0, 1e-308, 1e9, 1e308, -1e308, float("nan"), float("inf"), -float("inf"))
 
@@ -57,8 +56,10 @@ def run_inside(path: str, arguments: list[str]) -> int:
         return activate(self, *times)
 
     def sent(self, tau):
-        monitor.note(tau)
-        send(self, tau)
+        is_sent = send(self, tau)
+        if is_sent:
+            monitor.note(tau)
+        return is_sent
 
     def sent_last(self, tau):
         monitor.last = None
@@ -530,26 +531,22 @@ def resident(pid: int) -> float:
 
 
 class Memory:
-    """Looks at the memory of processes now and then, in a thread of its own."""
+    """The memory of processes, looked at whenever they have come to rest."""
 
     def __init__(self, processes: dict[str, int]):
         """Processes: names and numbers."""
-        self._processes, self._ended = processes, threading.Event()
+        self._processes = processes
         self.times: list[float] = []
         self.sizes: dict[str, list[float]] = {name: [] for name in processes}
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
 
-    def _run(self) -> None:
-        while not self._ended.wait(SAMPLE):
-            self.times.append(time.monotonic())
-            for name, pid in self._processes.items():
-                self.sizes[name].append(resident(pid))
+    def look(self) -> None:
+        """Note their sizes."""
+        self.times.append(time.monotonic())
+        for name, pid in self._processes.items():
+            self.sizes[name].append(resident(pid))
 
-    def close(self) -> dict[str, Any]:
+    def found(self) -> dict[str, Any]:
         """Of each process the first, middle and last size [MB], and the slope after the warm-up [MB/h]."""
-        self._ended.set()
-        self._thread.join()
         first = int(len(self.times) * WARM_UP)
         hours = np.array(self.times[first:]) / 3600.0
         found: dict[str, Any] = {}
@@ -604,12 +601,14 @@ def measure(
             for name in scenarios:
                 rows[name] = added(rows.get(name), attack(attacker, name, seconds))
                 processes.ensure_alive()
+                memory.look()
             rounds += 1
-            print(f"round {rounds} after {time.monotonic() - start:.0f} s", flush=True)
+            sizes = ", ".join(f"{name} {size[-1]:.1f} MB" for name, size in memory.sizes.items())
+            print(f"round {rounds} after {time.monotonic() - start:.0f} s: {sizes}", flush=True)
         result = {"robot": robot, "idle_gap_ms": 1e3 * idle, "rounds": rounds}
-        result |= {"seconds": time.monotonic() - start, "memory": memory.close()}
-        sizes = [path.stat().st_size for path in boxes.iterdir()]
-        result |= {"black_boxes": len(sizes), "black_boxes_MB": sum(sizes) / 2**20}
+        result |= {"seconds": time.monotonic() - start, "memory": memory.found()}
+        files = [path.stat().st_size for path in boxes.iterdir()]
+        result |= {"black_boxes": len(files), "black_boxes_MB": sum(files) / 2**20}
         result["rows"] = list(rows.values())
         attacker.close()
     rclpy.shutdown()

@@ -217,6 +217,10 @@ class Controller(Inputs):
         """Let the next command be the first: whatever was sent before, it is not rate limited."""
         self._ticking.core.law.door.is_free = 1
 
+    def left(self, tau: np.ndarray) -> None:
+        """Tell what was really sent last, where that is not the newest command: the rate limit begins there."""
+        self._ticking.core.law.door.sent[:] = tau
+
     def restart(self, q: ArrayLike, v: ArrayLike, time: float) -> None:
         """Go on after an interruption: every task holds its present pose, task torque comes over `ramp`.
 

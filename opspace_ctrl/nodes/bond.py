@@ -13,6 +13,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from .runtime import publish_last
+from .sending import send
 
 # [s] those of Nav2's nodes
 HEARTBEAT_PERIOD, HEARTBEAT_TIMEOUT = 0.1, 4.0
@@ -69,7 +70,7 @@ class Bond:
 
     def _beat(self) -> None:
         self._stamp()
-        self._publisher.publish(self._status)
+        send(self._node, self._publisher, self._status)
 
     def _stamp(self) -> None:
         self._status.header.stamp = self._node.get_clock().now().to_msg()

@@ -6,6 +6,7 @@ from std_msgs.msg import Float64MultiArray
 from . import qos
 from .cdr import Command
 from .runtime import publish_last
+from .sending import UNSENT, say_lost
 
 __all__ = ["Commands"]
 
@@ -17,6 +18,7 @@ class Commands:
 
     Attributes:
         count: commands sent.
+        lost: commands that could not be sent.
         last: (k,) what was sent last.
     """
 
@@ -25,19 +27,27 @@ class Commands:
         self._node = node
         self._publisher = node.create_publisher(Float64MultiArray, TOPIC, qos.COMMANDS)
         self._command = Command(size)
-        self.last = self._command.values
-        self.count = 0
+        self.last = np.zeros(size)
+        self.count = self.lost = 0
 
-    def send(self, tau: np.ndarray) -> None:
-        """Publish."""
+    def send(self, tau: np.ndarray) -> bool:
+        """Publish; whether it was sent. On a busy machine DDS may have no room for it in time."""
+        self._command.values[:] = tau
+        try:
+            self._publisher.publish(self._command.message())
+        except UNSENT as error:
+            self.lost += 1
+            say_lost(self._node, self._publisher, error)
+            return False
         self.last[:] = tau
-        self._publisher.publish(self._command.message())
         self.count += 1
+        return True
 
     def send_last(self, tau: np.ndarray) -> None:
         """Publish what is to stand when nothing follows, and wait for the acknowledgement."""
-        self.last[:] = tau
+        self._command.values[:] = tau
         publish_last(self._publisher, self._command.message())
+        self.last[:] = tau
         self.count += 1
 
     def others(self) -> int:

@@ -74,6 +74,8 @@ class ControlLoop:
         self._thread = threading.Thread(target=self._run, name="control_loop", daemon=True)
         self.statistics = LoopStatistics()
         self.failure = self.unreadable = ""
+        self._unsent: np.ndarray | None = None  # a command for which DDS had no room
+        self._has_sent = False  # since the activation
         self.priority = "not started"
 
     @property
@@ -142,7 +144,8 @@ class ControlLoop:
         self.priority = privileges.raise_priority(self._wanted_priority)
         while not self._ended.is_set():
             try:
-                self._waiter.wait(0.0 if self._jobs else self._guarded.timeout())
+                again = self._guarded.timeout() if self._unsent is None else NOMINAL
+                self._waiter.wait(0.0 if self._jobs else again)
                 self._step(monotonic_ns())
             except (
                 Exception
@@ -154,6 +157,8 @@ class ControlLoop:
     def _step(self, arrival: int) -> None:
         verdict = self._collect(arrival)
         tau = self._guarded.answer(verdict, self._time(arrival), arrival)
+        if tau is None:
+            tau = self._unsent
         if tau is not None:
             self._send(tau, arrival)
         if self.is_active and verdict in (READY, REFUSED):
@@ -206,8 +211,14 @@ class ControlLoop:
         return verdict
 
     def _send(self, tau: np.ndarray, arrival: int) -> None:
-        self._commands.send(tau)
-        self._box.note(arrival)
+        """Send a command; what could not be sent is tried again, unless there is a newer one by then."""
+        is_sent, was_unsent = self._commands.send(tau), self._unsent is not None
+        self._unsent = None if is_sent else tau.copy()
+        self._has_sent = self._has_sent or is_sent
+        if was_unsent or not is_sent:
+            self._guarded.left(self._commands.last if self._has_sent else None)
+        if is_sent:
+            self._box.note(arrival)
 
     def _time(self, steady: int) -> int:
         """The clock that states are judged by [ns]; a simulated one may lag behind the stamps it has reached."""
@@ -216,7 +227,7 @@ class ControlLoop:
         return max(self._node.get_clock().now().nanoseconds, self._gate.last_stamp)
 
     def _activate(self) -> None:
-        self.failure = ""
+        self.failure, self._has_sent = "", False
         self.statistics.pause()
         arrival = monotonic_ns()
         tau = self._guarded.activate(self._time(arrival), arrival)
@@ -224,7 +235,7 @@ class ControlLoop:
             self._send(tau, arrival)
 
     def _deactivate(self) -> None:
-        tau = self._guarded.deactivate()
+        tau, self._unsent = self._guarded.deactivate(), None
         if tau is not None:
             self._commands.send_last(tau)
 

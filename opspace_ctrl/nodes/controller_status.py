@@ -16,6 +16,7 @@ from . import privileges, qos
 from .commands import Commands
 from .control_loop import ControlLoop
 from .messages import diagnostic, full_name
+from .sending import send
 from .statistics import judge
 from .targets import Targets
 
@@ -64,7 +65,7 @@ class ControllerStatus:
         """Send the present status."""
         message = DiagnosticArray(status=[self._gates(), self._periodicity(), self._tick()])
         message.header.stamp = self._node.get_clock().now().to_msg()
-        self._publisher.publish(message)
+        send(self._node, self._publisher, message)
 
     def _status(
         self, what: str, level: str, text: str, values: Iterable[tuple[str, object]]
@@ -155,6 +156,7 @@ class ControllerStatus:
                 ("expected_rate", summary.expected),
                 ("ticks", loop.statistics.ticks),
                 ("commands", self._commands.count),
+                ("commands_lost", self._commands.lost),
                 ("period_mean_us", summary.period_mean),
                 ("period_deviation_us", summary.period_deviation),
                 *numbers.items(),

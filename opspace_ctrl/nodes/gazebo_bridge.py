@@ -34,6 +34,7 @@ from .gazebo_words import Words
 from .gazebo_world import ServiceWorld, World
 from .messages import diagnostic, full_name, nanoseconds
 from .runtime import DONE, LAST_WORD, leave, run
+from .sending import send
 from .waiting import make_waiter
 
 __all__ = ["GazeboBridge", "main"]
@@ -209,7 +210,7 @@ class GazeboBridge(Node):
     def _send(self, forces: np.ndarray) -> None:
         self._last_forces = forces
         for publisher, force in zip(self._forces, forces.tolist()):
-            publisher.publish(Float64(data=force))
+            send(self, publisher, Float64(data=force))
 
     def _fall_back(self) -> None:
         forces = self._guard.fallback(self._relay.velocities)
@@ -236,7 +237,7 @@ class GazeboBridge(Node):
         self._watch.heard(stamp, now)
         odometry = self._relay.odometry(message)
         if odometry is not None:
-            self._odometry.publish(odometry)
+            send(self, self._odometry, odometry)
 
     def _publish(self, now: float) -> None:
         """Send the last state, unless nothing could be done about it yet: then it is tried again."""
@@ -244,8 +245,8 @@ class GazeboBridge(Node):
             return
         joints, odometry = self._last
         if odometry is not None:
-            self._odometry.publish(odometry)
-        self._states.publish(joints)
+            send(self, self._odometry, odometry)
+        send(self, self._states, joints)
         self._sent_at = now
 
     # ---- the executor's thread ----
@@ -283,7 +284,7 @@ class GazeboBridge(Node):
             ]
         )
         message.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(message)
+        send(self, self._diagnostics, message)
         if self._guard.tripped:
             self._fall_back()
 

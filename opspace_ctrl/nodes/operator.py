@@ -29,6 +29,7 @@ from ..sim.plant.faults import Fault, Schedule
 from ..sim.plant.timetable import Activity
 from . import qos
 from .messages import pose_message, stamp_of, vector_message
+from .sending import send
 
 __all__ = ["Operator"]
 
@@ -140,7 +141,7 @@ class Operator:
             self._answer = self._client.call_async(request)
         else:
             self._answer = publisher.topic_name
-            publisher.publish(self._message(activity, home))
+            send(self._node, publisher, self._message(activity, home))
             if not self._has_answers:
                 self._end("")
 

@@ -28,6 +28,7 @@ from . import qos
 from .black_box import BlackBox
 from .markers import Markers
 from .messages import matrix_message, pose_message, vector_message
+from .sending import send
 from .task_topics import TaskTopics
 
 __all__ = ["Outputs"]
@@ -135,19 +136,16 @@ class Outputs:
             reference = self._prefix + task.reference_frame if task.reference_frame else ""
             of_task = Header(stamp=header.stamp, frame_id=reference or header.frame_id)
             if pose.get_subscription_count():
-                pose.publish(
-                    PoseStamped(header=of_task, pose=pose_message(*self._controller.pose(name)))
-                )
+                message = PoseStamped(header=of_task)
+                message.pose = pose_message(*self._controller.pose(name))
+                send(self._node, pose, message)
             if error.get_subscription_count():
-                message = TwistStamped(header=of_task)
-                value = self._controller.error(name)
-                message.twist.linear, message.twist.angular = (
-                    vector_message(value[:3]),
-                    vector_message(value[3:]),
-                )
-                error.publish(message)
+                twist, value = TwistStamped(header=of_task), self._controller.error(name)
+                twist.twist.linear = vector_message(value[:3])
+                twist.twist.angular = vector_message(value[3:])
+                send(self._node, error, twist)
         if self._osim.get_subscription_count():
-            self._osim.publish(matrix_message(self._controller.osim))
+            send(self._node, self._osim, matrix_message(self._controller.osim))
         if any(made[-1].get_subscription_count() for made in self.of_tasks.made.values()):
             self._publish_references()
 
@@ -164,14 +162,15 @@ class Outputs:
             size = [MultiArrayDimension(label=label, size=len(rows), stride=rows.size)]
             layout = MultiArrayLayout(dim=[*size, MultiArrayDimension(size=13, stride=13)])
             message = Float64MultiArray(layout=layout, data=array("d", rows.tobytes()))
-            self.of_tasks.made[task.name][-1].publish(message)
+            send(self._node, self.of_tasks.made[task.name][-1], message)
 
     def publish_markers(self) -> None:
         """What RViz shows."""
         header = self._header()
         if header is not None and self._marker_array.get_subscription_count():
-            self._marker_array.publish(self._markers.message(header))
+            send(self._node, self._marker_array, self._markers.message(header))
 
     def publish_residual(self) -> None:
         """How far the torques of the old and the new method were apart when they were switched."""
-        self._residual.publish(Float64(data=float(self._controller.method_residual)))
+        residual = Float64(data=float(self._controller.method_residual))
+        send(self._node, self._residual, residual)

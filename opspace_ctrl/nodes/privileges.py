@@ -15,9 +15,12 @@ __all__ = [
     "quiet_interpreter",
     "raise_priority",
     "restore_interpreter",
+    "return_large_blocks",
 ]
 
 LOCK_CURRENT, LOCK_FUTURE, LOCK_ON_FAULT = 1, 2, 4  # of mlockall(2)
+MMAP_THRESHOLD = -3  # of mallopt(3)
+LARGE_BLOCK = 1 << 17  # [bytes] where glibc begins to ask the system for a block of its own
 SWITCH = 1e-4  # [s] after which a thread yields the interpreter to a loop that waits for it
 USUAL_SWITCH = 5e-3  # [s] Python's own
 
@@ -43,6 +46,16 @@ def lock_memory(wanted: bool) -> str:
     except (AttributeError, OSError):
         return "not locked (not on this system)"
     return f"not locked ({os.strerror(ctypes.get_errno())})" if failed else "locked"
+
+
+def return_large_blocks() -> None:
+    """Let every large block of memory go back to the system as soon as it is free.
+
+    glibc raises the size that it takes for large up to 32 MB as such blocks are freed. After that long messages lie in
+    the heaps of the threads that read them, and stay there: locked memory goes back in whole blocks only.
+    """
+    with suppress(AttributeError, OSError):  # a C library other than glibc
+        ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE_BLOCK)
 
 
 def quiet_interpreter() -> str:

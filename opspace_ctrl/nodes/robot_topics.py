@@ -8,7 +8,6 @@ import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from rclpy.publisher import Publisher
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -23,12 +22,12 @@ from ..sim.plant.plant import Measurement
 from . import qos
 from .messages import stamp_of, wrench_of
 from .names import ros_name
+from .sending import send
 from .waiting import make_waiter
 
 __all__ = ["RobotTopics", "joint_order"]
 
 QUEUE = qos.profile(10)  # commands beyond the first are to be counted, not overwritten
-SAY_AGAIN = 5.0  # [s] between two warnings about messages that could not be sent
 
 
 def joint_order(model: Model, joints: list[str]) -> np.ndarray:
@@ -84,7 +83,7 @@ class RobotTopics:
         self._description = None
         if values["publish_robot_description"]:
             self._description = publish(String, "robot_description", qos.DESCRIPTION)
-            self._send(self._description, String(data=model.source))
+            send(self._node, self._description, String(data=model.source))
 
     def _make_messages(self, values: Mapping[str, Any]) -> None:
         """Messages that are filled again and again: their arrays are written in place."""
@@ -164,7 +163,7 @@ class RobotTopics:
         """The time [ns] on /clock."""
         if self._clock is not None:
             self._time.clock = stamp_of(time)
-            self._send(self._clock, self._time)
+            send(self._node, self._clock, self._time)
 
     def publish(self, measurement: Measurement, time: int) -> None:
         """A state under the stamp `time` [ns], the odometry first."""
@@ -177,18 +176,8 @@ class RobotTopics:
         if self._odometry is not None and pose is not None and twist is not None:
             self._base.header.stamp = self._state.header.stamp
             _fill(self._base, pose.tolist(), twist.tolist())
-            self._send(self._odometry, self._base)
-        self._send(self._states, self._state)
-
-    def _send(self, publisher: Publisher, message: Any) -> None:
-        """Publish; what DDS cannot take in time is lost, as it may be on the way, and the world goes on."""
-        try:
-            publisher.publish(message)
-        except RuntimeError as error:  # the parent of rcl's own, which rclpy does not name
-            self._node.get_logger().warning(
-                f"a message of {publisher.topic_name} is lost: {error}",
-                throttle_duration_sec=SAY_AGAIN,
-            )
+            send(self._node, self._odometry, self._base)
+        send(self._node, self._states, self._state)
 
     def publish_wrenches(self, simulator, time: int) -> None:
         """What the force-torque sensors read, each in the axes of its frame."""
@@ -200,7 +189,7 @@ class RobotTopics:
             force, torque = message.wrench.force, message.wrench.torque
             force.x, force.y, force.z = (wrench[:3] @ rotation).tolist()
             torque.x, torque.y, torque.z = (wrench[3:] @ rotation).tolist()
-            self._send(publisher, message)
+            send(self._node, publisher, message)
 
 
 def _fill(message: Odometry, pose: list[float], twist: list[float]) -> None:

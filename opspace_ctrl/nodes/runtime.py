@@ -14,8 +14,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import dedent
+from time import monotonic
 from types import FrameType
 from typing import Any, NoReturn, Protocol
+
+from .privileges import return_large_blocks
 
 __all__ = [
     "DONE",
@@ -111,6 +114,7 @@ def run(
     if "--help" in arguments or "-h" in arguments:
         print(f"usage: {dedent(usage).strip()}")
         return DONE
+    return_large_blocks()
     try:
         with stop.interruptible():
             import rclpy
@@ -216,8 +220,20 @@ def leave(code: int) -> NoReturn:
 
 
 def publish_last(publisher, message) -> bool:
-    """Publish what must arrive before the publisher goes; whether every reliable subscriber has acknowledged it."""
+    """Publish what must arrive before the publisher goes; whether every reliable subscriber has acknowledged it.
+
+    Where DDS has no room for it in time, it is tried again.
+
+    Raises:
+        RuntimeError: It could not be sent.
+    """
     from rclpy.duration import Duration
 
-    publisher.publish(message)
-    return publisher.wait_for_all_acked(Duration(seconds=LAST_WORD))
+    deadline = monotonic() + LAST_WORD
+    while True:
+        try:
+            publisher.publish(message)
+            return publisher.wait_for_all_acked(Duration(seconds=LAST_WORD))
+        except RuntimeError:
+            if monotonic() > deadline:
+                raise

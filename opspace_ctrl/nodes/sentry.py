@@ -16,6 +16,7 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from . import qos
+from .sending import send
 from .side_node import close_side_node, make_side_node
 
 __all__ = ["Sentry"]
@@ -95,6 +96,5 @@ class Sentry:
 
     def _on_timer(self) -> None:
         text = self._look()
-        if text != self.latest:
-            self.latest = text
-            self._safety.publish(String(data=text))
+        if text != self.latest and send(self._node, self._safety, String(data=text)):
+            self.latest = text  # else it is tried again

@@ -10,6 +10,7 @@ from . import qos
 from .messages import diagnostic, full_name
 from .privileges import collect_garbage
 from .robot_topics import RobotTopics
+from .sending import send
 from .simulation_loop import SimulationLoop
 
 __all__ = ["SimulatorStatus"]
@@ -53,7 +54,7 @@ class SimulatorStatus:
             ]
         )
         message.header.stamp = self._node.get_clock().now().to_msg()
-        self._publisher.publish(message)
+        send(self._node, self._publisher, message)
 
     def _log(self, level: str, text: str) -> None:
         """What is wrong, when it begins."""

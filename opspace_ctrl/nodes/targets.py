@@ -26,6 +26,7 @@ from .frames import Frames, Placement
 from .hearing import unheard
 from .inbox import Inbox
 from .messages import quaternion_of, twist_of, vector_of, wrench_of
+from .sending import send
 from .task_topics import TaskTopics
 
 __all__ = ["Targets"]
@@ -170,7 +171,7 @@ class Targets:
     def _answer(self, text: str) -> None:
         """Tell whoever wants to know what became of a message."""
         if self._answers.get_subscription_count():
-            self._answers.publish(String(data=text))
+            send(self._node, self._answers, String(data=text))
 
     def _refuse(self, topic: str, error: OpspaceError) -> None:
         self.refused += 1

@@ -130,15 +130,10 @@ class Waiter:
 
     def _recreate(self, inlet: int, qos: QoSProfile) -> None:
         old = self._subscriptions[inlet]
-        self._subscriptions[inlet] = self._node.create_subscription(
-            old.msg_type,
-            old.topic_name,
-            old.callback,
-            qos,
-            callback_group=old.callback_group,
-            raw=old.raw,
-        )
-        self._node.destroy_subscription(old)
+        given = (old.msg_type, old.topic_name, old.callback, qos)
+        options = {"callback_group": old.callback_group, "raw": old.raw}
+        self._node.destroy_subscription(old)  # first: two of one topic share the queue's memory
+        self._subscriptions[inlet] = self._node.create_subscription(*given, **options)
 
 
 class _NotTheExecutor(CallbackGroup):

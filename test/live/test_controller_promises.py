@@ -4,6 +4,7 @@ One process serves the module; each test leaves an active controller with open g
 """
 
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -169,6 +170,29 @@ def test_a_trajectory_that_is_too_long_is_refused_unread(graph, peer):
     assert str(len(data)) in values["last_refusal"]
     assert graph.call(Trigger, f"{NODE}/emergency_stop").success
     assert graph.call(Trigger, f"{NODE}/reset").success
+    peer.status("gates", is_open, "open gates", each=peer.send)
+
+
+def resident(pid):
+    """Memory of a process that is in no file [bytes]."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
+
+
+def test_long_messages_leave_no_memory_behind(graph, peer):
+    """The middleware would keep every place of a queue as large as the longest message that it held."""
+    pid = graph.processes[0].pid
+    lengths = [long_trajectory(points) for points in (10_000, 100_000, 400_000)]
+    trajectory = graph.publisher(MultiDOFJointTrajectory, f"{NODE}/hand/trajectory")
+    answers = graph.listen(String, f"{NODE}/answers")
+    before = resident(pid)
+    for data in lengths * 8:
+        heard = answers.count
+        graph.publish_until(
+            trajectory, data, lambda heard=heard: answers.count > heard, "the answer"
+        )
+    graph.wait_for(lambda: resident(pid) < before + 2 * len(data), "memory that goes back")
+    graph.node.destroy_publisher(trajectory)
     peer.status("gates", is_open, "open gates", each=peer.send)
 
 

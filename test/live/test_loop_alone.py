@@ -32,6 +32,7 @@ from opspace_ctrl.nodes.frames import Frames
 from opspace_ctrl.nodes.targets import Targets
 
 STEP = 1_000_000  # [ns]
+TORQUE_RATE = 1000.0  # [Nm/s], the default
 MANY = 2000  # messages of a kind
 FEW = 100  # objects, that a kind may leave once
 
@@ -172,6 +173,78 @@ def test_a_tick_that_raises_for_ever_ends_neither_the_loop_nor_the_safe_commands
         return running.gate.closed == 0 and running.guarded.is_ticking
 
     running.until(is_recovered, "the law")
+
+
+class Deaf:
+    """A publisher that raises as rclpy does where DDS has no room for a message in time, so many times."""
+
+    def __init__(self, publisher, times):
+        self._publisher, self.left, self.sent = publisher, times, []
+
+    def publish(self, message):
+        if self.left:
+            self.left -= 1
+            raise RuntimeError("Failed to publish: made by the test")
+        self.sent.append(np.frombuffer(bytes(message)[-56:]))  # seven numbers end it
+        self._publisher.publish(message)
+
+    def __getattr__(self, name):
+        return getattr(self._publisher, name)
+
+
+def test_a_command_that_cannot_be_sent_is_sent_again_and_closes_no_gate(running, monkeypatch):
+    """In lock-step no other state comes before it is answered."""
+    for _ in range(20):
+        running.good()
+    outlet = Deaf(running.commands._publisher, times=3)
+    monkeypatch.setattr(running.commands, "_publisher", outlet)
+    running.good()
+    running.until(lambda: outlet.sent, "the command")
+    assert running.commands.lost == 3 and outlet.left == 0
+    assert running.gate.closed == 0 and running.guarded.is_ticking and running.loop.failure == ""
+    assert running.commands.last == pytest.approx(outlet.sent[-1], abs=0.0)
+
+
+def test_commands_that_are_lost_do_not_lift_the_rate_limit(running, monkeypatch):
+    """Only what was sent counts: twenty lost steps are no reason for a large one."""
+    running.controller.use_wall_clock(False)
+    for _ in range(20):
+        running.good()
+    outlet = Deaf(running.commands._publisher, times=0)
+    monkeypatch.setattr(running.commands, "_publisher", outlet)
+    running.good()
+    running.until(lambda: outlet.sent, "a command")
+    position, quaternion = running.controller.pose("hand")
+    running.controller.target_pose(
+        "hand", position + [0.3, 0.0, 0.0], quaternion, running.gate.time
+    )
+    outlet.left = forever = 10**9
+    for _ in range(200):
+        running.good()
+    before, lost = outlet.sent[-1], forever - outlet.left
+    outlet.left = 0
+    running.good()
+    running.until(lambda: len(outlet.sent) > 1, "a command")
+    most = 3.0 * 1.06 * STEP * 1e-9 * TORQUE_RATE  # periods that may count, and their mean's error
+    assert lost > 0 and np.abs(outlet.sent[1] - before).max() <= most
+    for _ in range(200):
+        running.good()
+    assert np.abs(outlet.sent[-1] - before).max() > 2.0 * most  # there was somewhere to go
+
+
+def test_the_first_command_carries_gravity_at_once_also_where_it_was_lost(running, monkeypatch):
+    for _ in range(20):
+        running.good()
+    running.until(lambda: running.guarded.is_ticking, "the law")
+    gravity = running.commands.last.copy()
+    running.loop.deactivate()
+    outlet = Deaf(running.commands._publisher, times=1)
+    monkeypatch.setattr(running.commands, "_publisher", outlet)
+    running.loop.activate()
+    running.good()
+    running.until(lambda: outlet.sent, "the first command")
+    assert running.commands.lost == 1
+    assert outlet.sent[0] == pytest.approx(gravity, abs=0.5)
 
 
 # ---- garbage, which nobody collects while efforts go out ----

@@ -11,6 +11,32 @@ from std_srvs.srv import Trigger
 from opspace_ctrl.nodes.sentry import Sentry
 
 
+def test_what_could_not_be_said_of_safety_is_said_again(tmp_path, monkeypatch):
+    """On a busy machine DDS may have no room for a message in time, and rclpy raises."""
+    told = ["active"]
+    with ros.Graph(tmp_path) as graph:
+        node = rclpy.create_node("busy", context=graph.context)
+        sentry = Sentry(node, str, lambda *_: None, lambda: told[-1])
+        try:
+            safety = graph.listen(String, "busy/safety", ros.latched())
+            graph.wait_for(lambda: safety.count and safety.last.data == "active", "the first word")
+            failed, publish = [], sentry._safety.publish
+
+            def deaf(message):
+                if len(failed) < 3:
+                    failed.append(message.data)
+                    raise RuntimeError("made by the test")
+                publish(message)
+
+            monkeypatch.setattr(sentry._safety, "publish", deaf)
+            told.append("stop")
+            graph.wait_for(lambda: safety.last.data == "stop", "the word that failed")
+            assert failed == ["stop"] * 3
+        finally:
+            sentry.close()
+            node.destroy_node()
+
+
 def test_a_stop_is_served_before_the_message_that_the_node_is_reading(tmp_path):
     """The node's callback ends only after the stop: if the stop waited behind it, neither would ever end."""
     order, stopped, allowed = [], threading.Event(), []

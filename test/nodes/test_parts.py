@@ -1,5 +1,6 @@
 """Parts of the nodes that need no graph: frames of messages, statistics of a loop, the base's transform."""
 
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -164,3 +165,30 @@ def test_a_robot_that_is_neither_shipped_nor_a_file_is_refused_with_where_was_lo
         SourceError, match="neither a shipped robot .arm7, asimo, free_flyer. nor a file; relative"
     ):
         load(name, "", {}, print)
+
+
+BLOCKS = """
+import ctypes
+from opspace_ctrl.nodes.privileges import return_large_blocks
+
+class Information(ctypes.Structure):  # mallinfo2(3)
+    names = ("arena", "free", "fast", "blocks", "bytes", "most", "small", "used", "unused", "top")
+    _fields_ = [(name, ctypes.c_size_t) for name in names]
+
+libc = ctypes.CDLL(None)
+libc.mallinfo2.restype, libc.malloc.restype = Information, ctypes.c_void_p
+libc.free.argtypes = [ctypes.c_void_p]
+return_large_blocks()
+size = 16 << 20
+libc.free(libc.malloc(size))  # from now on glibc itself would take no block of this size for a large one
+before = libc.mallinfo2()
+libc.malloc(size)
+after = libc.mallinfo2()
+print(after.blocks - before.blocks, after.bytes - before.bytes >= size)
+"""
+
+
+def test_large_blocks_of_memory_never_lie_in_a_heap_that_keeps_them():
+    """In a process of its own: what glibc has learnt from another test is not to count."""
+    ran = subprocess.run([sys.executable, "-c", BLOCKS], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["1", "True"]

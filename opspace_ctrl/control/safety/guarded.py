@@ -66,6 +66,16 @@ class GuardedController:
         """Nothing that counts has come: close the gates whose time it is, and keep sending what they permit."""
         return self.answer(DROPPED, time, steady)
 
+    def left(self, tau: np.ndarray | None) -> None:
+        """The newest command could not be sent, or only later: the next is compared with `tau`, which was sent last.
+
+        None: nothing was sent since the activation.
+        """
+        if tau is None:
+            self.controller.begin()
+        else:
+            self.controller.left(tau)
+
     def timeout(self) -> float:
         """How long to wait for a message before `watch` [s]."""
         gate = self.gate
