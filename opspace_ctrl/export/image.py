@@ -74,6 +74,7 @@ HEADER = np.dtype(
         ("sections", SECTION, len(SECTIONS)),
     ]
 )
+NUMBERS = ("kernels", "law", "gates", "engine", "nq", "nv", "capacity", "state")  # of a header
 ROLES = {
     "count": b"c",
     "constant": b"c",
@@ -153,8 +154,8 @@ class Image:
         """The file."""
         strings = _Strings()
         header = np.zeros((), HEADER)
-        header["magic"], header["version"], header["kernels"] = MAGIC, VERSION, self.kernels
-        for name in ("nq", "nv", "law", "gates", "engine", "capacity", "state"):
+        header["magic"], header["version"] = MAGIC, VERSION
+        for name in NUMBERS:
             header[name] = getattr(self, name)
         header["robot"], header["target"] = strings.place(self.robot), strings.place(self.target)
         parts = {
@@ -201,17 +202,13 @@ class Image:
         def text(place: int) -> str:
             return strings[place : strings.index(b"\0", place)].decode()
 
-        numbers = {
-            name: int(header[name])
-            for name in ("nq", "nv", "kernels", "law", "gates", "engine", "capacity", "state")
-        }
-        row = 1 + numbers["nq"] + numbers["nv"] + len(parts["joints"])
+        found: dict[str, Any] = {name: int(header[name]) for name in NUMBERS}
+        found |= {name: parts[name] for name in ("data", "pointers", "calls")}
+        for name in ("joints", "tasks", "frames"):
+            found[name] = [text(each) for each in parts[name]]
+        row = 1 + found["nq"] + found["nv"] + len(found["joints"])
         return cls(
-            **numbers,
-            **{name: parts[name] for name in ("data", "pointers", "calls")},
-            **{
-                name: [text(each) for each in parts[name]] for name in ("joints", "tasks", "frames")
-            },
+            **found,
             robot=text(header["robot"]),
             target=text(header["target"]),
             fields=[_field_row(each, text) for each in parts["fields"]],
