@@ -36,14 +36,16 @@ demo: $(CORE)
 	@mkdir -p build
 	$(DEMO_PATH) $(BIN)/opspace demo --plot build/demo.png --force
 
-# Computing shares the cores, compiled and then, on a small robot, as plain Python; what runs ROS nodes comes after it,
-# one test at a time.
+# Computing shares the cores, compiled and then, on a small robot, as plain Python; what runs ROS nodes or a browser comes
+# after it, one test at a time.
 UNCOMPILED := test/dynamics test/osim test/control -k arm7
+BROWSER := $(if $(shell command -v chromium),test/view/browser)
 test: lint
 ifeq ($(strip $(PYTEST_ARGS)),)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=test/live --ignore=test/proof
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=test/live --ignore=test/proof --ignore=test/view/browser
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --numprocesses auto $(UNCOMPILED)
-	$(BIN)/python -m pytest test/live
+	$(BIN)/python -m pytest test/live $(BROWSER)
+	@$(if $(BROWSER),:,echo "left out: the viewer in a browser (test/view/browser); it needs Chromium: sudo apt install chromium")
 else
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 endif

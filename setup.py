@@ -30,6 +30,9 @@ ROS_MESSAGES = (
     "visualization",
 )
 
+# The page in the browser. How viser starts its server is known to view/door.py, which refuses one it does not know.
+VIEW = ["viser>=1.1,<2", "trimesh", "pycollada"]
+
 
 def ros_wheels(rclpy: str, messages: str) -> list[str]:
     """One ROS 2 distribution from PyPI, given the versions of rclpy and of common_interfaces."""
@@ -108,6 +111,7 @@ setup(
         "bench": ["example-robot-data", "mujoco", "pin"],
         "dart": ["dartpy"],
         "record": ["mcap-ros2-support"],
+        "view": VIEW,
         "test": [
             "colcon-common-extensions",
             "dartpy",
@@ -119,11 +123,13 @@ setup(
             "mujoco",
             "mypy",
             "pin",
+            "playwright",  # with the machine's Chromium; it downloads none
             "pytest",
             "pytest-xdist",
             "ruff",
             "setuptools>=70.1,<80",  # 70.1 can build a wheel; 80 lost what `colcon --symlink-install` needs
             "xacro",
+            *VIEW,
         ],
     },
     entry_points={

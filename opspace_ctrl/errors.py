@@ -152,6 +152,10 @@ class ExportError(OpspaceError):
     """A controller cannot be exported, or an exported one cannot be read."""
 
 
+class ViewError(OpspaceError):
+    """The viewer cannot do what is asked of it: a missing extra, a port that is taken, a run that cannot be read."""
+
+
 class BringupError(OpspaceError):
     """An argument of a launch file is unknown or not valid."""
 
@@ -166,6 +170,10 @@ class MjcfWarning(UserWarning):
 
 class UrdfWarning(UserWarning):
     """A URDF has elements or attributes that are unknown, probably misspelt, and ignored."""
+
+
+class MeshWarning(UserWarning):
+    """A mesh that a robot's description names cannot be shown: it is missing, or in no format that is read."""
 
 
 class Mistakes:

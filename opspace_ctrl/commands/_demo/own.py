@@ -9,6 +9,7 @@ import yaml
 from opspace_ctrl import frame_pose
 
 from ...control.settings import ControllerSettings, controller_settings
+from ...data import shipped_path
 from ...model import Model
 from ...model.source import ROBOTS
 from ...osim import methods
@@ -21,7 +22,7 @@ from .._robot import tips
 from ..check import config_path
 from .scenario import SCENARIOS, Scenario
 
-__all__ = ["scenario_of"]
+__all__ = ["parameters_for", "scenario_of"]
 
 SIZE = 0.04  # amplitudes of the figure, as a share of the distance from the base
 LARGEST = 0.1  # [m]
@@ -41,7 +42,7 @@ def scenario_of(robot: str, config: str | None, folder: Path) -> Scenario:
     """
     if config is None and robot in SCENARIOS:
         return SCENARIOS[robot]
-    path = config_path(config).absolute() if config else _written(load_any(robot), folder)
+    path = parameters_for(robot, config, folder)
     nodes = ("opspace_controller", "opspace_simulator")
     controller, simulator = (node_parameters(path, node) for node in nodes)
     settings = controller_settings(controller)
@@ -65,6 +66,17 @@ def scenario_of(robot: str, config: str | None, folder: Path) -> Scenario:
         base=base,
         locked=locked,
     )
+
+
+def parameters_for(robot: str, config: str | None, folder: Path) -> Path:
+    """The parameter file that is given, a shipped robot's own, or else one that is written into `folder`.
+
+    Raises:
+        OpspaceError: The robot or the file cannot be read.
+    """
+    if config is None and robot in ROBOTS:
+        return Path(shipped_path("config", f"{robot}.yaml"))
+    return config_path(config).absolute() if config else _written(load_any(robot), folder)
 
 
 def _task(settings: ControllerSettings, path: Path) -> tuple[str, str]:

@@ -1,0 +1,105 @@
+"""A robot in the browser: watch it, drag its tool, push it, tune its gains."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import webbrowser
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ..errors import ViewError
+from ._interrupt import INTERRUPTED, Interruption
+
+PORT = 8080
+NICE = 5  # the page yields to the loop
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the robot, its parameters, and where the page is."""
+    parser.add_argument(
+        "robot",
+        metavar="ROBOT",
+        nargs="?",
+        default="arm7",
+        help="a shipped robot (arm7, asimo, free_flyer) or a URDF or .xacro file (default: arm7)",
+    )
+    parser.add_argument(
+        "--params",
+        metavar="FILE",
+        help="a ROS 2 parameter file for controller and simulator (default: a shipped robot's own; "
+        "else the position of the first tip is controlled)",
+    )
+    parser.add_argument(
+        "--port", type=int, default=PORT, metavar="N", help=f"of the page; 0: any (default: {PORT})"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument(
+        "--allow-remote",
+        action="store_true",
+        help="let other hosts connect that have the address with its token, which is printed",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show it until Ctrl-C."""
+    with Interruption(keep=getattr(args, "owns_process", False)) as stop, ExitStack() as stack:
+        _show(args, stop, stack)
+        return INTERRUPTED if stop.requested else 0
+
+
+def _show(args: argparse.Namespace, stop: Interruption, stack: ExitStack) -> None:
+    ensure_viser()
+    from ..view.live import live_subject
+    from ..view.page import Page
+    from ..view.server import start_server
+
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="opspace_view_")))
+    print("starting (the first start ever compiles the kernels, a minute or two) ...", flush=True)
+    subject, title = live_subject(args.robot, args.params, folder, stack)
+    server, door = start_server(args.port, args.allow_remote, title)
+    stack.callback(server.stop)
+    page = Page(server, subject)
+    os.nice(NICE)
+    announce(door, args)
+    watch(page, stop)
+
+
+def ensure_viser() -> None:
+    """Refuse to start without the extra.
+
+    Raises:
+        ViewError: Saying how to get it.
+    """
+    try:
+        import trimesh  # noqa: F401
+        import viser  # noqa: F401
+    except ImportError as error:
+        raise ViewError(
+            f"the viewer needs {error.name}: pip install 'opspace_ctrl[view]'"
+        ) from None
+
+
+def announce(door: Any, args: argparse.Namespace) -> None:
+    """Print the address, and open it where there is a browser."""
+    print(f"open {door.address()}", flush=True)
+    if args.allow_remote:
+        import socket
+
+        print(f"from other hosts: {door.address(socket.getfqdn())}", flush=True)
+    has_screen = sys.platform != "linux" or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    if has_screen and not args.no_browser:
+        webbrowser.open(door.address())
+
+
+def watch(page: Any, stop: Interruption) -> None:
+    """Feed the page until a signal comes."""
+    from ..view.page import RATE
+
+    while not stop.wait(1.0 / RATE):
+        page.update()

@@ -1,0 +1,47 @@
+"""A robot of our own to look at: a loop in a process of its own."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from ..commands._demo.own import parameters_for
+from ..control.settings import controller_settings
+from ..parameter_file import node_parameters
+from ..robot_settings import load_any
+from ..sim.settings import simulator_settings
+from .page import Subject
+from .process import LoopProcess
+
+__all__ = ["live_subject"]
+
+
+def live_subject(
+    robot: str, params: str | None, folder: Path, stack: ExitStack
+) -> tuple[Subject, str]:
+    """Start a loop; what it shows, and a title.
+
+    Args:
+        robot: A shipped name or a path.
+        params: A parameter file, or None.
+        folder: For one that is written where there is none.
+        stack: What ends the loop.
+
+    Raises:
+        OpspaceError: The robot or the file cannot be read, or do not fit each other.
+    """
+    path = parameters_for(robot, params, folder)
+    settings = controller_settings(node_parameters(path, "opspace_controller"))
+    simulation = simulator_settings(node_parameters(path, "opspace_simulator"))
+    model = load_any(robot, settings.robot.base, settings.robot.locked)
+    loop = stack.enter_context(LoopProcess(model, settings, simulation))
+    subject = Subject(
+        model,
+        settings,
+        loop.ring,
+        loop.methods,
+        loop.ask,
+        Path(robot).parent if Path(robot).is_file() else None,
+        simulation.ground_height,
+    )
+    return subject, f"opspace_ctrl: {model.name}"

@@ -1,0 +1,198 @@
+"""The loop's process: started, asked and ended by the page's."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+from ..control.settings import ControllerSettings
+from ..errors import OpspaceError, ViewError
+from ..model import Model
+from ..nodes import privileges
+from ..sim.settings import SimulatorSettings
+from .rows import Ring, row_type
+
+__all__ = ["LoopProcess"]
+
+START = 600.0  # [s] for a first start that compiles
+END = 5.0  # [s]
+PRIORITY = 20  # SCHED_FIFO, where permitted
+
+Answer = Callable[[str], object]
+
+
+class LoopProcess:
+    """A loop in a process of its own.
+
+        with LoopProcess(model, settings, simulation) as loop:
+            loop.ask("target", "tool", position, quaternion)
+            row = loop.ring.latest()
+
+    Args:
+        model, settings, simulation: As for `Loop`.
+
+    Attributes:
+        ring: What the loop tells.
+        methods: Names of the methods that can be chosen; a row's `method` counts them.
+        notes: How regular the system lets it be.
+
+    Raises:
+        ViewError: It cannot start, and why.
+    """
+
+    def __init__(self, model: Model, settings: ControllerSettings, simulation: SimulatorSettings):
+        context = multiprocessing.get_context("spawn")
+        kind = row_type(model, settings)
+        memory = context.RawArray(ctypes.c_byte, Ring.size(kind))
+        self.ring = Ring(kind, memory)
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(
+            target=_serve,
+            args=(model, settings, simulation, memory, theirs),
+            name="opspace loop",
+            daemon=True,
+        )
+        self._process.start()
+        theirs.close()
+        self.methods, self.notes = self._started()
+        self._answers: dict[int, Answer] = {}
+        self._numbers, self._lock = count(), threading.Lock()
+        self._reader = threading.Thread(target=self._read, name="answers", daemon=True)
+        self._reader.start()
+
+    def _started(self) -> tuple[tuple[str, ...], str]:
+        try:
+            if not self._pipe.poll(START):
+                raise ViewError(f"the loop has not started within {START:g} s")
+            trouble, methods, notes = self._pipe.recv()
+        except EOFError:
+            self._process.join(END)
+            raise ViewError(
+                f"the loop's process ended with code {self._process.exitcode}"
+            ) from None
+        if trouble:
+            raise ViewError(trouble)
+        return methods, notes
+
+    @property
+    def is_alive(self) -> bool:
+        """Does the loop run?"""
+        return self._process.is_alive()
+
+    def ask(self, name: str, *arguments: Any, answer: Answer | None = None) -> None:
+        """Ask for something (`requests.Requests`); `answer` gets why not, "" if it was done, in another thread."""
+        with self._lock:
+            number = next(self._numbers)
+            if answer is not None:
+                self._answers[number] = answer
+            try:
+                self._pipe.send((number, name, arguments))
+            except OSError:
+                self._answers.pop(number, None)
+                if answer is not None:
+                    answer("the loop has ended")
+
+    def call(self, name: str, *arguments: Any, timeout: float = 30.0) -> None:
+        """Ask, and wait until it was done.
+
+        Raises:
+            ViewError: It was not, and why.
+        """
+        done, said = threading.Event(), [""]
+
+        def answer(text: str) -> None:
+            said[0] = text
+            done.set()
+
+        self.ask(name, *arguments, answer=answer)
+        if not done.wait(timeout):
+            raise ViewError(f"{name}: no answer within {timeout:g} s")
+        if said[0]:
+            raise ViewError(said[0])
+
+    def _read(self) -> None:
+        while True:
+            try:
+                number, text = self._pipe.recv()
+            except (EOFError, OSError):
+                break
+            answer = self._answers.pop(number, None)
+            if answer is not None:
+                answer(text)
+        for answer in list(self._answers.values()):
+            answer("the loop has ended")
+
+    def close(self) -> None:
+        """End the process."""
+        self._pipe.close()
+        self._process.join(END)
+        if self._process.is_alive():
+            self._process.terminate()
+            self._process.join(END)
+
+    def __enter__(self) -> LoopProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _serve(
+    model: Model,
+    settings: ControllerSettings,
+    simulation: SimulatorSettings,
+    memory: Any,
+    pipe: Any,
+) -> None:
+    """The loop's process; it ends when the pipe is closed, that is with the page's process at the latest."""
+    from .loop import Loop
+    from .requests import Requests
+
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for the page's process, which closes the pipe
+    try:
+        loop = Loop(model, settings, simulation, Ring(row_type(model, settings), memory))
+    except OpspaceError as error:
+        pipe.send((str(error), (), ""))
+        return
+    requests = Requests(loop)
+    privileges.quiet_interpreter()
+    notes = privileges.raise_priority(PRIORITY)
+
+    def answer_all() -> None:
+        _without_privilege()
+        while True:
+            try:
+                number, name, arguments = pipe.recv()
+            except (EOFError, OSError):
+                loop.is_ended = True
+                return
+            try:
+                requests.answer(name, arguments)
+                text = ""
+            except OpspaceError as error:
+                text = str(error)
+            except Exception as error:  # a request must not end the loop
+                text = f"{type(error).__name__}: {error}"
+            try:
+                pipe.send((number, text))
+            except OSError:
+                loop.is_ended = True
+
+    threading.Thread(target=answer_all, name="requests", daemon=True).start()
+    pipe.send(("", loop.methods, notes))
+    loop.run()
+
+
+def _without_privilege() -> None:
+    """A thread that was started by one with SCHED_FIFO has it, too: requests go without."""
+    with suppress(AttributeError, OSError):
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))

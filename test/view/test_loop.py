@@ -1,0 +1,183 @@
+"""The loop behind the page, turn by turn in this process, and once as the process that it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.viewing import shipped, until
+
+from opspace_ctrl import Controller, Simulator
+from opspace_ctrl.control.safety.fields import BIT
+from opspace_ctrl.errors import FaultError, OpspaceError, ParameterError, TargetError, ViewError
+from opspace_ctrl.view.loop import Loop
+from opspace_ctrl.view.process import LoopProcess
+from opspace_ctrl.view.requests import Requests
+from opspace_ctrl.view.rows import LENGTH, Ring, row_type
+
+
+class Driven:
+    """A loop whose turns the test makes; what belongs into its thread is done at once."""
+
+    def __init__(self, robot: str):
+        model, settings, simulation = shipped(robot)
+        kind = row_type(model, settings)
+        self.ring = Ring(kind, bytearray(Ring.size(kind)))
+        self.loop = Loop(model, settings, simulation, self.ring)
+        self.loop.do = lambda task: task()
+        self.requests = Requests(self.loop)
+
+    def ask(self, name, *arguments):
+        self.requests.answer(name, arguments)
+
+    def turns(self, count):
+        for _ in range(count):
+            self.loop.turn()
+        return self.ring.latest()
+
+
+@pytest.fixture
+def arm():
+    return Driven("arm7")
+
+
+def test_torques_are_those_of_controller_and_simulator_without_a_loop(arm):
+    model, settings, simulation = shipped("arm7")
+    robot, controller = (
+        Simulator.from_settings(model, simulation),
+        Controller.from_settings(model, settings),
+    )
+    controller.activate(robot.q, robot.v, 0.0)
+    goal = controller.pose("tool")[0] + [0.05, 0.05, -0.05]
+    arm.turns(1)
+    robot.step(controller.tick(robot.q, robot.v, robot.time))
+    arm.ask("target", "tool", goal, None)
+    controller.target_pose("tool", goal, None, 0.0)
+    for _ in range(1500):
+        robot.step(controller.tick(robot.q, robot.v, robot.time))
+    row = arm.turns(1500 + 4)  # rows come every five turns
+    for _ in range(4):
+        robot.step(controller.tick(robot.q, robot.v, robot.time))
+    np.testing.assert_allclose(row["q"], robot.q, atol=1e-9)
+    np.testing.assert_allclose(row["pose"][0][9:], goal, atol=2e-3)
+
+
+def test_rows_tell_levels_that_add_up_to_what_is_sent(arm):
+    row = arm.turns(2000)
+    assert not row["gates"] and row["turns"] == 2000
+    np.testing.assert_allclose(row["level"].sum(axis=0), row["effort"], atol=1e-6)
+
+
+def test_stop_latches_and_targets_are_refused_in_words(arm):
+    arm.turns(10)
+    arm.ask("stop")
+    row = arm.turns(500)
+    assert row["gates"] == BIT["stop"]
+    with pytest.raises(TargetError, match="emergency stop"):
+        arm.ask("target", "tool", [0.5, 0.0, 0.4], None)
+    assert arm.turns(500)["gates"] == BIT["stop"]
+    arm.ask("release")
+    assert arm.turns(10)["gates"] == 0
+
+
+@pytest.mark.parametrize(
+    ("request_", "error", "text"),
+    [
+        (("settings", {"tool.stiffness": [1e9]}), ParameterError, "tool.stiffness"),
+        (("settings", {"tool.stifness": [1.0]}), ParameterError, "stifness"),
+        (("fault", {"kind": "bogus"}), FaultError, "bogus"),
+        (("fault", {"kind": "dead_joint", "joints": "joint99"}), FaultError, "joint99"),
+        (("target", "elbow", [0, 0, 0], None), TargetError, "elbow"),
+        (("target", "tool", [np.nan, 0, 0], None), TargetError, "tool"),
+        (("posture", ["joint99"], [0.0]), TargetError, "joint99"),
+        (("mode", "bogus"), OpspaceError, "bogus"),
+        (("push", "nowhere", [1, 0, 0], [0, 0, 0]), OpspaceError, "nowhere"),
+        (("answer", "stop", ()), TargetError, "valid are target"),
+    ],
+)
+def test_what_is_refused_says_why_and_changes_nothing(arm, request_, error, text):
+    before = arm.turns(10)
+    settings = arm.loop.controller.settings
+    with pytest.raises(error, match=text):
+        arm.ask(*request_)
+    assert arm.loop.controller.settings is settings
+    assert arm.turns(10)["gates"] == 0 == before["gates"]
+
+
+def test_gains_methods_modes_and_payload_change_while_it_runs(arm):
+    arm.turns(10)
+    arm.ask("settings", {"tool.stiffness": [400.0], "payload.mass": 1.5})
+    assert arm.loop.controller.settings.tasks[0].stiffness == (400.0,)
+    arm.ask("settings", {"method": "efpa"})
+    row = arm.turns(10)
+    assert arm.loop.methods[row["method"]] == "efpa" and row["residual"] < 1e-9
+    arm.ask("mode", "gravity")
+    row = arm.turns(20)
+    assert not row["gates"] and not row["level"][2:].any()  # no task pulls
+
+
+def test_a_fault_acts_ends_and_a_reset_begins_again(arm):
+    start = arm.turns(10)["q"].copy()
+    arm.ask("fault", {"kind": "loss", "side": "state", "duration": 0.2})
+    assert arm.turns(100)["gates"] & BIT["state"]
+    assert arm.turns(300)["gates"] == 0
+    arm.ask("fault", {"kind": "dead_joint", "joints": "joint2", "duration": 5.0})
+    assert np.abs(arm.turns(300)["q"] - start).max() > 0.1
+    before = arm.ring.latest()["time"]
+    arm.ask("reset")
+    row = arm.turns(50)
+    assert row["time"] > before and np.abs(row["q"] - start).max() < 1e-3
+    assert not row["gates"] and not arm.loop.plant.timetable.active(("dead_joint",))
+
+
+def test_a_push_is_over_by_itself(arm):
+    start = arm.turns(10)["q"].copy()
+    arm.ask("push", "link4", [0.0, 40.0, 0.0], arm.ring.latest()["pose"][0][9:])
+    assert np.abs(arm.turns(250)["q"] - start).max() > 1e-3
+    arm.turns(4000)
+    assert np.abs(arm.turns(5)["v"]).max() < 1e-2
+
+
+def test_a_floating_robot_stands():
+    row = Driven("asimo").turns(400)
+    assert not row["gates"] and np.abs(row["error"]).max() < 1e-2
+    assert row["wrench"][:, 2].sum() > 0.0
+
+
+def test_a_ring_gives_what_is_new_and_forgets_the_oldest():
+    kind = np.dtype([("time", float), ("q", float, (2,))])
+    ring = Ring(kind, bytearray(Ring.size(kind)))
+    assert ring.latest() is None and ring.since(0)[0] == 0
+    for time in range(LENGTH + 100):
+        ring.next_row()["time"] = time
+        ring.publish()
+    count, rows = ring.since(LENGTH + 90)
+    assert count == LENGTH + 100 and rows["time"].tolist() == list(range(LENGTH + 90, LENGTH + 100))
+    _, rows = ring.since(0)
+    assert rows["time"][-1] == LENGTH + 99 and len(rows) < LENGTH
+    assert (np.diff(rows["time"]) == 1.0).all()
+
+
+def test_the_loop_runs_in_a_process_of_its_own_and_ends_with_its_pipe():
+    model, settings, simulation = shipped("arm7")
+    with LoopProcess(model, settings, simulation) as loop:
+        row = until(loop.ring.latest, "a row")
+        goal = row["pose"][0][9:] + [0.0, 0.03, 0.0]
+        loop.call("target", "tool", goal, None)
+        until(lambda: np.linalg.norm(loop.ring.latest()["pose"][0][9:] - goal) < 1e-3, "it arrives")
+        with pytest.raises(ViewError, match="no request 'run'"):
+            loop.call("run")
+        assert loop.is_alive
+    assert not loop.is_alive
+    with pytest.raises(ViewError, match="ended"):
+        loop.call("stop")
+
+
+def test_settings_that_do_not_fit_are_told_before_anything_is_shown():
+    from dataclasses import replace
+
+    from opspace_ctrl import PoseTask
+
+    model, settings, simulation = shipped("arm7")
+    wrong = replace(settings, tasks=[PoseTask("elbow")])
+    with pytest.raises(ViewError, match="no frame 'elbow'"):
+        LoopProcess(model, wrong, simulation)
