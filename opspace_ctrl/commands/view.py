@@ -24,14 +24,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "robot",
         metavar="ROBOT",
         nargs="?",
-        default="arm7",
-        help="a shipped robot (arm7, asimo, free_flyer) or a URDF or .xacro file (default: arm7)",
+        help="a shipped robot (arm7, asimo, free_flyer) or a URDF or .xacro file (default: arm7, or "
+        "the one that a recorded run or a ROS graph names)",
     )
     parser.add_argument(
         "--params",
         metavar="FILE",
         help="a ROS 2 parameter file for controller and simulator (default: a shipped robot's own; "
         "else the position of the first tip is controlled)",
+    )
+    parser.add_argument(
+        "--replay",
+        metavar="RUN",
+        help="show a recorded run: an MCAP file, or the folder of opspace hil --report",
     )
     parser.add_argument(
         "--port", type=int, default=PORT, metavar="N", help=f"of the page; 0: any (default: {PORT})"
@@ -53,19 +58,29 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace, stop: Interruption, stack: ExitStack) -> None:
     ensure_viser()
-    from ..view.live import live_subject
     from ..view.page import Page
     from ..view.server import start_server
 
-    folder = Path(stack.enter_context(TemporaryDirectory(prefix="opspace_view_")))
-    print("starting (the first start ever compiles the kernels, a minute or two) ...", flush=True)
-    subject, title = live_subject(args.robot, args.params, folder, stack)
+    subject, title = _subject(args, stack)
     server, door = start_server(args.port, args.allow_remote, title)
     stack.callback(server.stop)
     page = Page(server, subject)
     os.nice(NICE)
     announce(door, args)
     watch(page, stop)
+
+
+def _subject(args: argparse.Namespace, stack: ExitStack) -> tuple[Any, str]:
+    """What is shown, and its title."""
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="opspace_view_")))
+    if args.replay is not None:
+        from ..view.recorded import recorded_subject
+
+        return recorded_subject(Path(args.replay), args.robot, args.params)
+    from ..view.live import live_subject
+
+    print("starting (the first start ever compiles the kernels, a minute or two) ...", flush=True)
+    return live_subject(args.robot or "arm7", args.params, folder, stack)
 
 
 def ensure_viser() -> None:

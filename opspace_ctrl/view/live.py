@@ -10,8 +10,8 @@ from ..control.settings import controller_settings
 from ..parameter_file import node_parameters
 from ..robot_settings import load_any
 from ..sim.settings import simulator_settings
-from .page import Subject
 from .process import LoopProcess
+from .source import Subject
 
 __all__ = ["live_subject"]
 

@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
-from ..control.settings import ControllerSettings
-from ..model import Model
 from .handles import Pushes, TaskHandle
+from .overlays import Overlays
 from .panel import Panel
-from .rows import Ring
+from .plots import Plots, rows_as_csv
+from .replay import Replay
 from .scene import COLOURS, RobotScene, Trail, add_ground, extent
 from .shapes import Shape, robot_shapes
+from .share import as_html
+from .source import Subject
 
-__all__ = ["Page", "Subject"]
+__all__ = ["Page"]
 
 RATE = 30.0  # frames a second
-SLOW = 5.0  # of plots, trails and words a second
+SLOW = 4.0  # of trails, overlays and words a second
+PLOTS = 2.0  # of plots a second
 VIEW = np.array([0.75, -0.6, 0.28])  # where the camera is, seen from the robot
 DISTANCE = 1.25  # of the camera, in sizes of the robot
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What is shown.
-
-    Attributes:
-        model, settings: The robot and its controller.
-        ring: What happens.
-        methods: That a row's `method` counts.
-        ask: Takes requests; None: the page only shows.
-        folder: Where the robot's URDF lies, for its meshes.
-        ground: Height of the floor [m].
-    """
-
-    model: Model
-    settings: ControllerSettings
-    ring: Ring
-    methods: tuple[str, ...] = ()
-    ask: Callable[..., None] | None = None
-    folder: Path | None = None
-    ground: float = 0.0
 
 
 class Page:
@@ -57,6 +36,9 @@ class Page:
         shapes = robot_shapes(model, subject.folder)
         self.robot = RobotScene(server, model, shapes)
         add_ground(server, model, subject.ground)
+        self._replay = subject.ring if isinstance(subject.ring, Replay) else None
+        if self._replay is not None:
+            self._replay.add_timeline(server.gui)
         self.panel = Panel(server, model, settings, subject.methods, subject.ask, self._release)
         self.handles = [
             TaskHandle(server, model, task, number, shapes, subject.ask, self._tell)
@@ -67,8 +49,10 @@ class Page:
             for number, task in enumerate(settings.tasks)
         ]
         self.pushes = Pushes(server, model, self.robot, subject.ask) if subject.ask else None
+        self._shapes = shapes
         self._show_tab()
-        self._count, self._slow = 0, 0.0
+        self.plots = Plots(server, model, settings)
+        self._count, self._slow, self._plotted, self._time = 0, 0.0, 0.0, -np.inf
         server.on_client_disconnect(self._gone)
         self._look(shapes)
 
@@ -91,6 +75,32 @@ class Page:
             ):
                 box = gui.add_checkbox(title, is_on)
                 box.on_update(lambda _, box=box, act=act: act(box.value))
+            if self.pushes is not None:
+                push = gui.add_checkbox("dragging a link pushes it", True)
+                push.on_update(lambda _: setattr(self.pushes, "is_on", push.value))
+            model, settings = self._subject.model, self._subject.settings
+            self.overlays = Overlays(
+                self._server, model, settings, self.robot, self._subject.ground
+            )
+            take = gui.add_button_group("take away", ("PNG", "CSV", "HTML"))
+            take.on_click(self._take_away)
+
+    def _take_away(self, event: Any) -> None:
+        """Send a picture, a table of the last seconds, or a page that plays them, to whoever asked."""
+        subject, client, word = self._subject, event.client, event.target.value
+        rows = subject.ring.whole()
+        name = f"{subject.model.name}.{word.lower()}"
+        if client is None or not len(rows):
+            return
+        if word == "CSV":
+            content = rows_as_csv(rows, subject.model, subject.settings).encode()
+        elif word == "HTML":
+            content = as_html(
+                subject.model, subject.settings, self._shapes, rows, subject.ground
+            ).encode()
+        else:
+            content = _png(client.get_render(800, 1280, transport_format="png"))
+        client.send_file_download(name, content)
 
     def _show_ghosts(self, is_shown: bool) -> None:
         for handle in self.handles:
@@ -114,6 +124,11 @@ class Page:
         if self.pushes is not None:
             self.pushes.let_go(client.client_id)
 
+    def _forget(self) -> None:
+        self.plots.clear()
+        for trail in self.trails:
+            trail.clear()
+
     def update(self) -> np.void | None:
         """Show what has happened since the last time; the newest row."""
         self._count, rows = self._subject.ring.since(self._count)
@@ -122,11 +137,15 @@ class Page:
         row = rows[-1]
         if row["gates"]:
             self._release()
+        if rows["time"][0] < self._time - 1e-9:  # somebody has gone back
+            self._forget()
+        self._time = float(row["time"])
         is_slow = monotonic() - self._slow > 1.0 / SLOW
         with self._server.atomic():
             self.robot.show(row["q"])
             for handle in self.handles:
                 handle.show(row)
+            self.plots.add(rows)
             for number, trail in enumerate(self.trails):
                 trail.add(rows["pose"][::5, number, 9:])
             if self.pushes is not None:
@@ -135,5 +154,19 @@ class Page:
                 self._slow = monotonic()
                 for trail in self.trails:
                     trail.draw()
-                self.panel.show(row, [handle.trouble for handle in self.handles if handle.trouble])
+                self.overlays.show(row)
+                if self._replay is not None:
+                    self._replay.show()
+                trouble = [handle.trouble for handle in self.handles if handle.trouble]
+                self.panel.show(row, trouble, self._subject.is_live)
+            if monotonic() - self._plotted > 1.0 / PLOTS:
+                self._plotted = monotonic()
+                self.plots.draw()
         return row
+
+
+def _png(picture: np.ndarray) -> bytes:
+    """The bytes of a picture (h, w, 3 or 4)."""
+    import imageio.v3 as iio
+
+    return bytes(iio.imwrite("<bytes>", picture, extension=".png"))

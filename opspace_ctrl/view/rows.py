@@ -97,3 +97,7 @@ class Ring:
         count, rows = self.since(max(0, self.count - 1))
         row: np.void | None = rows[-1] if count and len(rows) else None
         return row
+
+    def whole(self) -> np.ndarray:
+        """Copies of all rows that are still there."""
+        return self.since(0)[1]

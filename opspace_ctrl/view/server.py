@@ -14,6 +14,8 @@ from .scene import add_lights
 
 __all__ = ["start_server"]
 
+PANEL = 340  # pixels
+
 
 class _Server(viser.ViserServer):
     """viser's server, without its service that shares a page over a host of its maker."""
@@ -52,5 +54,7 @@ def start_server(port: int, is_remote: bool, title: str) -> tuple[Any, Door]:
     server.gui.configure_theme(
         show_logo=False, show_share_button=False, brand_color=(38, 98, 160), control_width="large"
     )
+    server.gui.main_panel.dock_right()
+    server.gui.main_panel.set_width(PANEL)
     add_lights(server)
     return server, door

@@ -1,0 +1,199 @@
+"""Plots beside the scene: errors of tasks, torques by level against their limits, the time of a tick."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import viser
+
+from ..control.settings import ControllerSettings
+from ..model import Model
+from ..sim.joint_index import coordinate_names
+
+__all__ = ["Plots", "rows_as_csv"]
+
+SECONDS = 10.0  # that are plotted
+POINTS = 300
+# from zero to at least one: noise far below that does not fill the plot
+FROM_ZERO = {
+    "min": {"pad": 0.0, "soft": 0.0, "mode": 1},
+    "max": {"pad": 0.1, "soft": 1.0, "mode": 1},
+}
+PALETTE = ("#868e96", "#e03131", "#1971c2", "#2f9e44", "#e8590c", "#9c36b5", "#0c8599", "#f08c00")
+
+
+class Plots:
+    """A window of plots over the last seconds.
+
+    Args:
+        server: viser's.
+        model, settings: The robot and its controller.
+    """
+
+    def __init__(self, server: Any, model: Model, settings: ControllerSettings):
+        gui = server.gui
+        self._names = coordinate_names(model)
+        self._limits = np.where(np.isfinite(model.effort_limits), model.effort_limits, np.nan)
+        self._limits[self._limits == 0.0] = np.nan
+        self._tasks = [task.name for task in settings.tasks]
+        self._levels = level_names(settings)
+        self._rows: np.ndarray | None = None
+        self.is_paused = False
+        panel = gui.add_panel()
+        with panel.add_tab("Error", viser.Icon.TARGET):
+            self._error = self._plot(gui, [f"{name} [mm]" for name in self._tasks] or ["none"])
+            self._angle = self._plot(gui, [f"{name} [deg]" for name in self._tasks] or ["none"])
+        with panel.add_tab("Torque", viser.Icon.CHART_BAR):
+            self._bars = gui.add_html("")
+        with panel.add_tab("Time", viser.Icon.CLOCK):
+            self._tick = self._plot(gui, ["tick [us]", "longest [us]"])
+            self._missed = self._plot(gui, ["turns that were missed, a second"])
+        pause = gui.add_checkbox("pause the plots", False)
+        pause.on_update(lambda _: setattr(self, "is_paused", pause.value))
+        panel.dock_left()
+        panel.set_width(300)
+
+    def _plot(self, gui: Any, labels: Sequence[str]) -> Any:
+        series = [
+            {"label": label, "stroke": PALETTE[1 + i % (len(PALETTE) - 1)], "width": 2}
+            for i, label in enumerate(labels)
+        ]
+        empty = tuple(np.zeros(2) for _ in range(1 + len(labels)))
+        return gui.add_uplot(
+            empty,
+            ({"label": "t [s]"}, *series),
+            scales={"x": {"time": False, "auto": True}, "y": {"auto": True, "range": FROM_ZERO}},
+            legend={"show": True},
+            height=190,
+        )
+
+    def add(self, rows: np.ndarray) -> None:
+        """Take new rows."""
+        if self._rows is None or not len(self._rows):
+            kept = rows
+        else:
+            kept = np.concatenate([self._rows, rows[rows["time"] > self._rows["time"][-1]]])
+        self._rows = kept[kept["time"] > kept["time"][-1] - SECONDS]
+
+    def clear(self) -> None:
+        """Forget the past."""
+        self._rows = None
+
+    def draw(self) -> None:
+        """Show what has been added."""
+        if self.is_paused or self._rows is None or len(self._rows) < 2:
+            return
+        rows = self._rows[:: max(1, len(self._rows) // POINTS)]
+        t = rows["time"] - rows["time"][-1]
+        if self._tasks:
+            e = rows["error"]
+            self._error.data = (t, *(1e3 * np.linalg.norm(e[:, :, :3], axis=2).T))
+            self._angle.data = (t, *np.degrees(np.linalg.norm(e[:, :, 3:], axis=2)).T)
+        self._tick.data = (t, rows["tick"], rows["tick_most"])
+        spans = np.maximum(np.diff(rows["time"], prepend=rows["time"][0] - 1e-3), 1e-3)
+        missed = np.diff(rows["missed"], prepend=rows["missed"][0]) / spans
+        self._missed.data = (t, missed.astype(float))
+        self._bars.content = torque_bars(
+            self._names, self._levels, rows[-1]["level"], rows[-1]["effort"], self._limits
+        )
+
+
+def level_names(settings: ControllerSettings) -> list[str]:
+    """Names of the levels of a row: bias, limits, the tasks level by level, posture."""
+    own = ["+".join(settings.tasks[i].name for i in level) for level in settings.levels()]
+    return ["bias", "limits", *own, "posture"]
+
+
+def torque_bars(
+    names: Sequence[str],
+    levels: Sequence[str],
+    level: np.ndarray,
+    effort: np.ndarray,
+    limits: np.ndarray,
+) -> str:
+    """Torques of joints as a picture: per cent of their limits, stacked by level to both sides of zero.
+
+    Args:
+        names: Of the joints (k).
+        levels: Their names, bias first.
+        level: (levels, k) [Nm or N].
+        effort: (k,) what the drives apply, drawn as a mark.
+        limits: (k,) NaN where there is none: then the bar is in [Nm or N].
+    """
+    row, left, half = 13, 92, 90
+    lines = []
+    for j, name in enumerate(names):
+        y = row * j + 12
+        scale = 1.0 / limits[j] if np.isfinite(limits[j]) else 0.01
+        ends = {True: 0.0, False: 0.0}
+        for i, part in enumerate(level[:, j] * scale):
+            is_up = bool(part >= 0.0)
+            start, ends[is_up] = ends[is_up], ends[is_up] + part
+            a, b = sorted((start, ends[is_up]))
+            a, b = max(a, -1.05), min(b, 1.05)
+            if b - a > 1e-3:
+                lines.append(
+                    f'<rect x="{left + half * (1 + a):.1f}" y="{y}" width="{half * (b - a):.1f}" height="9" '
+                    f'fill="{PALETTE[i % len(PALETTE)]}"/>'
+                )
+        at = left + half * (1 + float(np.clip(effort[j] * scale, -1.05, 1.05)))
+        lines.append(f'<rect x="{at - 1:.1f}" y="{y - 1}" width="2" height="11" fill="#212529"/>')
+        lines.append(
+            f'<text x="{left - 6}" y="{y + 8}" text-anchor="end" font-size="9" fill="currentColor">'
+            f"{escape(name[-17:])}</text>"
+        )
+    height = row * len(names) + 14
+    grid = "".join(
+        f'<line x1="{left + half * (1 + x)}" x2="{left + half * (1 + x)}" y1="10" y2="{height}" '
+        f'stroke="#ced4da" stroke-width="{1 if abs(x) < 1 else 2}"/>'
+        f'<text x="{left + half * (1 + x)}" y="8" text-anchor="middle" font-size="8" fill="currentColor">'
+        f"{round(100 * x)}%</text>"
+        for x in (-1.0, -0.5, 0.0, 0.5, 1.0)
+    )
+    legend = " ".join(
+        f'<span style="color:{PALETTE[i % len(PALETTE)]}">&#9632;</span> {escape(text)}'
+        for i, text in enumerate(levels)
+    )
+    return (
+        f'<div style="padding:.4em"><div style="font-size:.75em;line-height:1.3">{legend}</div>'
+        f'<svg viewBox="0 0 {left + 2 * half + 14} {height + 4}" width="100%">{grid}{"".join(lines)}</svg></div>'
+    )
+
+
+def rows_as_csv(rows: np.ndarray, model: Model, settings: ControllerSettings) -> str:
+    """Rows as a table with a line of names."""
+    joints, tasks = coordinate_names(model), [task.name for task in settings.tasks]
+    axes = ("x", "y", "z", "rx", "ry", "rz")
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(
+        [
+            "time",
+            "tick_us",
+            "missed",
+            "gates",
+            *(f"q{i}" for i in range(model.nq)),
+            *(f"effort.{name}" for name in joints),
+            *(f"{task}.error.{axis}" for task in tasks for axis in axes),
+            *(f"{task}.position.{axis}" for task in tasks for axis in axes[:3]),
+        ]
+    )
+    for row in rows:
+        writer.writerow(
+            [
+                f"{row['time']:.6f}",
+                f"{row['tick']:.3f}",
+                int(row["missed"]),
+                int(row["gates"]),
+                *(repr(float(each)) for each in row["q"]),
+                *(repr(float(each)) for each in row["effort"]),
+                *(repr(float(each)) for each in row["error"].ravel()),
+                *(repr(float(each)) for each in row["pose"][:, 9:].ravel()),
+            ]
+        )
+    return out.getvalue()
