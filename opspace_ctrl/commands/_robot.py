@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from ..data import read_shipped
+from ..data import read_shipped, shipped_path
 from ..errors import OpspaceError, SingularInertiaError, SourceError
 from ..model import Model, load_robot, load_urdf
 from ..model.options import LoadOptions
@@ -42,19 +42,16 @@ def add_robot_arguments(parser: argparse.ArgumentParser, can_lock: bool = True) 
         )
 
 
-def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Model:
-    """The robot that the arguments of `add_robot_arguments` name, some joints frozen if `locked` says so.
+def source_path(args: argparse.Namespace) -> Path:
+    """The file of the robot that the arguments name; a shipped robot's is in the package.
 
     Raises:
-        SourceError: the file cannot be read.
-        CommandError: the robot is neither a file nor shipped, or what is wrong in the file.
+        CommandError: the robot is neither a file nor shipped, or --xacro is given for another file.
     """
-    options: LoadOptions = {"base": args.base} if args.base else {}
-    options["locked"] = {**(locked or {}), **_locked(args.lock)}
     if args.xacro and not args.robot.endswith(".xacro"):
         raise CommandError(f"--xacro is for .xacro files; {args.robot!r} is none")
     if args.robot in ROBOTS:
-        return load_robot(args.robot, **options)
+        return shipped_path("urdf", f"{args.robot}.urdf")
     if not args.robot or not Path(args.robot).exists():
         raise CommandError(
             f"{args.robot!r} is neither a file nor a shipped robot ({', '.join(ROBOTS)})"
@@ -64,9 +61,29 @@ def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Mo
             f"{args.robot!r} is a folder; valid are a URDF or .xacro file and the shipped robots "
             f"({', '.join(ROBOTS)})"
         )
-    options["xacro_args"] = dict(_pairs("--xacro", args.xacro))
+    return Path(args.robot)
+
+
+def xacro_arguments(args: argparse.Namespace) -> dict[str, object]:
+    """{name: value} of --xacro."""
+    return dict(_pairs("--xacro", args.xacro))
+
+
+def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Model:
+    """The robot that the arguments of `add_robot_arguments` name, some joints frozen if `locked` says so.
+
+    Raises:
+        SourceError: the file cannot be read.
+        CommandError: the robot is neither a file nor shipped, or what is wrong in the file.
+    """
+    options: LoadOptions = {"base": args.base} if args.base else {}
+    options["locked"] = {**(locked or {}), **_locked(args.lock)}
+    path = source_path(args)
+    if args.robot in ROBOTS:
+        return load_robot(args.robot, **options)
+    options["xacro_args"] = xacro_arguments(args)
     try:
-        return load_urdf(Path(args.robot), **options)
+        return load_urdf(path, **options)
     except SourceError:  # names the file itself
         raise
     except OpspaceError as error:

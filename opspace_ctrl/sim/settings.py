@@ -66,8 +66,9 @@ class SimulatorSettings(Settings):
     )
     contacts: Names = fixed(
         (),
-        "Where the robot can touch the ground: 'frame', the frame's origin as a point, or "
-        "'frame x y', the four corners (+-x, +-y, 0) [m] in the frame's axes.",
+        "Where the robot can touch the ground: 'frame', the frame's origin as a point; 'frame x y', "
+        "the four corners (+-x, +-y, 0) [m] in the frame's axes; or 'frame front back left right "
+        "height', a sole that reaches so far along +x, -x, +y, -y, at this z.",
     )
     closures: Names = fixed(
         (),

@@ -49,7 +49,7 @@ class Loop:
 
 
 def parse_contacts(model: Model, texts: Sequence[str]) -> tuple[Contact, ...]:
-    """Contacts from 'frame' or 'frame x y'.
+    """Contacts from 'frame', 'frame x y' or 'frame front back left right height'.
 
     Raises:
         ConfigurationError: Malformed, given twice, or fixed to the world.
@@ -70,15 +70,21 @@ def _points(text: str, numbers: list[str]) -> np.ndarray:
     if not numbers:
         return np.zeros((1, 3))
     try:
-        half = np.array([float(x) for x in numbers])
+        given = np.array([float(x) for x in numbers])
     except ValueError:
-        half = np.zeros(0)
-    if half.shape != (2,) or not np.isfinite(half).all() or (half <= 0.0).any():
+        given = np.zeros(0)
+    if given.shape == (2,):
+        given = np.array([given[0], given[0], given[1], given[1], 0.0])
+    is_sole = given.shape == (5,) and np.isfinite(given).all()
+    if not is_sole or min(given[0] + given[1], given[2] + given[3]) <= 0.0:
         raise ConfigurationError(
-            f"contact {quoted(text)}: 'frame' or 'frame x y' with two positive half lengths [m] "
-            "is valid"
+            f"contact {quoted(text)}: 'frame', 'frame x y' with two positive half lengths [m], or "
+            "'frame front back left right height' of a sole with some area is valid"
         )
-    return np.array([(x * half[0], y * half[1], 0.0) for x, y in CORNERS])
+    front, back, left, right, height = given
+    return np.array(
+        [(front if x > 0 else -back, left if y > 0 else -right, height) for x, y in CORNERS]
+    )
 
 
 def parse_loops(model: Model, texts: Sequence[str]) -> tuple[Loop, ...]:

@@ -1,0 +1,147 @@
+"""A start pose for arms: joints well inside their ranges, the hand away from singularities, gravity easily carried."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dynamics import bias_forces, frame_jacobian, frame_pose
+from ..model import Model
+from .limbs import Limb
+
+__all__ = [
+    "conditioning",
+    "mirror_signs",
+    "places_in_q",
+    "rest_positions",
+    "start_of_hands",
+    "task_rows",
+]
+
+SAMPLES = 300
+SPREAD, SHARE = (
+    0.8,
+    0.2,
+)  # of samples about the rest position: [rad or m], and as a share of the range at most
+INSIDE = 0.8  # share of a range in which zero is a good rest position, and that samples keep to
+MIRROR = np.array([-1.0, 1.0, -1.0])  # an axis of rotation seen in the plane y = 0
+ALIKE = 0.9  # cosine of axes that mirror each other
+LOW = 0.02  # [m] above the ground that an arm on a table keeps
+RANK = 0.02  # singular values this small beside the largest are none
+POSE_ROWS, POSITION_ROWS = 6, 3
+
+
+def rest_positions(model: Model) -> NDArray[np.float64]:
+    """q (nq,) with every joint at zero, or in the middle of its range where zero is near its limits or beyond."""
+    q, lower, upper = model.neutral(), *model.position_limits.T
+    middle, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
+    is_inside = ~np.isfinite(half) | (np.abs(np.nan_to_num(middle)) <= INSIDE * half)
+    q[model.nq - len(middle) :] = np.where(is_inside, 0.0, middle)
+    return q
+
+
+def task_rows(model: Model, limb: Limb) -> str:
+    """The rows to control: pose where the limb's own joints move all six somewhere, else position."""
+    if len(limb.joints) < POSE_ROWS:
+        return "position"
+    rng, rest = np.random.default_rng(0), rest_positions(model)
+    best = max(
+        conditioning(model, _sample(model, rest, limb, rng), limb, POSE_ROWS) for _ in range(30)
+    )
+    return "pose" if best > RANK else "position"
+
+
+def conditioning(model: Model, q: NDArray[np.float64], limb: Limb, rows: int) -> float:
+    """Smallest singular value of the limb's Jacobian over its largest, turns weighed by a third of its length.
+
+    With fewer joints than rows, of the directions that they can move at all.
+    """
+    J = frame_jacobian(model, q, limb.frame)[:rows, list(limb.joints)]
+    length = max(float(np.linalg.norm(J[:3], axis=0).max()), 1e-3)
+    J = J / np.where(np.arange(rows) < POSITION_ROWS, length, 3.0)[:, None]
+    values = np.linalg.svd(J, compute_uv=False)
+    return float(values[-1] / values[0]) if values[0] > 0.0 else 0.0
+
+
+def start_of_hands(model: Model, limbs: Sequence[Limb]) -> NDArray[np.float64]:
+    """q (nq,): the best of random poses for each hand, mirrored where it mirrors one before it; the others at rest."""
+    q, done = rest_positions(model), list[Limb]()
+    for limb in limbs:
+        if limb.kind != "hand":
+            continue
+        pairs = ((each, mirror_signs(model, each, limb)) for each in done)
+        twin = next(((each, signs) for each, signs in pairs if signs is not None), None)
+        if twin is None:
+            q = _best_pose(model, q, limb)
+        else:
+            mirrored = twin[1] * q[places_in_q(model, twin[0])]
+            q[places_in_q(model, limb)] = np.clip(mirrored, *_inner_range(model, limb))
+        done.append(limb)
+    return q
+
+
+def _best_pose(model: Model, rest: NDArray[np.float64], limb: Limb) -> NDArray[np.float64]:
+    rng = np.random.default_rng(1)
+    rows = POSE_ROWS if task_rows(model, limb) == "pose" else POSITION_ROWS
+    samples = [_sample(model, rest, limb, rng) for _ in range(SAMPLES)]
+    return max(samples, key=lambda q: _merit(model, q, limb, rows))
+
+
+def _merit(model: Model, q: NDArray[np.float64], limb: Limb, rows: int) -> float:
+    """Conditioning, times what gravity leaves of the efforts, times the distance from limits; less if low."""
+    base = model.nv - len(model.effort_limits)
+    joints = np.array(limb.joints)
+    gravity = np.abs(bias_forces(model, q, np.zeros(model.nv))[joints])
+    left = 1.0 - float((gravity / model.effort_limits[joints - base]).max())
+    lower, upper = model.position_limits[joints - base].T
+    half, position = 0.5 * (upper - lower), q[places_in_q(model, limb)]
+    room = np.where(
+        np.isfinite(half), 1.0 - np.abs(position - lower - half) / np.maximum(half, 1e-9), 1.0
+    )
+    is_low = not base and _lowest(model, q, limb) < LOW <= _lowest(
+        model, rest_positions(model), limb
+    )
+    merit = conditioning(model, q, limb, rows) * max(left, 1e-3) ** 2 * min(float(room.min()), 0.5)
+    return 0.1 * merit if is_low else merit
+
+
+def _lowest(model: Model, q: NDArray[np.float64], limb: Limb) -> float:
+    """Height of the lowest of the limb's links beyond its third joint [m]."""
+    bodies = [i for i in range(len(model.parent)) if model.v_index[i] in limb.joints[2:]]
+    names = [*(model.body_names[i] for i in bodies), limb.frame]
+    return min(float(frame_pose(model, q, name)[0][2]) for name in names)
+
+
+def _sample(
+    model: Model, rest: NDArray[np.float64], limb: Limb, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Rest with the limb's joints about it at random, in the inner part of their ranges."""
+    q, places = rest.copy(), places_in_q(model, limb)
+    lower, upper = _inner_range(model, limb)
+    spread = np.minimum(SPREAD, SHARE * np.where(np.isfinite(upper - lower), upper - lower, np.inf))
+    q[places] = np.clip(rest[places] + spread * rng.normal(size=len(places)), lower, upper)
+    return q
+
+
+def _inner_range(model: Model, limb: Limb) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    base = model.nv - len(model.position_limits)
+    lower, upper = model.position_limits[np.array(limb.joints) - base].T
+    margin = 0.5 * (1.0 - INSIDE) * np.where(np.isfinite(upper - lower), upper - lower, 0.0)
+    return lower + margin, upper - margin
+
+
+def places_in_q(model: Model, limb: Limb) -> NDArray[np.int64]:
+    """Places of the limb's joints in q: one coordinate each, behind the base."""
+    return np.array(limb.joints) + (model.nq - model.nv)
+
+
+def mirror_signs(model: Model, first: Limb, second: Limb) -> NDArray[np.float64] | None:
+    """(joints,) +-1 by which the second limb mirrors the first in the plane y = 0; None if it does not."""
+    if len(first.joints) != len(second.joints):
+        return None
+    q = model.neutral()
+    axes = [frame_jacobian(model, q, each.frame)[3:, list(each.joints)] for each in (first, second)]
+    cosines = np.sum(MIRROR[:, None] * axes[0] * axes[1], axis=0)
+    p, other = (frame_pose(model, q, each.frame)[0] for each in (first, second))
+    is_opposite = np.abs(p * [1, -1, 1] - other).max() < 0.1 * max(np.abs(p).max(), 0.1)
+    return np.sign(cosines) if is_opposite and (np.abs(cosines) > ALIKE).all() else None
