@@ -1,0 +1,69 @@
+"""Compare two descriptions of a robot (URDF, xacro, SDF, MJCF), or one and a recording of it at rest: worst first."""
+
+import argparse
+from pathlib import Path
+
+from rich.table import Column
+
+from ..parity.compare import compare_models, compare_recording
+from ..parity.recorded import read_recording
+from ..parity.sources import BAGS, load_description
+from . import CommandError, _robot
+from ._console import console, new_table, right
+
+DIFFERENT = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """A, B and how close is close."""
+    parser.add_argument(
+        "first", metavar="A", help="a URDF, .xacro, SDF or MJCF file, or a shipped robot"
+    )
+    parser.add_argument(
+        "second",
+        metavar="B",
+        help="another; or an MCAP bag with joint states, efforts among them, of the robot holding still",
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        default=1e-3,
+        metavar="SHARE",
+        help="differences below this share are none (default: 0.001)",
+    )
+    parser.add_argument(
+        "--xacro",
+        metavar="NAME:=VALUE",
+        action="append",
+        default=[],
+        help="an argument for .xacro files, may be repeated",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what differs; 0 if nothing does, 1 otherwise: a gate for CI."""
+    if not 0.0 < args.tolerance < 1.0:
+        raise CommandError(f"--tolerance {args.tolerance:g}: a share between 0 and 1 is valid")
+    if Path(args.first).suffix in BAGS:
+        raise CommandError(f"{args.first!r} is a bag: give the description first, the bag second")
+    arguments = _robot.xacro_arguments(args) or None
+    first = load_description(args.first, arguments)
+    if Path(args.second).suffix in BAGS:
+        recording = read_recording(args.second)
+        found = compare_recording(first, recording, args.tolerance)
+        what = f"gravity torques in {len(recording.positions)} poses at rest"
+    else:
+        found = compare_models(first, load_description(args.second, arguments), args.tolerance)
+        what = "joints, limits, masses, centres, inertias, and gravity torques at 64 poses"
+    out = console()
+    if not found:
+        out.print(f"{args.first} and {args.second} agree: {what}", soft_wrap=True)
+        return 0
+    table = new_table(
+        right("size"), Column("of", overflow="fold"), Column("difference", overflow="fold")
+    )
+    for each in found:
+        table.add_row(f"{each.size:.2g}", each.subject, each.text)
+    out.print(table)
+    out.print(f"{args.first} and {args.second} differ in {len(found)} points", soft_wrap=True)
+    return DIFFERENT
