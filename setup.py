@@ -78,7 +78,7 @@ setup(
     package_data={
         PACKAGE: ["py.typed"],
         # what is prebuilt is there when `make build` made it; a wheel without it is as good where there is a C compiler
-        f"{PACKAGE}.export": ["runtime/*.[ch]", "example/*", "prebuilt/*/*"],
+        f"{PACKAGE}.export": ["runtime/*.[ch]", "recorder/*.c", "example/*", "prebuilt/*/*"],
         f"{PACKAGE}.config": ["*.yaml", "*.policy.xml"],
         f"{PACKAGE}.rviz": ["*.rviz"],
         f"{PACKAGE}.urdf": ["*.urdf"],

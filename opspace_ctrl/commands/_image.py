@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ..errors import ExportError, quoted
-from ..export.image import FieldRow, Image
+from ..export.image import NONE, FieldRow, Image
 from ..reading import read_regular
 from ._console import new_table, right
 
@@ -30,26 +30,39 @@ def read_image(path: str | Path) -> Image:
 
 def show_image(image: Image, out: Console) -> None:
     """Print what it is of, and every parameter and result by name."""
-    methods = ", ".join(name for name, _ in image.methods)
+    kind = "a simulated robot" if image.engine != NONE else "a controller"
     out.print(
-        f"{image.robot}: {len(image.joints)} joints, nq = {image.nq}, nv = {image.nv}, "
+        f"{kind} of {image.robot}: {len(image.joints)} joints, nq = {image.nq}, nv = {image.nv}, "
         f"{len(image.data)} bytes of workspaces, kernels {image.kernels:016x}\n"
-        f"joints: {', '.join(image.joints)}\n"
-        f"tasks: {', '.join(image.tasks) or '(none)'}; trajectories of up to {image.capacity - 2} points\n"
-        f"methods: {methods}\n"
-        f"{len(image.ticks)} reference ticks, recorded by {image.target or '(nobody)'}"
+        f"joints: {', '.join(image.joints)}"
     )
+    if image.law != NONE:
+        names = ", ".join(image.tasks) or "(none)"
+        out.print(
+            f"tasks: {names}; trajectories of up to {image.capacity - 2} points\n"
+            f"methods: {', '.join(name for name, _ in image.methods)}\n"
+            f"gates: {', '.join(name for name, _ in image.gate_words) or '(none)'}"
+        )
+    out.print(f"{len(image.ticks)} reference ticks, recorded by {image.target or '(nobody)'}")
     live = [each for each in image.fields if each.is_live]
     table = new_table("live parameter", right("numbers"), right("least"), right("most"), "unit")
     for each in live:
         numbers = f"{each.rows * each.columns}"
         table.add_row(each.name, numbers, f"{each.least:g}", f"{each.most:g}", _unit(each))
     out.print(table)
-    table = new_table("result", right("shape"))
+    table = new_table("result", right("numbers"))
     for each in image.fields:
         if each.role == "result":
-            table.add_row(each.name, f"{each.rows} x {each.columns}")
+            table.add_row(each.name, _shape(each))
     out.print(table)
+    out.print(
+        "(a result has room for the most that can be: of a list of rows that is shorter the rest is not used)"
+    )
+
+
+def _shape(field: FieldRow) -> str:
+    """Of what opspace_get reads; rows lie `stride` numbers apart in memory, which is not shown."""
+    return f"{field.rows} x {field.columns}" if field.rows > 1 else f"{field.columns}"
 
 
 def _unit(field: FieldRow) -> str:

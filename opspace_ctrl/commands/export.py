@@ -10,10 +10,10 @@ from ..control.controller import Controller
 from ..data import shipped_or_own
 from ..errors import ParameterFileError
 from ..export.controller import WAY_POINTS, image_of
+from ..export.emulated import recorder_for
 from ..export.image import Image
 from ..export.library import NAMES, TARGETS, library_path, native_target
-from ..export.native import Library
-from ..export.record import with_reference_ticks
+from ..export.record import Recorder, with_reference_ticks
 from ..export.simulator import simulator_image, with_reference_steps
 from ..model import Model
 from ..parameter_file import node_parameters
@@ -114,18 +114,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _image(args: argparse.Namespace) -> bytes:
-    """The image, its reference ticks recorded through the library where that runs on this machine."""
+    """The image, its reference ticks recorded through the library where this machine or an emulator can run it."""
     model = load_any(args.robot, args.base) if args.robot else None
-    is_native = args.target == native_target()
-    library = Library(library_path(args.target, args.cpu)) if is_native else None
+    record = recorder_for(args.target, args.cpu)
     cpu = args.cpu or TARGETS[args.target].cpu
-    recorded = f"{args.target} {cpu}" if is_native else f"Python on {native_target()}"
+    recorded = f"{args.target} {cpu}" if record else f"Python on {native_target()}"
     of = _simulator if args.simulator else _controller
-    return of(args, model, library, recorded).packed()
+    return of(args, model, record, recorded).packed()
 
 
 def _controller(
-    args: argparse.Namespace, model: Model | None, library: Library | None, recorded: str
+    args: argparse.Namespace, model: Model | None, record: Recorder | None, recorded: str
 ) -> Image:
     try:
         controller = Controller.from_file(args.parameters, model)
@@ -134,11 +133,11 @@ def _controller(
             raise CommandError(f"{error}: --robot URDF") from None
         raise
     image = image_of(controller, args.way_points)
-    return with_reference_ticks(image, controller, library, recorded)
+    return with_reference_ticks(image, controller, record, recorded)
 
 
 def _simulator(
-    args: argparse.Namespace, model: Model | None, library: Library | None, recorded: str
+    args: argparse.Namespace, model: Model | None, record: Recorder | None, recorded: str
 ) -> Image:
     values = node_parameters(shipped_or_own("config", args.parameters), SIMULATOR)
     if model is None and not values.get("robot"):
@@ -146,4 +145,4 @@ def _simulator(
     if model is None:
         model = load_any(values["robot"], values.get("base", ""), locked_joints(values))
     simulator = Simulator.from_settings(model, simulator_settings(values))
-    return with_reference_steps(simulator_image(simulator), simulator, library, recorded)
+    return with_reference_steps(simulator_image(simulator), simulator, record, recorded)

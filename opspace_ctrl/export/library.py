@@ -21,9 +21,11 @@ __all__ = [
     "TARGETS",
     "Target",
     "build_library",
+    "compiler_of",
     "library_path",
     "native_target",
     "prebuild",
+    "run_tool",
     "runtime_folder",
 ]
 
@@ -144,7 +146,7 @@ def build_library(folder: Path, target: str, cpu: str = "") -> None:
     if target not in TARGETS:
         raise ExportError(f"no target {target!r}; valid are {listed(TARGETS)}")
     chosen = TARGETS[target]
-    compiler = _compiler(target, chosen)
+    compiler = compiler_of(target)
     stages = library_stages()
     try:
         kernels = emit(stages, chosen.triple, cpu or chosen.cpu, table="opspace_stages")
@@ -156,14 +158,15 @@ def build_library(folder: Path, target: str, cpu: str = "") -> None:
         objects[0].write_bytes(kernels)
         for source in SOURCES:
             objects.append((Path(name) / source).with_suffix(".o"))
-            _run(compiler, *FLAGS, *defined, "-c", "-o", objects[-1], runtime_folder() / source)
-        _run(compiler, *LINK, "-o", folder / NAMES[0], *objects, "-lm")
-        _run(_archiver(compiler), "rcsD", folder / NAMES[1], *objects)
+            run_tool(compiler, *FLAGS, *defined, "-c", "-o", objects[-1], runtime_folder() / source)
+        run_tool(compiler, *LINK, "-o", folder / NAMES[0], *objects, "-lm")
+        run_tool(_archiver(compiler), "rcsD", folder / NAMES[1], *objects)
     shutil.copyfile(runtime_folder() / NAMES[2], folder / NAMES[2])
 
 
-def _compiler(target: str, chosen: Target) -> str:
-    """The C compiler of a target; CC names another one."""
+def compiler_of(target: str) -> str:
+    """The C compiler of a target; CC names another one. Raises ExportError if there is none."""
+    chosen = TARGETS[target]
     given = os.environ.get("CC", "")
     own = native_target() == target
     usual = [each for each in chosen.compilers if own or "-" in each]
@@ -183,7 +186,8 @@ def _archiver(compiler: str) -> str:
     return own if compiler.endswith("-gcc") and shutil.which(own) else "ar"
 
 
-def _run(*command: str | Path) -> None:
+def run_tool(*command: str | Path) -> None:
+    """Run a compiler or archiver. Raises ExportError, with what it says, if it fails."""
     words: Sequence[str] = [str(each) for each in command]
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ExportError
+from .image import NONE, Image
 
 __all__ = ["Library", "Robot", "SimulatedRobot"]
 
@@ -77,6 +78,11 @@ class Library:
         )  # fmt: skip
         return ticks.value, identical.value, worst.value
 
+    def record(self, image: bytes, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What a robot answers, see `record.Recorder`. Raises ExportError, in the library's words."""
+        robot = SimulatedRobot(self, image) if _is_simulated(image) else Robot(self, image)
+        return np.array([robot.answer(row) for row in inputs])
+
     def memory(self, image: bytes) -> tuple[NDArray[np.uint8], NDArray[np.uint8], int]:
         """The image and an arena for it, aligned, and the arena's size; one byte if it is no image."""
         file = aligned(len(image))
@@ -99,6 +105,7 @@ class Robot:
             )
         )  # fmt: skip
         self.tau = np.zeros(library.functions.opspace_joints(self._robot))
+        self._is_active = False
 
     def tick(self, q: NDArray[np.float64], v: NDArray[np.float64], time: float) -> int:
         """One tick; `tau` is the command. The library's status."""
@@ -106,6 +113,15 @@ class Robot:
             self._robot, _pointer(q), _pointer(v), c_double(time), _pointer(self.tau)
         )
         return status
+
+    def answer(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The command for time, q and v; the first tick activates. Raises ExportError, in the library's words."""
+        q, v = np.split(given[1:].copy(), [self.library.functions.opspace_nq(self._robot)])
+        if not self._is_active:
+            self.library.check(self.call("activate", q, v, float(given[0])))
+        self._is_active = True
+        self.library.check(self.tick(q, v, float(given[0])))
+        return self.tau.copy()
 
     def set(self, name: str, *values: float) -> int:
         """Write a parameter. The library's status."""
@@ -143,6 +159,11 @@ class SimulatedRobot(Robot):
         self.library.check(self.call("sim_step", np.array(tau, float)))
         self._look()
 
+    def answer(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The state (q, v) after a step with these efforts. Raises likewise."""
+        self.step(given)
+        return np.concatenate([self.q, self.v])
+
     def hold(self) -> NDArray[np.float64]:
         """Efforts that leave the joints where they are. Raises likewise."""
         tau = np.zeros(len(self.tau))
@@ -156,6 +177,10 @@ class SimulatedRobot(Robot):
 
     def _look(self) -> None:
         self.library.check(self.call("sim_state", self.q, self.v, self.tau, None))
+
+
+def _is_simulated(image: bytes) -> bool:
+    return Image.unpacked(image).engine != NONE
 
 
 def aligned(size: int) -> NDArray[np.uint8]:

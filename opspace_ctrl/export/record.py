@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..control.controller import Controller
 from ..model import Model
 from .image import Image
-from .native import Library, Robot
 
-__all__ = ["TICKS", "reference_motion", "with_reference_ticks"]
+__all__ = ["TICKS", "Recorder", "reference_motion", "with_reference_ticks"]
+
+# From an image and its inputs, time q v of every tick or tau of every step, to its outputs: tau, or q v, of each.
+Recorder: TypeAlias = Callable[[bytes, NDArray[np.float64]], NDArray[np.float64]]
 
 TICKS = 200
 STEP = 0.001  # [s] between two of them
@@ -31,21 +36,15 @@ def reference_motion(model: Model, count: int = TICKS) -> NDArray[np.float64]:
 
 
 def with_reference_ticks(
-    image: Image, controller: Controller, library: Library | None, target: str
+    image: Image, controller: Controller, record: Recorder | None, target: str
 ) -> Image:
-    """The image with reference ticks, recorded through a library of this machine's kind, or else by Python."""
+    """The image with reference ticks, recorded through a library of a target, or else by Python."""
     motion = reference_motion(controller.model)
-    nq = controller.model.nq
-    q, v = motion[0, 1 : 1 + nq].copy(), motion[0, 1 + nq :].copy()
-    robot = Robot(library, image.packed()) if library else None
-    if robot:
-        robot.library.check(robot.call("activate", q, v, 0.0))
-    else:
-        controller.activate(q, v, 0.0)
-    torques = []
-    for row in motion:
-        q, v = row[1 : 1 + nq].copy(), row[1 + nq :].copy()
-        if robot:
-            robot.library.check(robot.tick(q, v, row[0]))
-        torques.append((robot.tau if robot else controller.tick(q, v, row[0])).copy())
+    torques = record(image.packed(), motion) if record else _by_python(controller, motion)
     return image.with_ticks(np.hstack([motion, torques]), target)
+
+
+def _by_python(controller: Controller, motion: NDArray[np.float64]) -> NDArray[np.float64]:
+    times, q, v = np.split(motion, [1, 1 + controller.model.nq], axis=1)
+    controller.activate(q[0], v[0], times[0, 0])
+    return np.array([controller.tick(*state).copy() for state in zip(q, v, times[:, 0])])

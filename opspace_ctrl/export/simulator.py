@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ExportError
 from ..sim.engine.native import NativeSimulator
@@ -10,8 +11,7 @@ from ..sim.simulator import Simulator
 from .image import Image
 from .memory import Memory
 from .naming import field_rows
-from .native import Library, SimulatedRobot
-from .record import TICKS
+from .record import TICKS, Recorder
 from .stages import kernel_hash
 
 __all__ = ["simulator_image", "with_reference_steps"]
@@ -51,18 +51,22 @@ def simulator_image(simulator: Simulator) -> Image:
 
 
 def with_reference_steps(
-    image: Image, simulator: Simulator, library: Library | None, target: str
+    image: Image, simulator: Simulator, record: Recorder | None, target: str
 ) -> Image:
-    """The image with reference steps, made through a library of this machine's kind, or else by Python."""
-    robot = SimulatedRobot(library, image.packed()) if library else None
+    """The image with reference steps, made through a library of a target, or else by Python."""
     limit = np.where(
         np.isfinite(simulator.model.effort_limits), simulator.model.effort_limits, 50.0
     )
-    before, rows = simulator.save(), []
-    for time in simulator.settings.step * np.arange(1, TICKS + 1):
-        tau = SWING * limit * np.sin(20.0 * time + np.arange(len(limit)))
-        (robot or simulator).step(tau)
-        q, v = (robot or simulator).q, (robot or simulator).v
-        rows.append(np.concatenate([[time], q, v, tau]))
+    times = simulator.settings.step * np.arange(1.0, TICKS + 1)[:, None]
+    efforts = SWING * limit * np.sin(20.0 * times + np.arange(len(limit)))
+    states = record(image.packed(), efforts) if record else _by_python(simulator, efforts)
+    return image.with_ticks(np.hstack([times, states, efforts]), target)
+
+
+def _by_python(simulator: Simulator, efforts: NDArray[np.float64]) -> NDArray[np.float64]:
+    before, states = simulator.save(), []
+    for tau in efforts:
+        simulator.step(tau)
+        states.append(np.concatenate([simulator.q, simulator.v]))
     simulator.restore(before)
-    return image.with_ticks(np.array(rows), target)
+    return np.array(states)

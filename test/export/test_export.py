@@ -7,6 +7,7 @@ import pytest
 from helpers.exported import ROBOTS, Both, shipped
 
 from opspace_ctrl.errors import ExportError
+from opspace_ctrl.export import library as made
 from opspace_ctrl.export import library_path
 from opspace_ctrl.export.controller import image_of
 from opspace_ctrl.export.image import Image
@@ -143,7 +144,7 @@ def test_two_exports_of_a_file_are_the_same_bytes(arm7):
 def test_reference_ticks_are_replayed_and_by_python_they_are_the_same(library):
     controller = shipped("arm7")
     image = image_of(controller)
-    by_c = with_reference_ticks(image, controller, library, "here")
+    by_c = with_reference_ticks(image, controller, library.record, "here")
     by_python = with_reference_ticks(image, controller, None, "here")
     assert library.replay(by_c.packed()) == (TICKS, TICKS, 0.0)
     assert by_c.packed() == by_python.packed()
@@ -178,3 +179,18 @@ def test_without_a_compiler_the_error_says_which(monkeypatch, tmp_path: Path):
         build_library(tmp_path, "aarch64-linux-gnu")
     with pytest.raises(ExportError, match="valid are x86_64-linux-gnu, aarch64-linux-gnu"):
         build_library(tmp_path, "vax")
+
+
+def test_the_library_of_a_wheel_is_found_without_a_compiler_while_it_is_of_these_sources(
+    monkeypatch, tmp_path: Path
+):
+    monkeypatch.setattr(made, "PREBUILT", tmp_path / "prebuilt")
+    kept = library_path()
+    folder = made.prebuild()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    assert library_path() == folder / "libopspace.so" != kept
+    with pytest.raises(ExportError, match="no C compiler"):
+        library_path(cpu="znver2")  # a library of its own, which was never made
+    (folder / "digest").write_text("of other sources")
+    assert library_path() == kept

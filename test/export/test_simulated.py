@@ -53,7 +53,7 @@ def test_steps_holds_pushes_and_resets_are_those_of_python(library, name):
 
 def test_reference_steps_are_replayed(library):
     simulator = shipped_simulator("arm7")
-    by_c = with_reference_steps(simulator_image(simulator), simulator, library, "here")
+    by_c = with_reference_steps(simulator_image(simulator), simulator, library.record, "here")
     by_python = with_reference_steps(simulator_image(simulator), simulator, None, "here")
     assert by_c.packed() == by_python.packed()
     assert library.replay(by_c.packed()) == (200, 200, 0.0)

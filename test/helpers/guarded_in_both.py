@@ -6,13 +6,15 @@ import ctypes
 
 import numpy as np
 
+from helpers.exported import Both
+from helpers.gate_cases import MS, START
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.safety.fields import DROPPED
 from opspace_ctrl.control.safety.guarded import GuardedController
 from opspace_ctrl.control.safety.settings import GATES
 from opspace_ctrl.control.safety.state_gate import StateGate
 from opspace_ctrl.control.safety.words import gates_in_words
-from opspace_ctrl.export.native import Robot
+from opspace_ctrl.export.native import Library, Robot
 
 INACTIVE, SAFE, NOTHING, OK = 6, 16, 17, 0
 
@@ -83,7 +85,7 @@ class GuardedInBoth(GuardedController):
 
     def __init__(self, controller: Controller, gate: GateInBoth):
         super().__init__(controller, gate)
-        self.compared = 0
+        self.compared, self.events, self.thorough = 0, 0, True
 
     def activate(self, time, steady):
         self._prepare()
@@ -105,6 +107,8 @@ class GuardedInBoth(GuardedController):
     def _prepare(self):
         """Settings that tests write into the gate or apply to the controller."""
         in_c = self.gate.in_c
+        if not self.thorough:
+            return
         assert in_c.set("enable_timeout", self.gate.enable_timeout) == 0
         assert in_c.set("effort_scale", self.controller.settings.limits.effort_scale) == 0
 
@@ -119,10 +123,105 @@ class GuardedInBoth(GuardedController):
             assert tau.tobytes() == in_c.tau.tobytes()
             assert (status == OK) == self.is_ticking
             self.compared += 1
+        self.events += 1
+        if self.thorough or gate.closed or self.events % 100 == 0:
+            self._compare_gates()
+        return tau
+
+    def _compare_gates(self):
+        gate, in_c = self.gate, self.gate.in_c
         for name in ("closed", "faults", "q", "v", "told", "closings", "fault_counts", "overruns"):
             expected = np.atleast_2d(np.asarray(getattr(gate, name), float))
             np.testing.assert_array_equal(in_c.get(f"gates.{name}"), expected, err_msg=name)
         text = ctypes.create_string_buffer(2000)
         assert in_c.call("gates_in_words", text, 2000) == 0
         assert text.value.decode() == gates_in_words(gate, gate.closed)
-        return tau
+
+
+class BothGuarded(Both):
+    """A shipped controller behind gates, twice: a motion with targets, switches, faults, stops and silence."""
+
+    def __init__(self, name: str, library: Library, seed: int = 1):
+        super().__init__(name, library, seed)
+        self.gate = GateInBoth(self.model, self.python.settings.safety)
+        self.gate.in_c = self.in_c
+        self.python.use_wall_clock(True)
+        self.guarded = GuardedInBoth(self.python, self.gate)
+        self.guarded.thorough = False
+        self.now, self.k = START, len(self.model.joint_names)
+
+    def run(self, count: int, every: int) -> int:
+        """So many messages, an event or a fault now and then; how many commands were equal in every bit."""
+        self.guarded.activate(self.now, self.now)
+        events = (self.pose, self.twist, self.method, self.way_points, self.posture, self.rest)
+        faults = (self.spoil, self.leap, self.repeat, self.quiet, self.lose, self.stop, self.tear)
+        for i in range(count):
+            self.now += MS
+            if i % every == every - 1 and self.guarded.is_ticking:
+                self.time = self.gate.time
+                events[int(self.rng.integers(len(events)))]()
+            elif i > 100 and self.rng.integers(3 * every) == 0:
+                faults[int(self.rng.integers(len(faults)))]()
+            else:
+                self.message()
+        assert self.gate.closings.sum() > count / every / 20
+        return self.guarded.compared
+
+    def message(self, position=None, velocity=None, stamp=None, odometry=True):
+        """A good state, or one that is spoiled."""
+        phase = 5e-9 * (self.now - START)
+        q = self.model.integrate(self.start, self.swing, np.sin(phase))
+        v = 5.0 * np.cos(phase) * self.swing
+        stamp = self.now if stamp is None else stamp
+        if self.gate.has_base and odometry:
+            self.answer(self.gate.odometry(q[:7], v[:6], stamp, "", self.now, self.now))
+        position = q[-self.k :] if position is None else position
+        velocity = v[-self.k :] if velocity is None else velocity
+        names = list(self.model.joint_names)
+        self.answer(self.gate.joint_states(names, position, velocity, stamp, self.now, self.now))
+
+    def answer(self, verdict):
+        self.guarded.answer(verdict, self.now, self.now)
+
+    # ---- events and faults ----
+
+    def rest(self):
+        """Stay where it is."""
+        gate = self.gate
+        self.python.hold(gate.q, gate.v, gate.time)
+        assert self.in_c.call("hold", np.array(gate.q), np.array(gate.v), gate.time) == 0
+
+    def spoil(self):
+        """A number that is none."""
+        self.message(position=np.full(self.k, np.nan))
+
+    def leap(self):
+        """A joint that is somewhere else."""
+        self.message(position=np.full(self.k, 50.0))
+
+    def repeat(self):
+        """The stamp of the message before."""
+        self.message(stamp=self.gate.last_stamp)
+
+    def lose(self):
+        """A state without its odometry."""
+        self.message(odometry=False)
+
+    def quiet(self):
+        """Nothing comes for a while; the watchdog looks."""
+        for _ in range(int(self.rng.integers(1, 40))):
+            self.now += 5 * MS
+            self.answer(DROPPED)
+
+    def stop(self):
+        """Emergency stop, and a reset some time later."""
+        self.gate.stop()
+        for _ in range(20):
+            self.now += MS
+            self.message()
+        self.gate.open_all()
+        self.message()
+
+    def tear(self):
+        """Bytes that are no message."""
+        self.answer(self.gate.unreadable("size", self.now))

@@ -1,24 +1,22 @@
-/* Opens a robot, replays its reference ticks, then runs it for a while and says how long a tick takes. */
+/* Opens a robot, replays its reference ticks, then runs it for a while and says how long a tick takes.
+ *
+ *   replay ROBOT.opspace [--time [TICKS]] */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "opspace.h"
 
-enum { HOT = 20000, COLD = 1000 };
+enum { HOT = 20000, COLD = 1000, BINS = 32, OTHERS = 4 << 20 };
 
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 static void *read_file(const char *path, size_t *size) {
@@ -34,29 +32,92 @@ static void *read_file(const char *path, size_t *size) {
   return bytes;
 }
 
-/* Ticks at one state, with a pause [ns] before each; prints median, 99 % and the longest. */
-static int measure(opspace *robot, const char *name, const double *q, const double *v, double *tau, int count, long pause) {
-  static double spent[HOT];
+/* How many ticks took between 2^(i/2 - 4) and 2^((i+1)/2 - 4) us; and the longest. */
+typedef struct {
+  long of[BINS], ticks;
+  double longest;
+} histogram;
+
+static double edge(int bin) {
+  double found = bin % 2 ? 1.4142135623730951 / 16.0 : 1.0 / 16.0;
+  for (int i = 0; i < bin / 2; i++) found *= 2.0;
+  return found;
+}
+
+static void note(histogram *times, double spent) {
+  int bin = 0;
+  while (bin < BINS - 1 && edge(bin + 1) <= spent) bin++;
+  times->of[bin]++;
+  times->ticks++;
+  if (spent > times->longest) times->longest = spent;
+}
+
+/* The time that a share of the ticks did not take: the upper edge of its bin. */
+static double below(const histogram *times, double share) {
+  long seen = 0;
+  int bin = 0;
+  while (bin < BINS - 1 && (seen += times->of[bin]) < share * (double)times->ticks) bin++;
+  return edge(bin + 1);
+}
+
+static long page_faults(void) {
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_minflt + used.ru_majflt;
+}
+
+/* Use the caches as other programs do: go through so many bytes. */
+static void use_caches(size_t size) {
+  static volatile char bytes[OTHERS];
+  for (size_t i = 0; i < size; i += 64) bytes[i]++;
+}
+
+/* Ticks in a slow motion; before each a pause [ns], or other memory [bytes] is used. */
+static int measure(opspace *robot, const char *name, double *q, const double *v, double *tau, long count, long pause,
+                   size_t others) {
   static double begin = 0.0;
-  for (int i = 0; i < count; i++) {
+  histogram times = {{0}, 0, 0.0};
+  uint32_t first = opspace_nq(robot) - opspace_joints(robot);
+  (void)now(); /* the clock's own first page */
+  long faults = page_faults();
+  for (long i = 0; i < count; i++) {
     struct timespec wait = {0, pause};
     if (pause) nanosleep(&wait, NULL);
+    use_caches(others);
+    q[first + (uint32_t)(i % opspace_joints(robot))] += i % 2000 < 1000 ? 1e-5 : -1e-5;
     double start = now();
     int status = opspace_tick(robot, q, v, begin += 0.001, tau);
-    spent[i] = 1e6 * (now() - start);
+    note(&times, 1e6 * (now() - start));
     if (status != OPSPACE_OK) return status;
   }
-  qsort(spent, (size_t)count, sizeof *spent, by_size);
-  printf("%s: %.2f us median, %.2f us p99, %.2f us longest of %d ticks\n", name, spent[count / 2], spent[count - count / 100 - 1],
-         spent[count - 1], count);
+  faults = page_faults() - faults;
+  printf("%s: median < %.2f us, 99 %% < %.2f us, longest %.2f us of %ld ticks; %ld page faults\n", name, below(&times, 0.5),
+         below(&times, 0.99), times.longest, count, faults);
+  for (int bin = 0; bin < BINS; bin++)
+    if (times.of[bin]) printf("  %8.2f to %8.2f us %10ld\n", bin ? edge(bin) : 0.0, edge(bin + 1), times.of[bin]);
   return OPSPACE_OK;
+}
+
+/* A configuration inside the joints' limits: 0.3, or nearer to the middle of the range; a base that is not turned. */
+static void pose(opspace *robot, double *q) {
+  uint32_t joints = opspace_joints(robot), first = opspace_nq(robot) - joints;
+  opspace_field lower, upper;
+  int is_known = !opspace_find(robot, "position_lower", &lower) && !opspace_find(robot, "position_upper", &upper);
+  if (opspace_nq(robot) != opspace_nv(robot)) q[6] = 1.0;
+  for (uint32_t j = 0; j < joints; j++) {
+    q[first + j] = 0.3;
+    if (!is_known) continue;
+    double least = ((double *)lower.at)[j], most = ((double *)upper.at)[j], rim = 0.3 * (most - least);
+    if (q[first + j] < least + rim) q[first + j] = least + rim;
+    if (q[first + j] > most - rim) q[first + j] = most - rim;
+  }
 }
 
 int main(int count, char **words) {
   size_t image_size = 0;
   void *image = count > 1 ? read_file(words[1], &image_size) : NULL;
   if (!image) {
-    fprintf(stderr, "usage: replay ROBOT.opspace [--time]\n");
+    fprintf(stderr, "usage: replay ROBOT.opspace [--time [TICKS]]\n");
     return 2;
   }
   size_t size = opspace_size(image, image_size);
@@ -77,11 +138,12 @@ int main(int count, char **words) {
     status = opspace_open(&robot, arena, size, image, image_size);
     double *q = calloc(opspace_nq(robot) + 8, sizeof(double)), *v = calloc(opspace_nv(robot) + 8, sizeof(double));
     double *tau = calloc(opspace_joints(robot), sizeof(double));
-    if (opspace_nq(robot) != opspace_nv(robot)) q[6] = 1.0; /* a floating base that is not turned */
-    for (uint32_t i = opspace_nq(robot) - opspace_joints(robot); i < opspace_nq(robot); i++) q[i] = 0.3;
-    if (status == OPSPACE_OK) status = opspace_activate(robot, q, v, 0.0);
-    if (status == OPSPACE_OK) status = measure(robot, "hot", q, v, tau, HOT, 0);
-    if (status == OPSPACE_OK) status = measure(robot, "after a pause of 0.9 ms", q, v, tau, COLD, 900000);
+    pose(robot, q);
+    if (status == OPSPACE_OK) status = opspace_activate(robot, q, v, 0.0); /* OPSPACE_ABSENT: a simulated robot */
+    for (int i = 0; i < 100 && status == OPSPACE_OK; i++) status = opspace_tick(robot, q, v, 0.0, tau);
+    if (status == OPSPACE_OK) status = measure(robot, "hot", q, v, tau, count > 3 ? atol(words[3]) : HOT, 0, 0);
+    if (status == OPSPACE_OK) status = measure(robot, "after 4 MB of other memory", q, v, tau, COLD, 0, OTHERS);
+    if (status == OPSPACE_OK) status = measure(robot, "after a pause of 0.9 ms", q, v, tau, COLD, 900000, 0);
     free(q), free(v), free(tau);
   }
   if (status != OPSPACE_OK) fprintf(stderr, "%s\n", opspace_words(status));

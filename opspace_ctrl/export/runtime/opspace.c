@@ -104,7 +104,8 @@ int opspace_activate(opspace *robot, const double *q, const double *v, double ti
 
 int opspace_hold(opspace *robot, const double *q, const double *v, double time) {
   if (!robot || !q || !v) return OPSPACE_ARGUMENT;
-  if (!robot->is_active) return OPSPACE_INACTIVE;
+  int is_open = robot->gates && *robot->gate.is_active && !*robot->gate.must_restart;
+  if (!robot->is_active && !is_open) return OPSPACE_INACTIVE;
   floats_state before = floats_begin();
   give(robot, q, v);
   opspace_law_hold(robot->law, time);
