@@ -19,7 +19,20 @@ from ._findings import Findings
 FAILED = 1
 CONTROLLER = "opspace_controller"
 POSE_ROWS = 6
-SHIPPED = ("arm7", "asimo", "free_flyer", "panda", "g1")  # controllers' files in config/
+# controllers' files in config/
+SHIPPED = (
+    "arm7",
+    "asimo",
+    "free_flyer",
+    "panda",
+    "g1",
+    "fr3",
+    "ur5e",
+    "iiwa14",
+    "gen3",
+    "openarm",
+    "two_arms",
+)
 EFFORT_CONTROLLERS = (
     "forward_command_controller/ForwardCommandController",
     "effort_controllers/JointGroupEffortController",

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.published_arms import published_arm
 from helpers.support import load_quietly, urdf_path
 
 from opspace_ctrl import frame_pose, load_robot
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.data import shipped_path
+from opspace_ctrl.errors import ParameterFileError
 from opspace_ctrl.osim import methods
 from opspace_ctrl.parameter_file import node_parameters
 from opspace_ctrl.parameters import checked
@@ -26,6 +28,8 @@ SHIPPED = {
     "panda": "panda",
     "g1": "g1_29dof_rev_1_0",
 }
+ARMS = ("fr3", "ur5e", "iiwa14", "gen3", "openarm", "two_arms")  # on models of `published_arms`
+SHIPPED |= dict.fromkeys(ARMS)
 STANDING = ("asimo", "g1")
 FRAME = {
     "arm7": "tool",
@@ -33,6 +37,12 @@ FRAME = {
     "panda": "panda_hand_tcp",
     "asimo": "left_hand",
     "g1": "left_rubber_hand",
+    "fr3": "fr3_hand_tcp",
+    "ur5e": "tool0",
+    "iiwa14": "lbr_link_ee",
+    "gen3": "end_effector_link",
+    "openarm": "openarm_right_hand_tcp",
+    "two_arms": "left_tool0",
 }
 TASK = {
     "arm7": "tool",
@@ -40,6 +50,8 @@ TASK = {
     "panda": "hand",
     "asimo": "left_hand",
     "g1": "left_hand",
+    **dict.fromkeys(ARMS, "tool"),
+    "two_arms": "left_tool",
 }
 
 
@@ -50,6 +62,8 @@ def parameters(name, node):
 
 @cache
 def model_of(name):
+    if name in ARMS:
+        return published_arm(name)
     base = parameters(name, "opspace_controller").get("base", "fixed")
     return (
         load_robot(name) if SHIPPED[name] is None else load_quietly(urdf_path(SHIPPED[name]), base)
@@ -85,7 +99,28 @@ def test_every_controller_file_is_tested():
         for path in Path(shipped_path("config", "arm7.yaml")).parent.glob("*.yaml")
         if "opspace_controller:" in path.read_text()
     }
-    assert files == set(SHIPPED)
+    assert files == {*SHIPPED, "two_namespaces"}
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_namespace_has_a_controller_of_its_own(side):
+    """Each section fits its arm, and is the UR5e's file with other names."""
+    path = shipped_path("config", "two_namespaces.yaml")
+    given = node_parameters(path, f"/{side}/opspace_controller")
+    settings = controller_settings(given)
+    settings.check_robot(published_arm("ur5e", f"{side}_"))
+    alone = parameters("ur5e", "opspace_controller")
+    unprefixed = {
+        key: [str(each).removeprefix(f"{side}_") for each in value]
+        if key == "joints"
+        else value.removeprefix(f"{side}_")
+        if key == "tool.frame"
+        else value
+        for key, value in given.items()
+    }
+    assert unprefixed == alone
+    with pytest.raises(ParameterFileError, match="several namespaces"):
+        node_parameters(path, "opspace_controller")
 
 
 @pytest.mark.parametrize("name", SHIPPED)

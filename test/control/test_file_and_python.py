@@ -6,6 +6,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from helpers.published_arms import published_arm
 from helpers.support import load_quietly, urdf_path
 
 from opspace_ctrl import (
@@ -172,8 +173,68 @@ def free_flyer():
     )
 
 
-CASES = {each.__name__: each for each in (arm7, panda, asimo, g1, free_flyer)}
-OTHERS = {"arm7_controllers", "faults_example", "task_frames"}  # no controllers of ours
+def arm(name, frame, posture, clips=(0.03, 0.2), kp=800.0, integral=5.0, **limits):
+    """The files of arms are alike."""
+    numbers = {
+        "stiffness": kp,
+        "integral": integral,
+        "speed": 0.25,
+        "acceleration": 1.0,
+        "angular_speed": 0.8,
+        "angular_acceleration": 4.0,
+        "error_clip": clips[0],
+        "error_clip_angle": clips[1],
+        "jump": 0.5,
+    }
+    frames = {"tool": frame} if isinstance(frame, str) else frame
+    model = published_arm(name)
+    return Controller(
+        model,
+        [PoseTask(task, frame=each, **numbers) for task, each in frames.items()],
+        Posture(positions=posture, stiffness=50.0),
+        joints=model.joint_names,
+        compensation=FRICTION,
+        limits=Limits(effort_scale=0.9, **limits),
+        safety=SafetySettings(safe_command="damping", last_command="zero"),
+    )
+
+
+def fr3():
+    posture = [0.0, -0.7854, 0.0, -2.3562, 0.0, 1.5708, 0.7854]
+    return arm("fr3", "fr3_hand_tcp", posture, (0.01, 0.05), torque_rate=900.0)
+
+
+UR_HOME = [0.0, -1.5708, 1.5708, -1.5708, -1.5708, 0.0]
+
+
+def ur5e():
+    return arm("ur5e", "tool0", UR_HOME, kp=400.0, integral=4.0)
+
+
+def two_arms():
+    frames = {"left_tool": "left_tool0", "right_tool": "right_tool0"}
+    return arm("two_arms", frames, 2 * UR_HOME, kp=400.0, integral=4.0)
+
+
+def iiwa14():
+    return arm("iiwa14", "lbr_link_ee", [0.0, 0.5, 0.0, -1.3, 0.0, 1.3, 0.0])
+
+
+def gen3():
+    posture = [0.0, 0.2618, 3.1416, -2.2689, 0.0, 0.9599, 1.5708]
+    return arm("gen3", "end_effector_link", posture, (0.01, 0.05))
+
+
+def openarm():
+    return arm("openarm", "openarm_right_hand_tcp", [0.3, 0.3, 1.5708, -0.3, 0.0, 0.4, 1.5708])
+
+
+CASES = {
+    each.__name__: each
+    for each in (arm7, panda, asimo, g1, free_flyer, fr3, ur5e, two_arms, iiwa14, gen3, openarm)
+}
+# no controllers of ours; two namespaces, which test_config.py compares with ur5e.yaml
+OTHERS = {"arm7_controllers", "faults_example", "task_frames", "two_namespaces"}
 
 
 def test_every_shipped_file_of_a_controller_is_compared():
