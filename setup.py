@@ -79,6 +79,7 @@ setup(
         PACKAGE: ["py.typed"],
         # what is prebuilt is there when `make build` made it; a wheel without it is as good where there is a C compiler
         f"{PACKAGE}.export": ["runtime/*.[ch]", "recorder/*.c", "example/*", "prebuilt/*/*"],
+        f"{PACKAGE}.algebra.papers": ["*.yaml"],
         f"{PACKAGE}.config": ["*.yaml", "*.policy.xml"],
         f"{PACKAGE}.rviz": ["*.rviz"],
         f"{PACKAGE}.urdf": ["*.urdf"],
@@ -108,6 +109,7 @@ setup(
         "xacro": ["xacro"],
         "mujoco": ["mujoco"],
         "plot": ["matplotlib"],
+        "study": ["mpmath", "sympy"],
         "bench": ["example-robot-data", "mujoco", "pin"],
         "dart": ["dartpy"],
         "record": ["mcap-ros2-support"],
@@ -120,6 +122,7 @@ setup(
             "hypothesis",
             "matplotlib",
             "mcap-ros2-support",
+            "mpmath",
             "mujoco",
             "mypy",
             "pin",
@@ -127,6 +130,7 @@ setup(
             "pytest",
             "pytest-xdist",
             "ruff",
+            "sympy",
             "setuptools>=70.1,<80",  # 70.1 can build a wheel; 80 lost what `colcon --symlink-install` needs
             "xacro",
             *VIEW,

@@ -2,7 +2,8 @@
 
 The tables of ros_interface.md are those of the nodes' parameters and of nodes/interface.py, from which the SROS 2
 policies of config/ are made too; fields.md is what the workspaces declare; the feature matrix of methods.md is what
-the methods do with small robots that have one feature each.
+the methods do with small robots that have one feature each; papers.md and the errata of theory.md are the data of
+opspace_ctrl/algebra/papers.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from opspace_ctrl import CenterOfMass, Model, OperationalSpace, Task, load_urdf
 from opspace_ctrl.algebra.closure.fields import Chain
+from opspace_ctrl.algebra.papers.page import errata_table, papers_page
 from opspace_ctrl.compiled.workspace import Workspace
 from opspace_ctrl.control.fields import Law
 from opspace_ctrl.control.safety.door import Door
@@ -42,6 +44,8 @@ CONFIG = Path(__file__).parents[1] / "config"
 PAGE = Path(__file__).with_name("ros_interface.md")
 FIELDS = Path(__file__).with_name("fields.md")
 METHODS = Path(__file__).with_name("methods.md")
+PAPERS = Path(__file__).with_name("papers.md")
+THEORY = Path(__file__).with_name("theory.md")
 TABLES = {
     "controller": controller_table(("<t>",), ("<c>",)),
     "simulator": SIMULATOR_TABLE,
@@ -238,3 +242,6 @@ if __name__ == "__main__":
     for node in INTERFACES:
         (CONFIG / f"{node}.policy.xml").write_text(policy_text(node), encoding="utf-8")
     METHODS.write_text(methods_page(METHODS.read_text(encoding="utf-8")), encoding="utf-8")
+    PAPERS.write_text(papers_page(), encoding="utf-8")
+    theory = THEORY.read_text(encoding="utf-8")
+    THEORY.write_text(_filled(theory, "errata", errata_table()), encoding="utf-8")

@@ -16,6 +16,7 @@ from ..model.configuration import check_vector
 from ..turns import short_turns
 from . import entries
 from .build import TaskSpace
+from .equation import EquationOfMotion
 from .fields import Space
 from .prepared import FIRST, Prepared
 from .registry import able_methods, get_method
@@ -23,7 +24,7 @@ from .tasks import Block, CenterOfMass, Task, Tasks, blocks_of, parse_tasks
 from .tick import BIAS, INERTIA, INERTIA_INV, JACOBIAN, JBAR, NULL_SPACE, STATE
 
 
-class OperationalSpace:
+class OperationalSpace(EquationOfMotion):
     """Task Jacobian, operational-space inertia, null space and torque of a robot.
 
     Give it a state with `update` and read what you need; each quantity is computed when first read, and what was read

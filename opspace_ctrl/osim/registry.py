@@ -24,6 +24,8 @@ _OURS = {
     "base_invariant": "BaseInvariant",
 }
 BUILT_IN = tuple(_OURS)
+# Variants of the papers, for study: by name alone, in no list, never auto's choice, not in the exported library.
+STUDY = {"chang_khatib": "ChangKhatib", "rjk_original": "RjkOriginal"}
 
 
 @lru_cache(maxsize=1)
@@ -45,12 +47,24 @@ def get_method(name: str) -> type[Method]:
     if isinstance(name, str) and name in _OURS:
         ours: type[Method] = getattr(import_module(f".methods.{name}", __package__), _OURS[name])
         return ours
+    if isinstance(name, str) and name in STUDY:
+        return _for_study(name)
     if not isinstance(name, str) or name not in _foreign():
-        raise MethodError(f"no method {name!r}; choose auto, {', '.join((*BUILT_IN, *_foreign()))}")
+        raise MethodError(
+            f"no method {name!r}; choose auto, {', '.join((*BUILT_IN, *_foreign()))} (for study: {', '.join(STUDY)})"
+        )
     loaded = _load(name)
     if isinstance(loaded, MethodError):
         raise loaded
     return loaded
+
+
+@cache
+def _for_study(name: str) -> type[Method]:
+    """A variant of the papers, compiled; the only way from here to `algebra`."""
+    method: type[Method] = getattr(import_module(f"...algebra.study.{name}", __name__), STUDY[name])
+    prepare(method.stages.values())
+    return method
 
 
 @cache

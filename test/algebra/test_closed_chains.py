@@ -99,7 +99,7 @@ class Loop:
 
 @pytest.mark.parametrize("rows", ["position", "pose", "orientation"])
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_003_closed_chain_forward_dynamics_solves_the_saddle_point_equations(name, rows):
+def test_003_21_26_closed_chain_forward_dynamics_solves_the_saddle_point_equations(name, rows):
     """003 (21)-(26), at a point (3 rows), rigidly (6), or in orientation only; shared bases included."""
     loop = Loop(name, rows)
     a, f = loop.saddle_point()
@@ -116,7 +116,7 @@ def test_003_closed_chain_forward_dynamics_solves_the_saddle_point_equations(nam
 
 
 @pytest.mark.parametrize("name", ["two arms", "two arms without armature", "two real arms"])
-def test_003_arms_on_bases_of_their_own_add_their_inverse_inertias(name):
+def test_003_25_arms_on_bases_of_their_own_add_their_inverse_inertias(name):
     """003 (26): Lambda_c^-1 = Lambda_1^-1 + Lambda_2^-1, f = Lambda_c (alpha_2f - alpha_1f)."""
     loop = Loop(name, "pose")
     first, second = (
@@ -239,7 +239,7 @@ def four_bar(rows):
     return ClosedChain(load_urdf(robot(*parts)), [Closure("p", "s", rows)])
 
 
-def test_003_ill_posed_loops_are_refused_by_name():
+def test_003_section_6_ill_posed_loops_are_refused_by_name():
     """003 section 6: contact forces are unique only if the inverse effective inertia has full rank."""
     state = np.full(4, 0.3), np.zeros(4), np.zeros(4)
     with pytest.raises(IllPosedError, match=r"p held to s.*rank 3 of 6"):

@@ -13,7 +13,7 @@ everywhere = pytest.mark.parametrize("name", NAMES)
 
 
 @everywhere
-def test_003_kinetic_energy_is_half_the_sum_of_squared_residuals(name):
+def test_003_section_6_kinetic_energy_is_half_the_sum_of_squared_residuals(name):
     """003 section 6, as corrected: nu = D^1/2 (1 + H phi K)* v and back."""
     case = Case(name)
     nu, dense = diagonal.residuals(case.model, case.q, case.v), Dense(case.smoother)
@@ -25,7 +25,7 @@ def test_003_kinetic_energy_is_half_the_sum_of_squared_residuals(name):
 
 
 @everywhere
-def test_003_residuals_obey_the_diagonal_equations_of_motion(name):
+def test_003_section_6_residuals_obey_the_diagonal_equations_of_motion(name):
     """003 section 6: d nu/dt + mu = eps, by finite differences along the motion."""
     case, h = Case(name), 1e-5
     model = case.model
@@ -42,7 +42,7 @@ def test_003_residuals_obey_the_diagonal_equations_of_motion(name):
     np.testing.assert_allclose((after - before) / (2.0 * h), eps - mu, rtol=0.0, atol=3e-7 * size)
 
 
-def test_003_integrating_the_residuals_is_integrating_the_motion():
+def test_003_section_6_integrating_the_residuals_is_integrating_the_motion():
     """The same Runge-Kutta steps in (q, nu) and in (q, v) meet, and without forces 1/2 nu^T nu is kept."""
     case = Case("chain")
     model = replace(case.model, gravity=np.zeros(3))

@@ -34,7 +34,7 @@ def bias(case, dense):
 
 @everywhere
 @pytest.mark.parametrize("method", dynamics.forward_methods())
-def test_every_algorithm_solves_the_equations_of_motion(name, method):
+def test_000_79_every_algorithm_solves_the_equations_of_motion(name, method):
     """000 (79): qdd = H^-1 (T - C - J* f(0)), with gravity, external wrenches and armature."""
     case = Case(name)
     if method not in dynamics.forward_methods(case.model):
@@ -57,7 +57,7 @@ def test_000_algorithm_1_exposes_innovations_residuals_and_costates(name):
 
 
 @everywhere
-def test_003_algorithm_FD_is_algorithm_1_with_K_for_phi_G(name):
+def test_003_14_15_algorithm_FD_is_algorithm_1_with_K_for_phi_G(name):
     """003 (14), (15): (1 - H psi K)* D^-1 (1 - H psi K) T' with K = E_phi G is 000 (48)."""
     case = Case(name)
     dense = Dense(case.smoother)
@@ -68,7 +68,7 @@ def test_003_algorithm_FD_is_algorithm_1_with_K_for_phi_G(name):
 
 
 @pytest.mark.parametrize(("name", "method"), GIVING_LINKS)
-def test_link_and_tip_accelerations_come_with_the_algorithm(name, method):
+def test_000_55_59_link_and_tip_accelerations_come_with_the_algorithm(name, method):
     """000 (55)-(59) algorithm 2, VII.C for algorithm 3, (72) algorithm 4; 001 (8.13); 004 (3.12)."""
     case = Case(name)
     found = dynamics.link_accelerations(case.model, case.q, case.v, case.tau, case.external, method)
@@ -83,7 +83,7 @@ def test_link_and_tip_accelerations_come_with_the_algorithm(name, method):
     assert_near(found, expected, case.tolerance)
 
 
-def test_link_accelerations_are_the_rate_of_change_of_link_velocities():
+def test_000_8_001_5_4_link_accelerations_are_the_rate_of_change_of_link_velocities():
     """000 (6)-(9), 001 (5.1)-(5.6): inertial derivatives, by finite differences along the motion."""
     case, h = Case("floating tree"), 1e-6
     model, found = (
@@ -99,7 +99,7 @@ def test_link_accelerations_are_the_rate_of_change_of_link_velocities():
 
 
 @everywhere
-def test_000_algorithm_3_filters_dalembert_and_bias_forces(name):
+def test_000_60_65_algorithm_3_filters_dalembert_and_bias_forces(name):
     """000 (60)-(65): eps = T - H Psi [G T + (1 - G H) zeta] - H zeta."""
     case = Case(name)
     dense = Dense(case.smoother)
@@ -110,7 +110,7 @@ def test_000_algorithm_3_filters_dalembert_and_bias_forces(name):
 
 
 @everywhere
-def test_000_algorithm_4_needs_no_dalembert_forces_and_its_costate_is_the_acceleration(name):
+def test_000_66_73_algorithm_4_needs_no_dalembert_forces_and_its_costate_is_the_acceleration(name):
     """000 (66)-(73), (67) as corrected: D nu = (1 - H Psi G) T - H Psi (1 - G H) P a - H psi (b + B f(0))."""
     case = Case(name)
     dense, s = Dense(case.smoother), case.smoother
@@ -132,7 +132,7 @@ def test_000_algorithm_4_needs_no_dalembert_forces_and_its_costate_is_the_accele
 
 
 @pytest.mark.parametrize("name", FLOATING)
-def test_000_a_mobile_base_is_one_more_joint_with_H_the_identity(name):
+def test_000_74_79_004_3_1_3_2_a_mobile_base_is_one_more_joint_with_H_the_identity(name):
     """000 (74)-(79), 004 (3.1), (3.2): orthonormal base axes, D(n) = P(n), nothing left beyond the base."""
     case = Case(name)
     s, nodes = case.smoother, case.smoother.nodes

@@ -2,18 +2,27 @@
 
 import numpy as np
 import pytest
+from helpers.massless_chains import HINGES, chain
 from helpers.recursion_cases import FLOATING, Case, assert_near, model_of
+from helpers.support import load_quietly
 
 from opspace_ctrl import OperationalSpace, dynamics, osim
 from opspace_ctrl.algebra.free_flyer import (
+    LinkIntegrator,
     base_change,
+    base_point_change,
     composite_mass_matrix,
     drift,
+    dual_upsilon,
+    fuse_hinges,
+    hinge_coordinates,
     link_state,
     link_tree,
     reroot,
+    run_on_nodes,
     step_links,
     two_filters,
+    upsilon,
 )
 from opspace_ctrl.algebra.free_flyer.link_tree import moved
 from opspace_ctrl.errors import MethodError
@@ -47,7 +56,7 @@ def _spatial(classical, velocity, r):
 
 
 @free
-def test_004_inverse_dynamics_with_hinges_of_one_to_six_freedoms(name):
+def test_004_2_1_2_5_inverse_dynamics_with_hinges_of_one_to_six_freedoms(name):
     """004 section 2, algorithm 1 (2.1)-(2.5): alpha outward with a(k), f inward with b(k), T = H f."""
     case = Flyer(name)
     tree, f = case.tree, np.zeros_like(case.spatial)
@@ -73,7 +82,7 @@ def test_004_inverse_dynamics_with_hinges_of_one_to_six_freedoms(name):
 
 
 @free
-def test_004_filter_and_smoother_with_hinges_of_any_size(name):
+def test_004_2_6_2_13_filter_and_smoother_with_hinges_of_any_size(name):
     """004 algorithms 2 and 3 (2.6), (2.7), (2.12), (2.13); (3.1), (3.2) at the base: G = 1, taubar = 0, P+ = 0."""
     case = Flyer(name)
     tree, f = case.tree, case.filters
@@ -93,7 +102,7 @@ def test_004_filter_and_smoother_with_hinges_of_any_size(name):
 
 
 @free
-def test_004_compiled_duals_are_those_of_the_paper(name):
+def test_004_3_3_3_5_compiled_duals_are_those_of_the_paper(name):
     """004 algorithms 4 and 5, section 3.4 on trees: the compiled recursions, node by node, at the links."""
     case = Flyer(name)
     dynamics.forward_dynamics(case.model, case.q, case.v, case.tau, method="decoupled")
@@ -128,7 +137,7 @@ def test_004_lemma_3_1_the_force_between_links_from_both_sides(name):
 
 
 @free
-def test_004_lemma_3_2_every_link_finds_its_own_acceleration(name):
+def test_004_lemma_3_2_section_3_3_3_every_link_finds_its_own_acceleration(name):
     """004 (3.12), (3.13): alpha, alpha+ from (P + S)^-1, and hinge accelerations two ways.
 
     3.3.2, 3.3.3: a link needs no more than what the two filters bring it from either side.
@@ -168,7 +177,7 @@ def _at_link(r):
 
 
 @free
-def test_004_upsilon_from_the_base_and_from_the_tips(name):
+def test_004_4_7_upsilon_from_the_base(name):
     """004 (4.6), (4.7), (4.9): Y(k) = taubar* Y taubar + H* D^-1 H outward from Y(n) = P^-1(n), and Y^-1 = P + S."""
     case = Flyer(name)
     tree, f = case.tree, case.filters
@@ -212,7 +221,7 @@ def test_004_appendix_A_the_outward_operator_is_nilpotent_on_any_base(name):
 
 
 @single
-def test_004_omega_and_lambda_do_not_depend_on_the_base(name):
+def test_004_section_4_omega_and_lambda_do_not_depend_on_the_base(name):
     """004 section 4.1: all recursions with link k as base give the same accelerations, S, P + S and Omega."""
     case = Flyer(name)
     f = case.filters
@@ -237,7 +246,7 @@ def _some(model):
     return sorted({0, 1, len(model.parent) // 2, len(model.parent) - 1})
 
 
-def test_004_ground_based_arms_have_singular_inverse_inertias_near_the_base():
+def test_004_4_8_ground_based_arms_have_singular_inverse_inertias_near_the_base():
     """004 after (4.7): Y(k) of a fixed-base chain has rank k for the first five links."""
     case = Case("ur5 with armature")
     minus, _ = case.smoother.costate_covariance
@@ -291,3 +300,100 @@ def test_robots_that_do_not_float_are_refused_by_name():
         base_change(fixed, fixed.neutral(), fixed.body_names[0])
     with pytest.raises(MethodError, match="several robots"):
         base_change(forest, forest.neutral(), forest.body_names[0])
+
+
+@free
+def test_004_4_9_upsilon_from_a_tip_inward_by_the_dual_inertias(name):
+    """004 (4.9) with taubar_s: Y(parent) = taubar_s* Y(k) taubar_s + H* D_s^-1 H meets (4.7) at every link."""
+    case = Flyer(name)
+    tree, f = case.tree, case.filters
+    outward = upsilon(tree, f)
+    tips = [k for k in range(len(tree.parent)) if k not in tree.parent]
+    for tip in tips[:3]:
+        assert_near(f.P[tip], tree.M[tip], 1e-15)
+        for k, found in dual_upsilon(tree, f, tip).items():
+            room = case.tolerance * max(1.0, np.linalg.cond(f.P[k] + f.S[k]) * 1e-6)
+            assert_near(found, outward[k], room, np.abs(outward[k]).max())
+
+
+@single
+def test_000_section_VIII_the_base_point_may_be_anywhere_on_the_root_link(name):
+    """H' = T^T H T is the inertia for the velocity of another point: the same energy, and the same motion."""
+    case = Flyer(name)
+    point = np.array([0.3, -0.2, 0.5])
+    T = base_point_change(case.model, point)
+    moved_v = np.linalg.solve(T, case.v)
+    linear, angular = case.v[:3], case.v[3:6]
+    assert_near(moved_v[:3], linear + np.cross(angular, point), 1e-13)
+    assert_near(moved_v[3:], case.v[3:], 1e-15)
+    energy = 0.5 * moved_v @ (T.T @ case.H @ T) @ moved_v
+    assert_near(energy, dynamics.kinetic_energy(case.model, case.q, case.v), 1e-11)
+
+
+@pytest.mark.parametrize("hinge", list(HINGES))
+def test_004_section_2_hinges_of_two_to_five_freedoms(hinge):
+    """Joints in a row without mass between them are one hinge: D is d x d, accelerations are those of the chain."""
+    model = load_quietly(chain([hinge, "universal"]), "floating")
+    rng = np.random.default_rng(7)
+    q = model.integrate(model.neutral(), rng.uniform(-0.4, 0.4, model.nv), 1.0)
+    v, tau = rng.normal(size=(2, model.nv))
+    tree = link_tree(model, link_state(model, q, v), tau)
+    fused, kept = fuse_hinges(tree)
+    sizes = [H.shape[1] for H in fused.H]
+    assert sizes == [6, len(HINGES[hinge]), 2]
+    found = two_filters(fused)
+    a = dynamics.forward_dynamics(model, q, v, tau)
+    for k, beta in enumerate(found.hinge_accelerations(fused)):
+        if fused.parent[k] >= 0:
+            assert_near(beta, a[fused.coordinates[k]], 1e-8, max(1.0, np.abs(a).max()))
+            assert found.G[k].shape == (6, sizes[k])
+    with pytest.raises(MethodError, match="not one"):
+        spoiled = load_quietly(chain(["spherical", "universal"], branches=2), "floating")
+        rest = np.zeros(spoiled.nv)
+        fuse_hinges(link_tree(spoiled, link_state(spoiled, spoiled.neutral(), rest), rest))
+    assert len(kept) == 3
+
+
+@free
+def test_004_section_3_3_2_one_node_a_link_and_messages_to_neighbours_alone(name):
+    """004 3.3.2: accelerations by message passing; two messages a hinge, as many rounds as the longest path is long."""
+    case = Flyer(name)
+    alpha, traffic = run_on_nodes(case.tree)
+    assert_near(alpha, case.filters.alpha, case.tolerance)
+    hinges = int((case.tree.parent >= 0).sum())
+    assert traffic.messages == 2 * hinges and traffic.numbers == 27 * traffic.messages
+    assert traffic.rounds <= _diameter(case.tree.parent) + 1
+
+
+def _diameter(parent):
+    """Hinges on the longest path of a forest between two links."""
+    depth = np.zeros(len(parent), int)
+    for k, p in enumerate(parent):
+        depth[k] = depth[p] + 1 if p >= 0 else 0
+    return 2 * int(depth.max())
+
+
+def test_004_section_3_3_2_a_chain_takes_as_many_rounds_as_links_and_both_ends_work_at_once():
+    case = Flyer("floating chain")
+    _, traffic = run_on_nodes(case.tree)
+    assert traffic.rounds == len(case.tree.parent) - 1  # the two recursions pass each other
+    assert traffic.busiest == 2
+
+
+def test_004_algorithm_7_projection_holds_the_drift_of_the_hinges():
+    """004 3.3.1: without projection the hinges come apart; with it they do not, and the motion is the same."""
+    model = model_of("free_flyer")
+    rng = np.random.default_rng(4)
+    q = model.integrate(model.neutral(), rng.uniform(-1.0, 1.0, model.nv), 1.0)
+    v = rng.uniform(-0.3, 0.3, model.nv)
+    tau = np.append(np.zeros(6), rng.uniform(-0.05, 0.05, model.nv - 6))
+    q_back, v_back = hinge_coordinates(model, link_state(model, q, v))
+    assert_near(model.difference(q_back, q), np.zeros(model.nv), 1e-12)
+    assert_near(v_back, v, 1e-12)
+    held, free_links = LinkIntegrator(model, q, v, 0.05), link_state(model, q, v)
+    for _ in range(12):
+        held.step(tau)
+        free_links = step_links(model, free_links, tau, 0.05)
+    assert max(drift(model, held.links)) < 1e-13 < max(drift(model, free_links))
+    assert max(held.worst) > 0.0
+    assert np.abs(held.links.position - free_links.position).max() < 1e-4

@@ -95,7 +95,7 @@ class Held:
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_003_arms_and_object_move_as_the_saddle_point_equations_say(name):
+def test_003_section_6_arms_and_object_move_as_the_saddle_point_equations_say(name):
     """003 section 6: joint accelerations and contact forces from applied moments, l arms and one object."""
     held = Held(name)
     motion, (qdd, acceleration, wrenches) = held.grasp.forward(held.tau, held.wrench), held.dense()
@@ -105,7 +105,7 @@ def test_003_arms_and_object_move_as_the_saddle_point_equations_say(name):
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_003_effective_inertia_is_what_a_wrench_on_the_object_feels(name):
+def test_003_section_5_3_effective_inertia_is_what_a_wrench_on_the_object_feels(name):
     """003 5.3: (M_obj + A^T Omega^-1 A) times the change of the object's acceleration is the wrench."""
     held = Held(name)
     pushed, left = held.grasp.forward(held.tau, held.wrench), held.grasp.forward(held.tau)
@@ -118,7 +118,7 @@ def test_003_effective_inertia_is_what_a_wrench_on_the_object_feels(name):
     )
 
 
-def test_003_arms_on_bases_of_their_own_add_their_inertias_to_the_object():
+def test_003_section_5_3_arms_on_bases_of_their_own_add_their_inertias_to_the_object():
     """003 5.3: M_obj + sum Lambda_i, each moved to the object."""
     held = Held("arms")
     total = held.grasp.object_inertia.copy()
@@ -163,7 +163,7 @@ def test_internal_wrenches_squeeze_and_do_not_move_the_object(name):
     assert_near(held.grasp.internal_wrenches(squeeze), squeeze, held.tolerance)
 
 
-def test_003_adding_an_object_to_one_arm_adds_its_inertia():
+def test_003_section_6_adding_an_object_to_one_arm_adds_its_inertia():
     """003 section 6, incremental: Omega'^-1 = Omega^-1 + M, and the arm moves as if the object were a part of it."""
     payload = link("load", 2.0, "0.1 0 0.05")
     arm = [link("base")] + [link(f"l{i}") for i in range(1, 8)]
@@ -194,7 +194,7 @@ def test_003_adding_an_object_to_one_arm_adds_its_inertia():
     assert_near(heavier.omega, OperationalSpace(loaded, ["l7"]).update(q).inertia_inv, tolerance)
 
 
-def test_003_objects_can_be_added_one_after_the_other():
+def test_003_section_6_objects_can_be_added_one_after_the_other():
     """Two objects at the same hand, in either order, are their sum."""
     rng = np.random.default_rng(2)
     root = rng.normal(size=(6, 6))
@@ -233,7 +233,7 @@ def test_a_grasp_is_a_closed_chain_with_the_object_as_one_more_robot():
     assert_near(motion.wrenches, -chain.wrenches, 1e-9)
 
 
-def test_003_ill_posed_grasps_are_refused_by_name():
+def test_003_section_6_ill_posed_grasps_are_refused_by_name():
     """003 section 6: two arms of two joints cannot hold an object rigidly with unique forces."""
     model = random_model(21, 2, types=("revolute",), shape="chain", forest=2)
     grasp = Grasp(model, ["r0_l2", "r1_l2"], RigidObject(1.0, np.zeros(3), INERTIA)).update(

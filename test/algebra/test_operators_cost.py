@@ -63,7 +63,7 @@ RECURSIONS = {
 
 @pytest.mark.parametrize("shape", ["chain", "tree"])
 @pytest.mark.parametrize("name", RECURSIONS)
-def test_operations_of_a_recursion_grow_by_the_same_number_with_every_link(name, shape):
+def test_000_X_B_operations_of_a_recursion_grow_by_the_same_number_with_every_link(name, shape):
     """000 X.B: O(N)."""
     costs = []
     for n in SIZES:

@@ -30,7 +30,9 @@ def dense(case):
 
 
 @pytest.mark.parametrize("name", SYMBOLS)
-def test_operator_and_adjoint_are_the_matrix_of_the_definition(case, dense, name):
+def test_000_1_2_14_18_34_41_operator_and_adjoint_are_the_matrix_of_the_definition(
+    case, dense, name
+):
     """000 (1), (2), (13)-(18), (28)-(31), (34)-(41); 003 (8)-(10); 004 (2.5)-(2.9), (4.3), (4.4), (4.7)."""
     operator, matrix = getattr(operators_of(case), name), getattr(dense, name)
     tolerance = derived_tolerance(mass_matrix_of(case)) if name in ARTICULATED else 1e-12
@@ -50,7 +52,7 @@ def test_operator_and_adjoint_are_the_matrix_of_the_definition(case, dense, name
     assert_close(operator.rmatvec(y), matrix.T @ y, size, tolerance)
 
 
-def test_transition_matrices_are_a_semigroup_000_3_5(case):
+def test_000_3_5_transition_matrices_are_a_semigroup(case):
     operators = operators_of(case)
     i, j, k = (int(b) for b in np.random.default_rng(4).integers(0, len(operators.model.parent), 3))
     phi = operators.transition
@@ -62,7 +64,7 @@ def test_transition_matrices_are_a_semigroup_000_3_5(case):
         assert_close(operators.quantities.phi[b], expected, 10.0)
 
 
-def test_numbering_from_the_tip_makes_phi_and_psi_block_lower_triangular_000_sec_II_17_41(case):
+def test_000_section_II_17_41_numbering_from_the_tip_makes_phi_and_psi_block_lower_triangular(case):
     """Causal operators are lower triangular, their adjoints upper (003 sec 2); H and M stay block diagonal."""
     operators = operators_of(case)
     papers, N = operators.tip_to_base, len(operators.model.parent)
@@ -96,7 +98,7 @@ def test_numbering_of_a_chain_reverses_its_joints_000_sec_II():
     assert_close(factor, evaluate("I + H phi K", operators).dense()[::-1, ::-1], 1.0)
 
 
-def test_composite_rigid_body_elements_000_30_33(case):
+def test_000_30_33_composite_rigid_body_elements(case):
     """m(k, k) = H(k) r(k) H*(k), and x = phi(i, k) r(k) H*(k) gives the column above it."""
     operators, H = operators_of(case), mass_matrix_of(case)
     quantities, model = operators.quantities, operators.model

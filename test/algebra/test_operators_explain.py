@@ -21,7 +21,7 @@ def level(text, number):
     return re.search(rf"^Level {number}: .*\n((?:  .*\n?)*)", text, re.MULTILINE)[1]
 
 
-def test_the_seven_levels_of_the_inverse_factorization_000_sec_IX(capsys):
+def test_000_section_IX_the_seven_levels_of_the_inverse_factorization(capsys):
     explain(INVERSE, load_robot("arm7"))
     text = capsys.readouterr().out
     assert re.findall(r"^Level (\d)", text, re.MULTILINE) == list("1234567")

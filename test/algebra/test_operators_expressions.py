@@ -33,7 +33,7 @@ def equal(text, expected):
     assert_close(evaluate(text, OPERATORS).dense(), expected, np.abs(expected).max())
 
 
-def test_the_expression_of_the_paper_solves_for_accelerations_000_sec_IX():
+def test_000_section_IX_the_expression_of_the_paper_solves_for_accelerations():
     model = load_robot("asimo")
     q, _, torque = random_motion(model, 1)
     found = evaluate("(I - H Psi G)* D^-1 (I - H Psi G)", model, q) @ torque

@@ -69,7 +69,7 @@ def test_identity_holds(line, case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_newton_euler_factorization_is_the_joint_space_inertia_000_22(case):
+def test_000_22_newton_euler_factorization_is_the_joint_space_inertia(case):
     operators, H = operators_of(case), mass_matrix_of(case)
     found = evaluate("H phi M phi* H* + A", operators).dense()
     scale = Reference(operators.model, random_motion(operators.model, 11)[0]).mass_matrix_scale()
@@ -77,7 +77,7 @@ def test_newton_euler_factorization_is_the_joint_space_inertia_000_22(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_operational_space_inertia_is_that_of_vector_algebra_004_4_5_003_19(case):
+def test_004_4_5_003_19_operational_space_inertia_is_that_of_vector_algebra(case):
     operators, H = operators_of(case), mass_matrix_of(case)
     reference = Reference(operators.model, random_motion(operators.model, 11)[0])
     J = np.vstack([np.roll(reference.frame(name)[2], 3, axis=0) for name in operators.frames])
@@ -108,12 +108,12 @@ def test_upsilon_is_the_inverse_inertia_of_every_link_004_4_7_4_8(case):
 
 
 @pytest.mark.parametrize("case", CHAINS)
-def test_omega_decomposes_on_chains_004_4_6(case):
+def test_004_4_6_omega_decomposes_on_chains(case):
     assert_identity(case, "Omega = Upsilon + (psi - I)* Upsilon + Upsilon (psi - I)")
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_omega_decomposes_on_trees_at_the_nearest_common_ancestor_004_4_6(case):
+def test_004_4_6_omega_decomposes_on_trees_at_the_nearest_common_ancestor(case):
     """Omega(i, j) = psi*(g, i) Upsilon(g) psi(g, j); for i above j this is (4.6)."""
     operators, model = operators_of(case), model_of(case)
     Omega, Upsilon, psi = (getattr(operators, name).dense() for name in ("Omega", "Upsilon", "psi"))
@@ -156,7 +156,7 @@ def test_upsilon_is_singular_for_the_first_links_of_a_fixed_arm_004_sec_4(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_riccati_solution_is_symmetric_and_positive_000_34_37(case):
+def test_000_34_37_riccati_solution_is_symmetric_and_positive(case):
     quantities = operators_of(case).quantities
     for k, d in enumerate(quantities.dofs):
         P, D = quantities.P[k], quantities.D[k, :d, :d]
@@ -170,7 +170,7 @@ def test_riccati_solution_is_symmetric_and_positive_000_34_37(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_transitions_multiply_along_the_path_000_38_41(case):
+def test_000_38_41_transitions_multiply_along_the_path(case):
     """psi(i, j) = psi(i, ..) ... psi(.., j); the blocks of Psi end in phi(j + 1, j)."""
     operators = operators_of(case)
     model, steps = operators.model, operators.quantities
@@ -191,7 +191,7 @@ def test_transitions_multiply_along_the_path_000_38_41(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_innovations_and_whitening_filter_run_as_the_recursions_printed_003_lemmas_1_2(case):
+def test_003_lemma_1_lemma_2_innovations_and_whitening_filter_run_as_the_recursions_printed(case):
     """z(k) = sum phi z + K eps, y = H z + eps; and z(k) = sum psi z + K y, eps = y - H z; z = psi y is (10)."""
     operators = operators_of(case)
     model, steps = operators.model, operators.quantities
@@ -213,7 +213,7 @@ def test_innovations_and_whitening_filter_run_as_the_recursions_printed_003_lemm
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_square_root_factor_of_the_mass_matrix_000_X_A(case):
+def test_000_X_A_square_root_factor_of_the_mass_matrix(case):
     """M = P P* with P = H phi M^(1/2)."""
     operators, H = operators_of(case), mass_matrix_of(case)
     values, vectors = np.linalg.eigh(operators.quantities.M)
@@ -223,7 +223,7 @@ def test_square_root_factor_of_the_mass_matrix_000_X_A(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_velocities_and_tip_velocities_by_an_outward_sweep_000_6_9_19_21(case):
+def test_000_6_9_19_21_velocities_and_tip_velocities_by_an_outward_sweep(case):
     """Also 003 (1), J = B* phi* H*, applied without being formed."""
     operators = operators_of(case)
     q, v, _ = random_motion(operators.model, 11)
@@ -237,7 +237,7 @@ def test_velocities_and_tip_velocities_by_an_outward_sweep_000_6_9_19_21(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_operator_and_recursive_inverse_dynamics_agree_000_10_12_23_27(case):
+def test_000_10_12_23_27_operator_and_recursive_inverse_dynamics_agree(case):
     """T = M vdot + C + J* f(0): the Lagrangian form equals Newton and Euler's; f(0) acts on the environment.
 
     003 (2)-(7) are the same equations, with and without bias terms.
@@ -259,7 +259,7 @@ def test_operator_and_recursive_inverse_dynamics_agree_000_10_12_23_27(case):
     assert_close(T, inverse_dynamics(model, q, v, vdot, external), scale, 1e-11)
 
 
-def test_sliding_joints_redefine_H_and_a_000_13():
+def test_000_13_sliding_joints_redefine_H_and_a():
     """H*(k) = [0; h] and a(k) = [w+ x w; w+ x (v - v+) + w+ x h thetadot], + before the joint: as in the errata."""
     model = random_model(21, 12, types=("prismatic", "revolute"), shape="chain")
     q, v, _ = random_motion(model, 11)
@@ -285,7 +285,7 @@ def test_sliding_joints_redefine_H_and_a_000_13():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_tip_bias_acceleration_is_jdot_v_000_25(case):
+def test_000_25_tip_bias_acceleration_is_jdot_v(case):
     operators = operators_of(case)
     q, v, _ = random_motion(operators.model, 11)
     reference = Reference(operators.model, q, v)
@@ -306,7 +306,7 @@ def test_tip_bias_acceleration_is_jdot_v_000_25(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_forward_dynamics_without_the_bias_torques_first_004_2_11(case):
+def test_004_2_11_forward_dynamics_without_the_bias_torques_first(case):
     """vdot = (I - H psi K)* D^-1 [T - H psi (K T + P a + b)] - K* psi* a, the last term as in the errata."""
     operators = operators_of(case)
     model, (q, v, T) = operators.model, random_motion(model_of(case), 11)

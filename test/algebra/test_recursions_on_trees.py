@@ -68,7 +68,7 @@ def test_003_energy_of_any_tree_is_half_a_sum_of_squares(model, seed):
 
 @some
 @given(flyers, seeds())
-def test_004_lemmas_3_2_and_4_1_on_any_free_tree(model, seed):
+def test_004_section_3_4_lemmas_3_2_and_4_1_on_any_free_tree(model, seed):
     """004 section 3.4: two opposite recursions a branch, with hinges of one, three and six freedoms."""
     q, v, tau = random_motion(model, seed)
     a, _, tolerance = dense(model, q, v, tau)

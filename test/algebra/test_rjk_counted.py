@@ -86,7 +86,7 @@ def test_taubar_products_equal_dense_products():
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_rjk_equals_dense_algebra_on_random_trees(seed):
+def test_002_figure_14_rjk_equals_dense_algebra_on_random_trees(seed):
     """One tree a seed; odd seeds float, task bodies include ancestors of each other."""
     rng = np.random.default_rng(seed)
     N, floating = int(rng.integers(1, 20)), bool(seed % 2)
@@ -123,7 +123,7 @@ def test_rjk_equals_j_hinv_jt_of_the_shipped_robots(name, base):
     np.testing.assert_allclose(ours, expected, atol=1e-9 * np.abs(expected).max())
 
 
-def test_need_as_printed_lacks_blocks_on_uneven_limbs_and_corrected_lacks_none():
+def test_002_figure_15_need_as_printed_lacks_blocks_on_uneven_limbs_and_corrected_lacks_none():
     """Erratum of figure 15: with fingers and feet as tasks, figure 14 reads blocks not computed."""
     robot = asimo_variant("FTF", fingers=4, finger_joints=3)
     assert missing_sources(robot, corrected=False) and not missing_sources(robot, corrected=True)

@@ -20,7 +20,7 @@ def armature_by_node(case):
 
 
 @everywhere
-def test_001_kinetic_energy_is_half_V_M_V(name):
+def test_001_3_1_3_4_kinetic_energy_is_half_V_M_V(name):
     """001 (3.1)-(3.4): spatial inertias and 1/2 V* M V, armature beside it."""
     case = Case(name)
     s = case.smoother
@@ -28,7 +28,7 @@ def test_001_kinetic_energy_is_half_V_M_V(name):
     assert_near(0.5 * twice, dynamics.kinetic_energy(case.model, case.q, case.v), 1e-12)
 
 
-def test_001_transitions_are_a_semigroup():
+def test_001_3_5_3_6_transitions_are_a_semigroup():
     """001 (3.5), (3.6): phi(i,i) = 1, phi(i,k) phi(k,j) = phi(i,j), inverse by going back."""
     rng = np.random.default_rng(0)
     r, s, one = rng.normal(size=3), rng.normal(size=3), np.eye(6)
@@ -38,7 +38,7 @@ def test_001_transitions_are_a_semigroup():
 
 
 @everywhere
-def test_001_state_and_costate_solve_the_boundary_value_problem(name):
+def test_001_4_1_6_6_state_and_costate_solve_the_boundary_value_problem(name):
     """001 (4.1)-(4.4), (5.4)-(5.6), (6.1)-(6.6): forces inward with free tips, accelerations outward from rest."""
     case = Case(name)
     s, n = case.smoother, len(case.smoother.D)
@@ -60,7 +60,7 @@ def test_001_state_and_costate_solve_the_boundary_value_problem(name):
 
 
 @everywhere
-def test_001_inverse_dynamics_goes_outward_then_inward(name):
+def test_001_section_7_inverse_dynamics_goes_outward_then_inward(name):
     """001 section 7: with the accelerations given, the same two recursions return the joint forces."""
     case = Case(name)
     s, dense = case.smoother, Dense(case.smoother)
@@ -72,7 +72,7 @@ def test_001_inverse_dynamics_goes_outward_then_inward(name):
 
 
 @everywhere
-def test_001_the_inertia_matrix_is_a_covariance(name):
+def test_001_7_1_7_11_the_inertia_matrix_is_a_covariance(name):
     """001 (7.1)-(7.11): r(k,k) = sum of r + M inward, H(k,i) = H_k r(k,k) phi* H_i*."""
     case = Case(name)
     s, n = case.smoother, len(case.smoother.D)
@@ -122,7 +122,7 @@ def test_001_result_8_1_filters_and_smooths(name):
 
 
 @everywhere
-def test_001_covariances_stay_symmetric_and_positive_and_the_updates_agree(name):
+def test_001_8_23_covariances_stay_symmetric_and_positive_and_the_updates_agree(name):
     """000 (34)-(37), 001 after (8.23): P+ = (1 - G H) P = (1 - G H) P (1 - G H)^T + G B G^T, D > 0, P >= 0."""
     case = Case(name)
     s, B = case.smoother, armature_by_node(case)
@@ -138,7 +138,7 @@ def test_001_covariances_stay_symmetric_and_positive_and_the_updates_agree(name)
 
 
 @everywhere
-def test_001_articulated_inertias_are_the_covariances_of_a_kalman_filter(name):
+def test_001_9_1_9_21_articulated_inertias_are_the_covariances_of_a_kalman_filter(name):
     """001 (9.1)-(9.12): with process noise M and measurement noise B, P is the covariance given the outer links.
 
     And (9.13)-(9.21): P - P Lambda P is the covariance given all of them. By conditioning the joint normal density.
@@ -163,7 +163,7 @@ def test_001_articulated_inertias_are_the_covariances_of_a_kalman_filter(name):
 
 
 @everywhere
-def test_001_the_smoothed_state_is_the_conditional_mean(name):
+def test_001_9_13_9_16_the_smoothed_state_is_the_conditional_mean(name):
     """001 (9.13)-(9.16): without biases, z + P lambda is the mean of x given the measurements tau."""
     case = Case(name)
     at_rest = FilterSmoother(_weightless(case.model), case.q, None, case.tau)
@@ -180,7 +180,7 @@ def _weightless(model):
 
 
 @everywhere
-def test_001_costate_covariance_is_a_sum_over_the_links_below(name):
+def test_001_10_29_10_30_costate_covariance_is_a_sum_over_the_links_below(name):
     """001 (9.20), (9.21), (10.29), (10.30): Lambda- = psi^T H^T D^-1 H psi, block by block."""
     case = Case(name)
     s, dense = case.smoother, Dense(case.smoother)
@@ -193,7 +193,7 @@ def test_001_costate_covariance_is_a_sum_over_the_links_below(name):
 
 
 @everywhere
-def test_001_inverse_inertia_matrix_element_by_element(name):
+def test_001_10_2_inverse_inertia_matrix_element_by_element(name):
     """001 (10.2), (10.3) as corrected, (10.4)-(10.22) the weighting kernels."""
     case = Case(name)
     inverse = np.linalg.inv(case.H)
@@ -201,7 +201,7 @@ def test_001_inverse_inertia_matrix_element_by_element(name):
 
 
 @everywhere
-def test_001_accelerations_fall_into_three_terms(name):
+def test_001_10_1_10_3_accelerations_fall_into_three_terms(name):
     """001 (10.1)-(10.3): joint forces, bias forces and bias accelerations, each as its dense product."""
     case = Case(name)
     s, dense, terms = case.smoother, Dense(case.smoother), acceleration_terms(case.smoother)
@@ -221,7 +221,7 @@ def test_001_accelerations_fall_into_three_terms(name):
 
 
 @everywhere
-def test_001_gravity_and_external_forces_enter_as_bias_forces(name):
+def test_001_section_11_gravity_and_external_forces_enter_as_bias_forces(name):
     """001 section 11: xi at rest is minus weight and wrenches, with no inverse dynamics before."""
     case = Case(name)
     at_rest = FilterSmoother(case.model, case.q, external=case.external)
@@ -232,7 +232,7 @@ def test_001_gravity_and_external_forces_enter_as_bias_forces(name):
 
 
 @everywhere
-def test_003_tip_forces_add_a_correction_to_the_free_accelerations(name):
+def test_003_17_18_tip_forces_add_a_correction_to_the_free_accelerations(name):
     """003 5.1 (17), (18): -(1 - H psi K)* D^-1 H psi B f(0) = H^-1 J^T times the wrench on the robot."""
     case = Case(name)
     effect = sum(
@@ -247,7 +247,7 @@ def test_003_tip_forces_add_a_correction_to_the_free_accelerations(name):
 
 @everywhere
 @pytest.mark.parametrize("method", ["rjk", "efpa", "pv_osim", "pv_osimr"])
-def test_003_5_2_operational_space_dynamics_by_recursions_alone(name, method):
+def test_003_section_5_2_operational_space_dynamics_by_recursions_alone(name, method):
     """003 5.2: Lambda xdd + mu + p = F, all by O(n) recursions, mu + p from the motion that tau = 0 leaves."""
     case = Case(name)
     tip = case.model.body_names[-1]
@@ -266,7 +266,7 @@ def test_003_5_2_operational_space_dynamics_by_recursions_alone(name, method):
 
 
 @everywhere
-def test_003_operational_space_inertia_of_the_tip_by_a_recursion_from_the_base(name):
+def test_003_19_20_operational_space_inertia_of_the_tip_by_a_recursion_from_the_base(name):
     """003 5.2 (19), (20): Omega(0) = phi* Omega(1) phi with Omega the co-state covariance, = J H^-1 J^T."""
     case = Case(name)
     s, tip = case.smoother, case.model.body_names[-1]

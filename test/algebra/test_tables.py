@@ -58,7 +58,7 @@ def test_cost_adds_scales_and_prints_as_the_paper():
     assert str(total) == "646d + 6075m + 5775a" and total.total == 12496 and str(Cost()) == "0"
 
 
-def test_asimo_has_the_papers_connectivity():
+def test_002_figure_11_asimo_has_the_papers_connectivity():
     """Figure 11, section 9: n = 40, N = 35, m = 24, d = 14; 374, 708, 312 non-zero elements in L, H, J."""
     sums = sums_of(ASIMO)
     assert (ASIMO.n, len(ASIMO.parent), ASIMO.m, ASIMO.d) == (40, 35, 24, 14)
@@ -85,7 +85,7 @@ def test_asimo_has_the_papers_connectivity():
     assert ASIMO.task_bodies == (10, 19, 28, 34)
 
 
-def test_variants_have_the_dimensions_of_table_3():
+def test_002_table_3_variants_have_the_dimensions_of_table_3():
     assert [(robot.n, robot.d, robot.m) for robot in VARIANTS] == [
         (40, 14, 24),
         (40, 14, 30),
@@ -98,7 +98,7 @@ def test_variants_have_the_dimensions_of_table_3():
 
 
 @pytest.mark.parametrize("robot", VARIANTS, ids=IDS)
-def test_counted_kernels_cost_what_the_sparse_formulas_of_table_1_say(robot):
+def test_002_table_1_counted_kernels_cost_what_the_sparse_formulas_of_table_1_say(robot):
     counted = count_sparse(robot.lambda_e, robot.b_e)
     expected = {op.name: op.sparse(sums_of(robot)) for op in TABLE_1}
     assert counted == {"LTDL": ltdl_sparse(sums_of(robot)), **expected}
@@ -117,13 +117,13 @@ def test_ltl_costs_as_ltdl_and_n_square_roots():
     assert count(sparse.ltl, H, ASIMO.lambda_e)[0] == ltdl_sparse(sums_of(ASIMO)) + Cost(r=40)
 
 
-def test_table_2_is_exact_but_for_h_and_c():
+def test_002_table_2_is_exact_but_for_h_and_c():
     assert [row.agrees for row in tables.table_2().rows] == [None] + 8 * [True]
     assert lambda_inverse_sparse(sums_of(ASIMO)) == Cost(646, 6075, 5775)
     assert lambda_inverse_dense(24, 40) == Cost(1740, 41380, 41080)
 
 
-def test_savings_named_in_section_9():
+def test_002_section_9_savings():
     dense, sparse_costs = count_dense(24, 40), count_sparse(ASIMO.lambda_e, ASIMO.b_e)
     assert round(dense["J L^-1"].total / sparse_costs["J L^-1"].total, 1) == 9.5
     assert (
@@ -134,7 +134,7 @@ def test_savings_named_in_section_9():
         assert dense[name].total - sparse_costs[name].total > 50_000
 
 
-def test_table_3_ratios_with_the_fitted_cost_of_h():
+def test_002_table_3_ratios_with_the_fitted_cost_of_h():
     assert [crba_fitted(robot) for robot in VARIANTS] == [
         7486,
         7486,
@@ -170,7 +170,7 @@ def test_cost_of_omega_of_the_variants_with_the_need_table_as_printed():
     ]
 
 
-def test_table_3_shows_ftf_with_both_need_tables():
+def test_002_table_3_shows_ftf_with_both_need_tables():
     rows = [row.cells[5:] for row in tables.table_3().rows if row.cells[1] == "FTF"]
     assert rows == [
         ("as printed", "40 + 69", "1.277", "1.277"),
@@ -191,11 +191,11 @@ def test_branches_near_the_tips_cause_less_sparsity_than_branches_near_the_root(
     assert ltdl_sparse(hands).total > ltdl_sparse(limbs).total and hands.n < limbs.n
 
 
-def test_table_4_every_component_counts_as_printed():
+def test_002_table_4_every_component_counts_as_printed():
     assert count_components() == COMPONENTS
 
 
-def test_equations_39_and_40_by_formula_and_by_counting():
+def test_002_39_40_equations_by_formula_and_by_counting():
     assert rjk(ASIMO) == count_rjk(ASIMO) == (Cost(35, 2948, 3572), Cost(0, 14979, 10803))
 
 
@@ -204,7 +204,7 @@ def test_counted_rjk_costs_what_its_components_add_up_to(robot):
     assert count_rjk(robot) == rjk(robot)
 
 
-def test_need_of_asimo_is_28_diagonal_and_39_other_blocks_and_the_screws_split_as_printed():
+def test_002_39_40_need_of_asimo_is_28_diagonal_and_39_other_blocks_and_the_screws_split_as_printed():
     need = need_table(ASIMO.parent, ASIMO.task_bodies)
     assert (np.trace(need), need.sum()) == (28, 67)
     assert transforms(ASIMO.parent, need, ASIMO.two_screw) == (

@@ -21,7 +21,7 @@ def random_parent(rng, n):
     return np.array([rng.integers(-1, i) if i else -1 for i in range(n)])
 
 
-def test_children_of_figure_1():
+def test_002_figure_1_children():
     assert one_based(connectivity.children(FIGURE_1, 1 - 1)) == {2, 3}
     assert one_based(connectivity.children(FIGURE_1, 5 - 1)) == set()
     assert one_based(connectivity.children(FIGURE_1, -1)) == {1}
@@ -37,7 +37,7 @@ def test_subtree_of_figure_1():
     assert one_based(connectivity.subtree(FIGURE_1, 1 - 1)) == set(range(1, 8))
 
 
-def test_sparsity_of_figure_2():
+def test_002_figure_2_sparsity():
     pattern = connectivity.merged_pattern(
         [set(connectivity.support(FIGURE_1, i)) for i in range(7)], 7
     )
@@ -53,7 +53,7 @@ def test_sparsity_of_figure_2():
     np.testing.assert_array_equal(connectivity.elimination_tree(pattern), FIGURE_1)
 
 
-def test_expanded_graph_of_figure_3_by_the_algorithm_of_figure_4():
+def test_002_figure_3_figure_4_expanded_graph():
     dof = np.array([1, 3, 1, 1, 1, 1, 1])  # joint 2 has three freedoms
     parent_expanded, last = connectivity.expand(FIGURE_1, dof)
     np.testing.assert_array_equal(parent_expanded + 1, [0, 1, 2, 3, 1, 4, 4, 5, 5])

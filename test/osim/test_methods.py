@@ -123,7 +123,9 @@ def test_base_invariant_refuses_a_floating_joint_with_armature():
 
 @pytest.mark.parametrize("task", [Task("left_hand", relative_to="right_hand"), CenterOfMass()])
 @pytest.mark.parametrize("method", ALL)
-def test_every_method_carries_relative_tasks_and_the_centre_of_mass(asimo, method, task):
+def test_002_section_10_every_method_carries_relative_tasks_and_the_centre_of_mass(
+    asimo, method, task
+):
     q, v = random_state(asimo, 0)
     ospace = OperationalSpace(asimo, task, method).update(q, v)
     Dense(mass_matrix(asimo, q), ospace.jacobian).check_all(ospace)

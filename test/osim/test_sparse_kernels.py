@@ -80,7 +80,9 @@ def close(ours, reference):
     np.testing.assert_allclose(ours, reference, rtol=0.0, atol=1e-12 * scale)
 
 
-def test_ancest_is_the_nearest_common_ancestor_and_the_table_gives_shared_supports(case):
+def test_002_figure_10_ancest_is_the_nearest_common_ancestor_and_the_table_gives_shared_supports(
+    case,
+):
     for i, p in enumerate(case.b_e):
         for j, q in enumerate(case.b_e):
             assert case.ancestors[i, j] == connectivity.ancestor(case.lambda_e, p, q)
@@ -90,7 +92,7 @@ def test_ancest_is_the_nearest_common_ancestor_and_the_table_gives_shared_suppor
             assert set(connectivity.support(case.lambda_e, case.ancestors[i, j])) == shared
 
 
-def test_jx_and_jtx_are_matrix_products_with_vectors_and_matrices(case):
+def test_002_figure_5_figure_6_jx_and_jtx_are_matrix_products_with_vectors_and_matrices(case):
     rng = np.random.default_rng(1)
     for shape in ((), (3,)):
         x, y = rng.normal(size=(case.n, *shape)), rng.normal(size=(case.m, *shape))
@@ -98,18 +100,18 @@ def test_jx_and_jtx_are_matrix_products_with_vectors_and_matrices(case):
         close(sparse.jtx(case.J, y, case.lambda_e, case.b_e), case.J.T @ y)
 
 
-def test_ltl_factors_h_without_fill(case, ltl):
+def test_002_section_5_ltl_factors_h_without_fill(case, ltl):
     close(ltl.T @ ltl, case.H)
     assert not ltl[~case.pattern].any()
 
 
-def test_ltdl_factors_h_without_fill(case, ltdl):
+def test_002_section_5_ltdl_factors_h_without_fill(case, ltdl):
     L_d, D = split(ltdl)
     close(L_d.T @ D @ L_d, case.H)
     assert not ltdl[~case.pattern].any()
 
 
-def test_triangular_solves_invert_every_factor(case, ltl, ltdl):
+def test_002_section_5_triangular_solves_invert_every_factor(case, ltl, ltdl):
     rng, (L_d, D) = np.random.default_rng(2), split(ltdl)
     for shape in ((), (3,)):
         x = rng.normal(size=(case.n, *shape))
@@ -120,13 +122,13 @@ def test_triangular_solves_invert_every_factor(case, ltl, ltdl):
         close(D @ sparse.solve_d(ltdl, x.copy()), x)
 
 
-def test_y_is_j_times_inverse_l_and_keeps_the_pattern_of_j(case, ltl):
+def test_002_figure_8_21_y_is_j_times_inverse_l_and_keeps_the_pattern_of_j(case, ltl):
     Y = sparse.y_ltl(case.J, ltl, case.lambda_e, case.b_e)
     close(Y @ ltl, case.J)
     assert not Y[~case.J_pattern].any()
 
 
-def test_yd_and_yd_over_d_keep_the_pattern_of_j(case, ltdl):
+def test_002_figure_9_23_yd_and_yd_over_d_keep_the_pattern_of_j(case, ltdl):
     L_d, D = split(ltdl)
     Y_d, Y_D = sparse.y_ltdl(case.J, ltdl, case.lambda_e, case.b_e)
     close(Y_d @ L_d, case.J)
@@ -134,7 +136,7 @@ def test_yd_and_yd_over_d_keep_the_pattern_of_j(case, ltdl):
     assert not Y_d[~case.J_pattern].any() and not Y_D[~case.J_pattern].any()
 
 
-def test_both_products_give_the_inverse_inertia_exactly_symmetric_and_zero_between_robots(
+def test_002_figure_10_20_both_products_give_the_inverse_inertia_exactly_symmetric_and_zero_between_robots(
     case, ltl, ltdl
 ):
     expected = case.J @ np.linalg.solve(case.H, case.J.T)
@@ -149,7 +151,7 @@ def test_both_products_give_the_inverse_inertia_exactly_symmetric_and_zero_betwe
         assert not Lambda_inv[case.ancestors < 0].any()
 
 
-def test_jbar_by_either_factorization_is_inverse_h_jt_lambda(case, ltl, ltdl):
+def test_002_32_33_jbar_by_either_factorization_is_inverse_h_jt_lambda(case, ltl, ltdl):
     # Any symmetric matrix will do for Lambda: (32) and (33) are linear in it.
     S = np.random.default_rng(3).normal(size=(case.m, case.m))
     Lambda = S + S.T
@@ -160,7 +162,7 @@ def test_jbar_by_either_factorization_is_inverse_h_jt_lambda(case, ltl, ltdl):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_null_space_is_idempotent_and_causes_no_task_acceleration(seed):
+def test_002_10_null_space_is_idempotent_and_causes_no_task_acceleration(seed):
     rng = np.random.default_rng(seed)
     lambda_e = np.array([-1, *(rng.integers(max(0, i - 3), i) for i in range(1, 20))])
     case = make_case(lambda_e, np.array([9, 14, 17, 19]), rng)
@@ -173,7 +175,7 @@ def test_null_space_is_idempotent_and_causes_no_task_acceleration(seed):
     np.testing.assert_allclose(case.J @ np.linalg.solve(case.H, N.T), 0.0, atol=1e-11 * scale)
 
 
-def test_l_of_lambda_is_closed_under_product_and_inverse(case):
+def test_002_34_38_l_of_lambda_is_closed_under_product_and_inverse(case):
     """Appendix A; the inverse by our own solve, so that its zeros are exact."""
     rng = np.random.default_rng(4)
     A, B = random_member(case.pattern, rng), random_member(case.pattern, rng)
@@ -184,7 +186,7 @@ def test_l_of_lambda_is_closed_under_product_and_inverse(case):
     assert (np.diag(A @ B) != 0.0).all() and (np.diag(inverse) != 0.0).all()
 
 
-def test_rows_of_the_papers_example_have_the_patterns_of_rows_4_and_7():
+def test_002_12_16_rows_of_the_papers_example_have_the_patterns_of_rows_4_and_7():
     """Figure 1 with b = [4, 7], the example after (19)."""
     lambda_e = np.array([0, 1, 1, 2, 2, 3, 3]) - 1
     case = make_case(lambda_e, np.array([4, 7]) - 1, np.random.default_rng(0))

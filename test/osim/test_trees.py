@@ -68,7 +68,7 @@ def test_jacobian_and_bias_acceleration_equal_vector_algebra(case):
 
 @many
 @given(cases())
-def test_every_able_method_gives_j_hinv_jt(case):
+def test_002_7_every_able_method_gives_j_hinv_jt(case):
     for ospace in case.each_method():
         case.dense.check("inertia_inv", ospace.inertia_inv)
 
@@ -98,7 +98,7 @@ def test_inertia_jbar_null_space_and_torque_equal_dense_algebra_where_regular(ca
 
 @many
 @given(cases())
-def test_torque_is_jt_f_plus_null_space_transposed_tau0_also_where_singular(case):
+def test_002_11_torque_is_jt_f_plus_null_space_transposed_tau0_also_where_singular(case):
     for ospace in case.each_method():
         expected = case.J.T @ case.force + ospace.null_space.T @ case.tau0
         scale = norm(case.J) * norm(case.force) + norm(case.tau0)
@@ -122,7 +122,7 @@ def test_null_space_is_a_projector_that_moves_no_task(case):
 
 @some
 @given(cases(max_bodies=30), seeds())
-def test_jbar_gives_the_task_velocity_with_the_least_kinetic_energy(case, seed):
+def test_002_9_jbar_gives_the_task_velocity_with_the_least_kinetic_energy(case, seed):
     """Any other v with the same J v, v + N z, costs no less; and J Jbar = 1."""
     assume(is_regular(case))
     ospace, rng = case.ospace(), np.random.default_rng(seed)
@@ -134,7 +134,7 @@ def test_jbar_gives_the_task_velocity_with_the_least_kinetic_energy(case, seed):
 
 @many
 @given(trees(), seeds())
-def test_columns_of_a_pose_are_nonzero_for_exactly_the_joints_between_frame_and_reference(
+def test_002_17_19_columns_of_a_pose_are_nonzero_for_exactly_the_joints_between_frame_and_reference(
     model, seed
 ):
     """Exactly zero elsewhere, not only small."""

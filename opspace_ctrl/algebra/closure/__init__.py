@@ -3,8 +3,22 @@
 Above `osim/`: it needs the operational-space inertia. The simulator closes open loops by it before it starts.
 """
 
+from .by_arms import forward_by_arms
 from .closed_chain import ClosedChain, Closure
 from .grasp import Grasp, GraspMotion, RigidObject
-from .incremental import Contact, add_object
+from .grasp_control import grasp_torque, squeeze
+from .incremental import Contact, add_mechanism, add_object
 
-__all__ = ["ClosedChain", "Closure", "Contact", "Grasp", "GraspMotion", "RigidObject", "add_object"]
+__all__ = [
+    "ClosedChain",
+    "Closure",
+    "Contact",
+    "Grasp",
+    "GraspMotion",
+    "RigidObject",
+    "add_mechanism",
+    "add_object",
+    "forward_by_arms",
+    "grasp_torque",
+    "squeeze",
+]

@@ -65,6 +65,10 @@ class Grasp:
         effective inertia at the object's centre of mass    M_obj + A^T Omega^-1 A
     which is M_obj + sum A_i^T Lambda_i A_i where the arms share nothing.
 
+    Attributes:
+        A: (6 l, 6) motion of the frames from the object's; bias: (6 l,) their acceleration while the object's is zero.
+        object_inertia: (6, 6) at its centre of mass, linear first.
+
     Args:
         frames: Names of the frames, all different.
         method: How Omega is computed, one of `osim.methods(model)`.
@@ -84,7 +88,7 @@ class Grasp:
         """Take a state of the robot; the object moves with the first frame."""
         v = np.zeros(self.model.nv) if v is None else v
         self._ospace.update(q, v)
-        self._q, self._v = q, v
+        self._q, self._v = self.model.check_configuration(q), self.model.check_velocity(v)
         poses = [frame_pose(self.model, q, frame) for frame in self.frames]
         R, held = from_quaternion(poses[0][1]), self.held
         center = poses[0][0] + R @ held.com
@@ -100,7 +104,7 @@ class Grasp:
             [[held.mass * np.eye(3), np.zeros((3, 3))], [np.zeros((3, 3)), inertia]]
         )
         w = skew(self._turn)
-        self._bias = np.concatenate([np.append(w @ w @ r, np.zeros(3)) for r in arms])
+        self.bias = np.concatenate([np.append(w @ w @ r, np.zeros(3)) for r in arms])
         self._forces = np.append(held.mass * self.model.gravity, -w @ inertia @ self._turn)
         return self
 
@@ -125,16 +129,37 @@ class Grasp:
         Raises:
             IllPosedError: Omega + A M_obj^-1 A^T is not of full rank: contact forces are not unique.
         """
-        wrench = np.zeros(6) if wrench is None else check_vector(wrench, 6, "wrench on the object")
+        pushed = self.object_forces(wrench)
         free = link_accelerations(
             self.model, self._q, self._v, tau, method="kalman", frames=self.frames
         )
         contact = Contact(self.omega, free.ravel())
-        _, F = add_object(contact, self.A, self.object_inertia, wrench + self._forces, self._bias)
-        acceleration = np.linalg.solve(self.object_inertia, wrench + self._forces + self.A.T @ F)
+        _, F = add_object(contact, self.A, self.object_inertia, pushed, self.bias)
+        acceleration = np.linalg.solve(self.object_inertia, pushed + self.A.T @ F)
         wrenches = F.reshape(-1, 6)
         qdd = forward_dynamics(self.model, self._q, self._v, tau, dict(zip(self.frames, -wrenches)))
         return GraspMotion(qdd, acceleration, wrenches)
+
+    @property
+    def state(self) -> tuple[np.ndarray, np.ndarray]:
+        """q (nq,) and v (nv,) of the last update."""
+        return self._q, self._v
+
+    @property
+    def frames_motion(self) -> tuple[np.ndarray, np.ndarray]:
+        """J (6 l, nv) of the frames that hold, and Jdot v (6 l,)."""
+        return self._ospace.jacobian, self._ospace.bias_acceleration
+
+    def object_forces(self, wrench: ArrayLike | None = None) -> np.ndarray:
+        """What acts on the object beside the arms (6,): weight, gyroscopic torque, a wrench at its centre of mass."""
+        if wrench is None:
+            return np.array(self._forces)
+        return self._forces + check_vector(wrench, 6, "wrench on the object")
+
+    def shared(self, wrench: np.ndarray) -> np.ndarray:
+        """A wrench (6,) on the object shared between the arms (l, 6) as their inertias would share it."""
+        response = self._rigid_response
+        return (response @ np.linalg.solve(self.A.T @ response, wrench)).reshape(-1, 6)
 
     def internal_wrenches(self, wrenches: ArrayLike) -> np.ndarray:
         """The part (l, 6) of contact wrenches that squeezes the object and does not move it, A^T F = 0.
@@ -142,5 +167,5 @@ class Grasp:
             F_int = F - Omega^-1 A (A^T Omega^-1 A)^-1 A^T F
         What moves the object is shared between the arms as their inertias would share it, which is free of units.
         """
-        F, response = np.asarray(wrenches, dtype=float).ravel(), self._rigid_response
-        return (F - response @ np.linalg.solve(self.A.T @ response, self.A.T @ F)).reshape(-1, 6)
+        F = np.asarray(wrenches, dtype=float).reshape(-1, 6)
+        return np.asarray(F - self.shared(self.A.T @ F.ravel()))

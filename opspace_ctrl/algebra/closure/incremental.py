@@ -73,3 +73,20 @@ def add_object(
     )
     F, gain = found[:, 0], found[:, 1:]
     return Contact(contact.omega - contact.omega @ gain, contact.alpha - contact.omega @ F), F
+
+
+def add_mechanism(first: Contact, second: Contact) -> tuple[Contact, np.ndarray]:
+    """Two mechanisms held together at k rows, and the forces F (k,) of the first on the second.
+
+        F = (Omega_1 + Omega_2)^-1 (alpha_1 - alpha_2)
+        alpha' = alpha_1 - Omega_1 F,   Omega'^-1 = Omega_1^-1 + Omega_2^-1
+    Two estimates of one acceleration, combined by their covariances; neither mechanism is computed again.
+
+    Raises:
+        IllPosedError: Omega_1 + Omega_2 is not of full rank: forces are not unique.
+    """
+    total = first.omega + second.omega
+    right = np.column_stack([first.alpha - second.alpha, first.omega])
+    found = solve_well_posed(total, right, "the inverse effective inertia Omega_1 + Omega_2")
+    F, gain = found[:, 0], found[:, 1:]
+    return Contact(first.omega - first.omega @ gain, first.alpha - first.omega @ F), F

@@ -9,6 +9,8 @@ from ...dynamics import frame_jacobian
 from ...dynamics.dual import held_bases
 from ...errors import MethodError
 from ...model import Model
+from ...model.configuration import check_vector
+from ...model.rotations import skew
 from .link_tree import LinkTree
 
 
@@ -21,13 +23,29 @@ def base_change(model: Model, q: ArrayLike, link: str) -> np.ndarray:
         MethodError: The model is not one freely floating robot.
         UnknownFrameError: There is no such link.
     """
-    lacking = held_bases(model) + (["several robots"] if np.sum(model.parent < 0) != 1 else [])
-    if lacking:
-        raise MethodError(f"the base cannot be changed for {' or '.join(lacking)} ({model.name})")
+    _check_one_flyer(model)
     J = frame_jacobian(model, q, link)
     T = np.eye(model.nv)
     T[:6, :6] = np.linalg.inv(J[:, :6])
     T[:6, 6:] = -T[:6, :6] @ J[:, 6:]
+    return T
+
+
+def base_point_change(model: Model, point: ArrayLike) -> np.ndarray:
+    """T (nv, nv) with v = T v': v' has the base's linear velocity at another point of the root link.
+
+    The fictitious joint of a mobile base may be anywhere on it ([Rodriguez1992] VIII): H' = T^T H T, forces T^T tau,
+    and every factorization holds with O(N+1) there.
+
+    Args:
+        point: (3,) from the root link's origin, in its axes [m].
+
+    Raises:
+        MethodError: The model is not one freely floating robot.
+    """
+    _check_one_flyer(model)
+    T = np.eye(model.nv)
+    T[:3, 3:6] = skew(check_vector(point, 3, "point of the base"))
     return T
 
 
@@ -79,6 +97,12 @@ def composite_mass_matrix(tree: LinkTree) -> np.ndarray:
             out[mine, tree.coordinates[p]] = out[tree.coordinates[p], mine].T
             p = tree.parent[p]
     return out
+
+
+def _check_one_flyer(model: Model) -> None:
+    lacking = held_bases(model) + (["several robots"] if np.sum(model.parent < 0) != 1 else [])
+    if lacking:
+        raise MethodError(f"the base cannot be changed for {' or '.join(lacking)} ({model.name})")
 
 
 def _outward(parent: np.ndarray) -> list[int]:

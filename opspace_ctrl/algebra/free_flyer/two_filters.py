@@ -51,6 +51,37 @@ def two_filters(tree: LinkTree) -> TwoFilters:
     return f
 
 
+def dual_upsilon(tree: LinkTree, f: TwoFilters, tip: int) -> dict[int, np.ndarray]:
+    """Lambda^-1(k) of the links from a tip to its base, found from the tip inward by the dual recursion (4.9).
+
+        Upsilon(tip) = (M + S)^-1,   Upsilon(parent) = taubar_s* Upsilon(k) taubar_s + H* D_s^-1 H
+        taubar_s = 1 + G_s H
+    The same matrices as `upsilon` finds outward from the base ((4.7)), by the inertias with the tip as base.
+    """
+    found, k = {tip: np.linalg.inv(f.P[tip] + f.S[tip])}, tip
+    while tree.parent[k] >= 0:
+        H = tree.H[k]
+        D_s = H.T @ f.S_plus[k] @ H + tree.armature[k]
+        taubar_s = np.eye(6) + f.G_s[k] @ H.T
+        above = taubar_s.T @ found[k] @ taubar_s + H @ np.linalg.solve(D_s, H.T)
+        k = int(tree.parent[k])
+        found[k] = above
+    return found
+
+
+def upsilon(tree: LinkTree, f: TwoFilters) -> np.ndarray:
+    """Lambda^-1(k) (N, 6, 6) of all links, bases first: taubar* Upsilon(parent) taubar + H* D^-1 H ((4.7))."""
+    found = np.zeros_like(f.P)
+    for k in tree.order:
+        H, p = tree.H[k], tree.parent[k]
+        D = H.T @ f.P[k] @ H + tree.armature[k]
+        found[k] = H @ np.linalg.solve(D, H.T)
+        if p >= 0:
+            left = np.eye(6) - f.G[k] @ H.T
+            found[k] += left.T @ found[p] @ left
+    return found
+
+
 def _inward(tree: LinkTree, f: TwoFilters) -> None:
     """Algorithms 2 and 3, tips to base."""
     P, P_plus, G, z, z_plus, nu = f.P, f.P_plus, f.G, f.z, f.z_plus, f.nu

@@ -271,11 +271,13 @@ def atoms_in(operator: SpatialOperator) -> list[Atom | Adjoint]:
 
 
 def names_in(operator: SpatialOperator) -> list[str]:
-    """The names of the operators, each once, in the order of the expression; inverses under the name they invert."""
+    """The names of the operators, each once, in the expression's order; inverses and roots under what they are of."""
     found = []
     for part in atoms_in(operator):
         atom = part.atom if isinstance(part, Adjoint) else part
-        found += names_in(atom.undoes) if atom.undoes is not None else [atom.name]
+        found += (
+            names_in(atom.undoes) if atom.undoes is not None else [atom.name.removesuffix("^1/2")]
+        )
     return list(dict.fromkeys(found))
 
 

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...errors import DimensionError, ExpressionError, NotInvertibleError, UnknownSymbolError
-from .algebra import Identity, Space, SpatialOperator, add, multiply, scale
-from .expression import Adjoint, Inverse, Name, Node, Number, Sum, parse
+from .algebra import Atom, Identity, Space, SpatialOperator, add, multiply, scale
+from .expression import Adjoint, Inverse, Name, Node, Number, Root, Sum, parse
+from .recursions import ROOTS
 from .symbols import SYMBOLS
 
 if TYPE_CHECKING:
     from .operators import SpatialOperators
 
+COLUMN = "column"  # the space that the operator of a vector takes: one number
 
-def build(text: str, operators: SpatialOperators) -> SpatialOperator:
-    """The operator that an expression describes.
+
+def build(
+    text: str, operators: SpatialOperators, vectors: Mapping[str, np.ndarray] = MappingProxyType({})
+) -> SpatialOperator:
+    """The operator that an expression describes; `vectors` are names that stand for columns of numbers.
 
     Raises:
         ExpressionError: it cannot be read, or the size of an I is left open.
         UnknownSymbolError, DimensionError, NotInvertibleError: marking the place in the text.
     """
     node = parse(text)
-    return _Builder(text, operators, node).of(node)
+    return _Builder(text, operators, node, vectors).of(node)
 
 
 def inverses_in(text: str, operators: SpatialOperators) -> list[tuple[str, SpatialOperator]]:
@@ -57,8 +66,14 @@ class _Unknown:
 class _Spaces:
     """Rows and columns of every part of an expression, by unification."""
 
-    def __init__(self, text: str, operators: SpatialOperators):
-        self.text, self.operators = text, operators
+    def __init__(
+        self,
+        text: str,
+        operators: SpatialOperators,
+        vectors: Mapping[str, np.ndarray] = MappingProxyType({}),
+    ):
+        self.text, self.operators, self.vectors = text, operators, vectors
+        self.column = Space(COLUMN, 1, operators)
         self.known: dict[int, tuple[_Unknown, _Unknown]] = {}
 
     def space_of(self, node: Node) -> Space | None:
@@ -89,6 +104,8 @@ class _Spaces:
                 NotInvertibleError,
             )
             return rows, columns
+        if isinstance(node, Root):
+            return pairs[0]
         if isinstance(node, Sum):
             for part, (rows, columns) in zip(node.parts[1:], pairs[1:]):
                 for side, first, own in (
@@ -114,6 +131,8 @@ class _Spaces:
         return pairs[0][0], pairs[-1][1]
 
     def _of_name(self, node: Name) -> tuple[_Unknown, _Unknown]:
+        if node.name in self.vectors:  # of the space that its neighbours ask for, see `_Builder`
+            return _Unknown(), _Unknown(self.column)
         if node.name not in SYMBOLS:
             close = difflib.get_close_matches(node.name, SYMBOLS, cutoff=0.5)
             hint = f"did you mean {' or '.join(close)}? " if close else ""
@@ -154,12 +173,21 @@ class _Spaces:
 class _Builder:
     """Finds all spaces of a tree, then composes the operators of its parts."""
 
-    def __init__(self, text: str, operators: SpatialOperators, tree: Node):
-        self.text, self.operators, self.spaces = text, operators, _Spaces(text, operators)
+    def __init__(
+        self,
+        text: str,
+        operators: SpatialOperators,
+        tree: Node,
+        vectors: Mapping[str, np.ndarray] = MappingProxyType({}),
+    ):
+        self.text, self.operators = text, operators
+        self.spaces = _Spaces(text, operators, vectors)
         self.spaces.of(tree)
 
     def of(self, node: Node) -> SpatialOperator:
         """The operator of a part."""
+        if isinstance(node, Name) and node.name in self.spaces.vectors:
+            return self._vector(node)
         if isinstance(node, Name) and node.name != "I":
             return self.operators.atom(node.name)
         if isinstance(node, Name | Number):
@@ -174,6 +202,8 @@ class _Builder:
                     raise
                 raise NotInvertibleError(error.reason, self.text, node.start, node.end) from None
         parts = [self.of(part) for part in node.parts]
+        if isinstance(node, Root):
+            return self._root(node, parts[0])
         if isinstance(node, Sum):
             result = scale(float(node.signs[0]), parts[0])
             for sign, part in zip(node.signs[1:], parts[1:]):
@@ -183,6 +213,37 @@ class _Builder:
         for part in parts[1:]:
             result = multiply(result, part)
         return result
+
+    def _vector(self, node: Name) -> SpatialOperator:
+        """The column of a vector; where nothing beside it says of which space, the only one of its size."""
+        x = self.spaces.vectors[node.name]
+        space = self.spaces.space_of(node)
+        fitting = [each for each in self.operators.spaces.values() if each.size == len(x)]
+        if space is None and len(fitting) == 1:
+            (space,) = fitting
+        if space is None or space.size != len(x):
+            wanted = space or ", ".join(map(str, self.operators.spaces.values()))
+            raise DimensionError(
+                f"the vector {node.name} has {len(x)} numbers, which is not one of: {wanted}",
+                self.text,
+                node.start,
+                node.end,
+            )
+        column = x[:, None]
+        return Atom(
+            node.name, space, self.spaces.column, lambda one: column @ one, lambda y: column.T @ y
+        )
+
+    def _root(self, node: Node, operator: SpatialOperator) -> SpatialOperator:
+        name = f"{operator}^1/2"
+        if name not in ROOTS:
+            raise ExpressionError(
+                f"only {', '.join(sorted(ROOTS))} are square roots, not that of {operator}",
+                self.text,
+                node.start,
+                node.end,
+            )
+        return self.operators.atom(name)
 
     def _identity(self, node: Node) -> SpatialOperator:
         space = self.spaces.space_of(node)

@@ -19,6 +19,7 @@ from .algebra import (
 from .build import inverses_in
 from .evaluate import evaluate, operators_of
 from .operators import SpatialOperators
+from .recursions import ROOTS
 from .symbols import SYMBOLS
 
 # Links printed at level 7.
@@ -128,6 +129,9 @@ def _recursions(operator: SpatialOperator) -> list[str]:
                 else "by its small matrix"
             )
             lines.append(f"{part}: {undone}")
+            continue
+        if atom.name in ROOTS:
+            lines.append(f"{part}: the symmetric square root of every block, by its eigenvalues")
             continue
         symbol = SYMBOLS[atom.name]
         direction, recursion = symbol.backward if isinstance(part, Adjoint) else symbol.forward

@@ -3,7 +3,8 @@
 The grammar:
     sum     = ["-"] product {("+" | "-") product}
     product = factor {factor}                          juxtaposition; a number scales, alone it is that many times I
-    factor  = (number | name | "(" sum ")") {"*" | "^-1"}          postfix * is the adjoint; [ ] are parentheses too
+    factor  = (number | name | "(" sum ")") {"*" | "^-1" | "^1/2"}
+Postfix * is the adjoint, ^1/2 the symmetric square root of M, r, P, D or A; [ ] are parentheses too.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from .symbols import ALIASES
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
-    r"|(?P<name>[^\W\d]\w*)|(?P<inverse>\^\s*-\s*1(?![\w.]))|(?P<sign>[-+*()\[\]]))"
+    r"|(?P<name>[^\W\d]\w*)|(?P<inverse>\^\s*-\s*1(?![\w.]))|(?P<root>\^\s*1\s*/\s*2(?![\w.]))"
+    r"|(?P<sign>[-+*()\[\]]))"
 )
 _CLOSING = {"(": ")", "[": "]"}
 # Beyond these an expression is no formula, and reading it would exhaust the stack.
@@ -54,6 +56,10 @@ class Inverse(Node):
     """x^-1 of its one part x."""
 
 
+class Root(Node):
+    """x^1/2 of its one part x."""
+
+
 class Product(Node):
     """Factors side by side."""
 
@@ -63,6 +69,9 @@ class Sum(Node):
     """Terms with their signs."""
 
     signs: tuple[int, ...]
+
+
+_POSTFIX: dict[str, type[Node]] = {"inverse": Inverse, "root": Root}
 
 
 @dataclass(frozen=True)
@@ -93,9 +102,9 @@ def _tokens(text: str) -> list[_Token]:
         if match is None:
             at += len(text[at:]) - len(text[at:].lstrip())
             hint = (
-                "only ^-1 can follow ^"
+                "only ^-1 and ^1/2 can follow ^"
                 if text[at] == "^"
-                else "valid are names, numbers, + - * ^-1 ( ) [ ]"
+                else "valid are names, numbers, + - * ^-1 ^1/2 ( ) [ ]"
             )
             raise ExpressionError(f"unexpected {text[at]!r}: {hint}", text, at, at + 1)
         kind = match.lastgroup
@@ -141,9 +150,7 @@ class _Parser:
 
     def factor(self) -> Node:
         node, first = self._primary(), self.at
-        while (token := self._next()) is not None and (
-            token.text == "*" or token.kind == "inverse"
-        ):
+        while (token := self._next()) is not None and (token.text == "*" or token.kind in _POSTFIX):
             self.at += 1
             if self.at - first > DEEPEST:
                 raise ExpressionError(
@@ -152,7 +159,7 @@ class _Parser:
                     token.start,
                     token.end,
                 )
-            node = (Adjoint if token.text == "*" else Inverse)(node.start, token.end, (node,))
+            node = _POSTFIX.get(token.kind, Adjoint)(node.start, token.end, (node,))
         return node
 
     def _primary(self) -> Node:

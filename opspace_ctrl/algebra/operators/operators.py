@@ -65,9 +65,9 @@ class SpatialOperators:
             _ = self.quantities.P
 
     def atom(self, name: str) -> Atom:
-        """The operator of that name; its link-by-link numbers are computed when it is first applied."""
+        """The operator of that name, or a root such as M^1/2; its numbers are computed when it is first applied."""
         if name not in self._atoms:
-            symbol = SYMBOLS[name]
+            symbol = SYMBOLS[name.removesuffix("^1/2")]
             spaces = self.spaces[symbol.rows], self.spaces[symbol.columns]
             self._atoms[name] = Atom(name, *spaces, *self._recursions.of(name))
         return self._atoms[name]

@@ -30,6 +30,13 @@ def transition(l: np.ndarray) -> np.ndarray:
     return phi
 
 
+def square_roots(blocks: np.ndarray) -> np.ndarray:
+    """The symmetric square roots (N, 6, 6) of positive semi-definite blocks; what rounding made negative is zero."""
+    values, vectors = np.linalg.eigh(blocks)
+    roots = np.sqrt(np.maximum(values, 0.0))
+    return (vectors * roots[:, None, :]) @ vectors.transpose(0, 2, 1)
+
+
 class Quantities:
     """A model at q, body by body; what needs the Riccati recursion is computed when first asked for.
 
@@ -141,6 +148,11 @@ class Quantities:
     def D_inverse(self) -> np.ndarray:
         """(N, 6, 6) D^-1, laid out as D."""
         return self._riccati[2]
+
+    @cached_property
+    def D_root(self) -> np.ndarray:
+        """(N, 6, 6) D^1/2, laid out as D."""
+        return square_roots(self.D)
 
     @property
     def G(self) -> np.ndarray:

@@ -6,12 +6,15 @@ import numpy as np
 
 from . import sweeps
 from .algebra import Recursion
-from .quantities import Quantities, transition
+from .quantities import Quantities, square_roots, transition
 
 # A x and A* x, the same function where A is symmetric. x is (n, c), the result a new array.
 Pair = tuple[Recursion, Recursion]
 
 _BODY_BLOCKS = {"M", "r", "P", "P_plus", "taubar", "Upsilon"}
+ROOTS = {
+    f"{name}^1/2" for name in ("M", "r", "P", "D", "A")
+}  # of what is symmetric, block by block
 _TIED = {"P_plus", "taubar"}  # what ties the members of a cluster: then no block a body
 
 
@@ -42,10 +45,14 @@ class Recursions:
             "J": lambda: self._chain("H", "phi", "B")[::-1],
             "taubar": self._tied_taubar,
             "P_plus": lambda: self._chain("taubar", "P"),
+            "D^1/2": lambda: self._joint_blocks("D_root"),
+            "A^1/2": lambda: _symmetric(lambda x: np.sqrt(quantities.armature)[:, None] * x),
         }
 
     def of(self, name: str) -> Pair:
-        """The recursions of an operator of `symbols`, of phi^-1, psi^-1, D^-1 or A^-1."""
+        """The recursions of an operator of `symbols`, of phi^-1, psi^-1, D^-1, A^-1 or one of `ROOTS`."""
+        if name in ROOTS and name not in self._table:
+            return body_blocks(lambda: square_roots(getattr(self.quantities, name[: -len("^1/2")])))
         if name in _BODY_BLOCKS and not (name in _TIED and self.quantities.has_clusters):
             return body_blocks(
                 lambda: getattr(self.quantities, name), is_symmetric=name != "taubar"

@@ -30,8 +30,15 @@ class AccelerationTerms:
     accelerations: np.ndarray
 
 
-class _Kernels:
-    """The weighting kernels of a state: what is carried from every node to the nodes below it."""
+class WeightingKernels:
+    """The weighting kernels of a state: what is carried from every node to the nodes below it.
+
+        z-(k) = xi(k) + sum of psi(k-, i+) sent(i) over the nodes i outboard of k            (10.4)-(10.7)
+        lambda+(k) = sum of psi^T(i-, k+) returned(i) over the nodes i inboard of k          (10.14), (10.15)
+
+    Attributes:
+        c, d: (n,), (n, 6) of (10.3).
+    """
 
     def __init__(self, s: FilterSmoother):
         self.s = s
@@ -49,6 +56,30 @@ class _Kernels:
             found[int(k)] = x
             x, k = self.transition[k] @ x, self.s.parent[k]
         return found
+
+    def state(self, k: int, i: int) -> np.ndarray:
+        """psi(k-, i+) (6, 6): what node k meets of a force that i, outboard of it, sends; else zero ((10.13))."""
+        return np.column_stack([self.carry(i, e).get(k, np.zeros(6)) for e in np.eye(6)])
+
+    def costate(self, k: int, i: int) -> np.ndarray:
+        """psi^T(i-, k+) (6, 6): what node k meets of an acceleration that i, inboard of it, returns ((10.21))."""
+        return self.state(i, k).T
+
+    @property
+    def sent(self) -> np.ndarray:
+        """(1 - G H) xi + G tau + P+ eta (n, 6): what a node adds to the state that it passes inward ((10.7))."""
+        s = self.s
+        return (
+            np.einsum("nij,nj->ni", self.transition, s.xi)
+            + s.G * s.tau[s.coordinate][:, None]
+            + np.einsum("nij,nj->ni", s.P_plus, s.eta)
+        )
+
+    @property
+    def returned(self) -> np.ndarray:
+        """(1 - G H)^T eta + H^T e+ (n, 6): what a node adds to the co-state that it passes outward ((10.15))."""
+        s = self.s
+        return np.einsum("nji,nj->ni", self.transition, s.eta) + s.H * s.residuals[:, None]
 
     def between(self, k: int, i: int) -> np.ndarray:
         """Lambda- (6, 6) of a node and itself, or of two members of a cluster: how k responds to a force on i."""
@@ -92,7 +123,7 @@ class _Kernels:
 
 def inverse_mass_matrix(smoother: FilterSmoother) -> np.ndarray:
     """H^-1 (nv, nv), each element by itself: O(n^2), no factorisation and no solve ((10.2), first line)."""
-    kernels, s = _Kernels(smoother), smoother
+    kernels, s = WeightingKernels(smoother), smoother
     inverse = np.zeros((s.model.nv, s.model.nv))
     for own in s.clusters:
         inverse[:, s.coordinate[own[0]]] = kernels.answer_to_moment(own[0], 1.0)
@@ -104,7 +135,7 @@ def acceleration_terms(smoother: FilterSmoother) -> AccelerationTerms:
 
     A bias acceleration eta acts as the force P eta, and accelerates what hangs on the node by itself.
     """
-    s, kernels = smoother, _Kernels(smoother)
+    s, kernels = smoother, WeightingKernels(smoother)
     found, still = np.zeros((3, s.model.nv)), np.zeros(6)
     for own in s.clusters:
         found[0] += kernels.answer_to_moment(own[0], s.tau[s.coordinate[own[0]]])

@@ -1,8 +1,8 @@
 """Forward dynamics as a Kalman filter and a Bryson-Frazier smoother ([Rodriguez1986], result 8.1).
 
 With bias forces xi (gyroscopic, weight, external) and bias accelerations eta at the hinges, phi = 1 in our axes:
-    z- = sum of the children's z+, plus xi;   P- = sum P+ + M             prediction          (8.2), (8.3)
-    D = H P- H^T + armature,  G = P- H^T D^-1                             gain                (8.4)
+    z- = sum of the children's z+, plus xi;   P- = sum P+ + M             prediction          (8.3), (8.4)
+    D = H P- H^T + armature,  G = P- H^T D^-1                             gain                (8.5)
     e- = tau - H z-,   e+ = D^-1 e-                                       innovations, residuals
     z+ = z- + G e- + P+ eta,   P+ = P- - G D G^T                          update              (8.7), (8.9)
     qdd = e+ - G^T (lambda+ + eta)                                        smoothing, base to tips      (8.12)

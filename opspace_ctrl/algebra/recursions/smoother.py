@@ -119,7 +119,7 @@ class FilterSmoother:
 
     @property
     def smoothed_covariance(self) -> np.ndarray:
-        """P - P Lambda- P (n, 6, 6): what all measurements together leave of the predicted covariance ((9.17))."""
+        """P - P Lambda- P (n, 6, 6): what all measurements together leave of the predicted covariance ((9.18))."""
         return self.P - self.P @ self.costate_covariance[0] @ self.P
 
     @property

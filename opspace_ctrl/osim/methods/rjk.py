@@ -10,6 +10,9 @@ printed marks (lambda(i), lambda(j)), which can lie below the diagonal and is th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from ...compiled.jit import kernel, stage
@@ -60,6 +63,24 @@ class Rjk(Method):
 
     @classmethod
     def for_space(cls, space: TaskSpace) -> Rjk:
+        """The method with its tables."""
+        return cls(**cls.tables(space))
+
+    @staticmethod
+    def needed(
+        parent: np.ndarray, ends: Sequence[int], apart: Sequence[tuple[int, int]]
+    ) -> np.ndarray:
+        """Booleans (n, n), i <= j: which blocks are computed for tasks on `ends`; pairs `apart` are found otherwise."""
+        return need_table(parent, ends, skipped=apart)
+
+    @staticmethod
+    def source(parent: np.ndarray, i: int, j: int) -> tuple[int, int, bool]:
+        """Which block Omega_ij, i < j, is made from, and whether L_i is a factor of it beside L_j^T."""
+        supports = ancestor(parent, i, j) == i
+        return (i, parent[j], False) if supports else (parent[i], parent[j], True)
+
+    @classmethod
+    def tables(cls, space: TaskSpace) -> dict[str, Any]:
         """The order of computation, and where each block of Omega is kept."""
         supports = space.supports
         parent, meet = supports.parent_A, supports.meetings
@@ -67,7 +88,7 @@ class Rjk(Method):
         apart = [
             (ends[a], ends[b]) for a, b in np.argwhere(meet == BY_ROWS) if on_frame[[a, b]].all()
         ]
-        need = need_table(parent, [ends[b] for b in np.flatnonzero(on_frame)], skipped=apart)
+        need = cls.needed(parent, [ends[b] for b in np.flatnonzero(on_frame)], apart)
         diagonal = np.flatnonzero(need.diagonal()).tolist()
         off_diagonal = [(int(i), int(j)) for i, j in np.argwhere(np.triu(need, 1))]
         order = [(i, i) for i in diagonal] + off_diagonal
@@ -75,31 +96,30 @@ class Rjk(Method):
         place[-1, -1] = -1
         rows = []
         for i, j in off_diagonal:
-            common = ancestor(parent, i, j)
-            p, q = (i, parent[j]) if common == i else (parent[i], parent[j])
-            if common >= 0:  # blocks between separate robots are zero and stay so
+            if ancestor(parent, i, j) >= 0:  # blocks between separate robots are zero and stay so
+                p, q, has_left = cls.source(parent, i, j)
                 source = place[min(p, q), max(p, q)]
-                rows.append((-1 if common == i else i, j, place[i, j], source, int(p > q)))
+                rows.append((i if has_left else -1, j, place[i, j], source, int(p > q)))
         left, right, pair_place, pair_source, is_turned = np.array(rows).reshape(-1, 5).T
-        return cls(
-            blocks=len(meet),
-            diagonals=len(diagonal),
-            off_diagonals=len(rows),
-            places=len(order),
-            diagonal_node=diagonal,
-            diagonal_place=[place[i, i] for i in diagonal],
-            diagonal_source=[place[parent[i], parent[i]] for i in diagonal],
-            left_node=left,
-            right_node=right,
-            pair_place=pair_place,
-            pair_source=pair_source,
-            source_is_turned=is_turned,
-            task_place=[
+        return {
+            "blocks": len(meet),
+            "diagonals": len(diagonal),
+            "off_diagonals": len(rows),
+            "places": len(order),
+            "diagonal_node": diagonal,
+            "diagonal_place": [place[i, i] for i in diagonal],
+            "diagonal_source": [place[parent[i], parent[i]] for i in diagonal],
+            "left_node": left,
+            "right_node": right,
+            "pair_place": pair_place,
+            "pair_source": pair_source,
+            "source_is_turned": is_turned,
+            "task_place": [
                 [place[min(i, j), max(i, j)] if g >= 0 else -1 for j, g in zip(ends, row)]
                 for i, row in zip(ends, meet)
             ],
-            task_is_turned=[[int(i > j) for j in ends] for i in ends],
-        )
+            "task_is_turned": [[int(i > j) for j in ends] for i in ends],
+        }
 
 
 @kernel
@@ -166,15 +186,10 @@ def transpose_block(Omega, source, target):
             Omega[6 * target + r, c] = Omega[6 * source + c, r]
 
 
-@stage(Space, Rjk, fills="inertia_inv")
-def inertia_inv(space, own):
-    """Lambda^-1 = B^T Omega B, B^T the task rows K; J H^-1 x into Jx."""
-    tree, leg = space.tree, space.block_leg
-    aba.articulated_inertias(tree)
-    carry_needed_rows(space)
-    diagonal_blocks(tree, own)
-    off_diagonal_blocks(tree, own)
-    spare = own.places
+@kernel
+def task_blocks(space, own):
+    """Lambda^-1 = B^T Omega B, B^T the task rows K. Needs Omega and what `carry_needed_rows` carries."""
+    leg, spare = space.block_leg, own.places
     for a in range(space.blocks):
         for b in range(a, space.blocks):
             place = own.task_place[a, b]
@@ -189,4 +204,20 @@ def inertia_inv(space, own):
                 place = spare
             t = times_rows(own.Omega, place, load_rows(space.K, leg[b]))
             store_product(space, a, b, space.K, leg[a], t)
+
+
+@kernel
+def blocks_by_recursion(space, own):
+    """Lambda^-1 from the needed blocks of Omega, in the order of the tables; J H^-1 x into Jx."""
+    aba.articulated_inertias(space.tree)
+    carry_needed_rows(space)
+    diagonal_blocks(space.tree, own)
+    off_diagonal_blocks(space.tree, own)
+    task_blocks(space, own)
     project_articulated(space)
+
+
+@stage(Space, Rjk, fills="inertia_inv")
+def inertia_inv(space, own):
+    """Lambda^-1 by figure 14; J H^-1 x into Jx."""
+    blocks_by_recursion(space, own)
