@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from ..model import JointType, Model
+from ..model import Model
 from ..model.configuration import quaternions
 from ..model.connectivity import support
+from ..model.joints import motion_subspace
 from .clusters import cluster_tables
 from .fields import FIRST, LAST, MEMBER, SINGLE, Tree
-from .nodes import NODE_IS_ROTATION, Nodes
+from .nodes import Nodes
 
 
 class RobotTree(Tree):
@@ -83,7 +84,7 @@ def _joints(nodes: Nodes) -> dict[str, Any]:
     quaternion = dict(quaternions(model))
     for i, joint_type in enumerate(model.joint_type):
         first, last = nodes.first[i], nodes.last[i]
-        if joint_type in NODE_IS_ROTATION:
+        if last > first:
             kind[first : last + 1] = FIRST, *[MEMBER] * (last - first - 1), LAST
             position[first] = len(groups)
             size, start = last - first + 1, model.q_index[i]
@@ -154,7 +155,7 @@ def _constants(nodes: Nodes) -> dict[str, Any]:
         inertia[0, last] = model.mass[i]
         inertia[1:4, last] = Q.T @ model.com[i]
         inertia[4:, last] = (Q.T @ model.inertia[i] @ Q)[np.triu_indices(3)]
-        revolute[own] = NODE_IS_ROTATION.get(joint_type, (int(joint_type) == JointType.REVOLUTE,))
+        revolute[own] = motion_subspace(joint_type, model.axis[i])[:3].any(axis=0)
         multiplier[own] = model.multiplier[i]
         offset[own] = model.offset[i]
     return {

@@ -4,16 +4,9 @@ import weakref
 
 import numpy as np
 
-from ..model import JointType, Model
+from ..model import Model
 from ..model.connectivity import depths, support
-from ..model.joints import planar_axes
-
-# For each joint of several nodes: is node e a rotation (1) or a translation (0)?
-NODE_IS_ROTATION = {
-    JointType.PLANAR: (0, 0, 1),
-    JointType.FLOATING: (0, 0, 0, 1, 1, 1),
-    JointType.SPHERICAL: (1, 1, 1),
-}
+from ..model.joints import NV, planar_axes
 
 
 class Nodes:
@@ -31,7 +24,7 @@ class Nodes:
 
     def __init__(self, model: Model):
         self._model = weakref.ref(model)
-        sizes = [len(NODE_IS_ROTATION.get(t, (0,))) for t in model.joint_type]
+        sizes = np.array(NV)[model.joint_type]
         self.last = np.cumsum(sizes) - 1
         self.first = self.last - sizes + 1
         self.n = int(np.sum(sizes))

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 
 from ...dynamics import frame_pose, frame_velocity
 from ...dynamics.dual import held_bases
-from ...dynamics.nodes import Nodes
 from ...errors import MethodError
-from ...model import JointType, Model
+from ...model import Model
+from ...model.joints import NV, motion_subspace
 from ...model.rotations import from_quaternion, skew
 
 
@@ -76,7 +76,7 @@ def link_tree(model: Model, state: LinkState, tau: ArrayLike) -> LinkTree:
     if lacking:
         raise MethodError(f"links by themselves cannot carry {' or '.join(lacking)} ({model.name})")
     tau, N = model.check_velocity(tau, "tau"), len(model.parent)
-    sizes = [len(_AXES[kind]) for kind in model.joint_type]
+    sizes = np.array(NV)[model.joint_type]
     where = [slice(v, v + d) for v, d in zip(model.v_index, sizes)]
     base = np.arange(N)
     for k, p in enumerate(model.parent):
@@ -113,25 +113,10 @@ def moved(motion: np.ndarray, r: np.ndarray) -> np.ndarray:
     return np.concatenate([motion[:3], motion[3:] + skew(r) @ motion[:3]])
 
 
-# (angular, axis) of each freedom of a hinge, in node axes; order of v.
-_AXES = {
-    JointType.REVOLUTE: ((True, 2),),
-    JointType.PRISMATIC: ((False, 2),),
-    JointType.PLANAR: ((False, 0), (False, 1), (True, 2)),
-    JointType.SPHERICAL: ((True, 0), (True, 1), (True, 2)),
-    JointType.FLOATING: tuple((angular, k) for angular in (False, True) for k in range(3)),
-}
-
-
 def _hinges(model: Model, state: LinkState) -> list[np.ndarray]:
     """H* (6, d) of each hinge at its link's origin: the axes are fixed in the outer link."""
-    found = []
-    for kind, axes, R in zip(model.joint_type, Nodes(model).axes, state.rotation):
-        h = np.zeros((6, len(_AXES[kind])))
-        for column, (angular, k) in enumerate(_AXES[kind]):
-            h[0 if angular else 3 : 3 if angular else 6, column] = (R @ axes)[:, k]
-        found.append(h)
-    return found
+    subspaces = [motion_subspace(kind, axis) for kind, axis in zip(model.joint_type, model.axis)]
+    return [np.vstack([R @ S[:3], R @ S[3:]]) for S, R in zip(subspaces, state.rotation)]
 
 
 def _inertia(model: Model, state: LinkState, k: int, offset: np.ndarray) -> np.ndarray:

@@ -103,7 +103,7 @@ def drift(model: Model, state: LinkState) -> tuple[float, float]:
     """The gap of the worst hinge: [m] across its free directions, and [rad] between its axes."""
     apart, turned = 0.0, 0.0
     for k, p in enumerate(model.parent):
-        if p < 0 or model.joint_type[k] == JointType.FLOATING:
+        if p < 0:
             continue
         R = state.rotation[p] @ model.placement_rotation[k]
         gap = R.T @ (
@@ -111,20 +111,13 @@ def drift(model: Model, state: LinkState) -> tuple[float, float]:
             - state.position[p]
             - state.rotation[p] @ model.placement_translation[k]
         )
-        axis, kind = model.axis[k], model.joint_type[k]
-        along = np.outer(axis, axis)
-        held = {
-            JointType.REVOLUTE: np.eye(3),
-            JointType.PRISMATIC: np.eye(3) - along,
-            JointType.PLANAR: along,
-            JointType.SPHERICAL: np.eye(3),
-        }[kind]
-        apart = max(apart, float(np.linalg.norm(held @ gap)))
-        if kind == JointType.SPHERICAL:
-            continue  # it turns as it likes
-        turn = R.T @ state.rotation[k]
-        off = turn - np.eye(3) if kind == JointType.PRISMATIC else (turn @ axis - axis)[:, None]
-        turned = max(turned, float(np.linalg.norm(off, 2)))
+        S = motion_subspace(model.joint_type[k], model.axis[k])
+        slides, turns = S[3:], S[:3, S[:3].any(axis=0)]  # unit vectors, at right angles
+        apart = max(apart, float(np.linalg.norm(gap - slides @ (slides.T @ gap))))
+        if turns.shape[1] < 3:  # else it turns as it likes
+            axes = turns if turns.size else np.eye(3)
+            turn = R.T @ state.rotation[k]
+            turned = max(turned, float(np.linalg.norm(turn @ axes - axes, 2)))
     return apart, turned
 
 
