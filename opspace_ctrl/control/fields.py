@@ -413,7 +413,7 @@ class Law(Workspace, declared=_DECLARED):
     invert_by_eigenvalues = call(
         "(law, start, size, e, cut, report): P and Q of a level that is singular or nearly so"
     )
-    supply = call(
+    add_level_torque = call(
         "(law, level, weight): the torque of a level, less what the contacts supply of it"
     )
     limit_joints = call("(law): activation of the joint that exceeds its bound most")

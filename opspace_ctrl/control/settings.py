@@ -11,7 +11,7 @@ from ..declaration import Names, Settings, declared, fixed, live
 from ..errors import ConfigurationError, Mistakes, SettingsError, listed, quoted
 from ..model import Model
 from ..osim.registry import methods
-from ..osim.tasks import CenterOfMass, Task
+from ..osim.tasks import AnyTask
 from ..parameters import MOST_NAMES, Parameter, checked
 from ..robot_settings import RobotSettings
 from .contacts import Contact
@@ -145,7 +145,7 @@ class ControllerSettings(Settings):
             found.update(each.flat())
         return found
 
-    def operational_tasks(self) -> list[Task | CenterOfMass]:
+    def operational_tasks(self) -> list[AnyTask]:
         """Contacts, then tasks level by level: the rows of the operational space."""
         contacts = [contact.task() for contact in self.contacts]
         return [*contacts, *(self.tasks[i].task() for level in self.levels() for i in level)]

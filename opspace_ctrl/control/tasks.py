@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..declaration import Names, Numbers, Settings, declared, live
 from ..errors import SettingsError, listed, quoted
-from ..osim.tasks import CenterOfMass, Task
+from ..osim.tasks import AnyTask, CenterOfMass, Task
 from ..parameters import Parameter
 
 __all__ = [
@@ -199,7 +199,7 @@ class ControlTask(Settings, prefix="task."):
         """The frame in whose axes it moves; empty: the world."""
         return ""
 
-    def task(self) -> Task | CenterOfMass:
+    def task(self) -> AnyTask:
         """The same as a task of `osim`."""
         raise NotImplementedError
 
@@ -285,7 +285,7 @@ class FrameTask(ControlTask):
         """As `relative_to`."""
         return self.relative_to
 
-    def task(self) -> Task:
+    def task(self) -> AnyTask:
         """The same as a task of `osim`."""
         return Task(self.moved_frame, self.rows, self.relative_to or None)
 

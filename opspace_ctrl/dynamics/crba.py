@@ -27,7 +27,10 @@ def composite_inertias(tree):
 
 @kernel
 def _sum_inwards(n, parent, Ic):
-    """Add to every node's inertia those of its descendants; along a limb they stay in registers."""
+    """Add to every node's inertia those of its descendants, and to the world's, n, those of all; in place in Ic.
+
+    Along a limb, where the parent is the node before, the sum stays in m, mc, x and y and is not loaded again.
+    """
     none = (0.0, 0.0, 0.0)
     m = 0.0
     mc = none
@@ -57,6 +60,7 @@ def _sum_inwards(n, parent, Ic):
 
 @kernel
 def _set_inertia(Ic, b, m, mc, x, y):
+    """Write the ten numbers of node b: mass, mass times centre, and the six moments as x (3) and y (3)."""
     Ic[0, b] = m
     set3(Ic, 1, b, mc)
     set3(Ic, 4, b, x)
@@ -109,7 +113,11 @@ def _rows_of_limb(tree, first, end):
 
 @stage(Tree)
 def mass_matrix(tree):
-    """H by depth, lower triangle. Needs S, I and armature. Writes H; entries right of its diagonal are scratch."""
+    """H by depth: H[i, d] = H_ij, j the ancestor of coordinate i that has the depth d. Needs S, I and armature.
+
+    Writes H, and Ic and F on the way; entries right of the diagonal (depth_e[i]) are scratch. It goes limb by limb: a
+    limb is neighbouring nodes on the way to the same leaf.
+    """
     composite_inertias(tree)
     subspaces_by_depth(tree)
     leaf, b, n = tree.leaf, 0, tree.n

@@ -123,7 +123,11 @@ class Tree(Workspace):
     S_path = result(
         "6 * max(leaves, 1), D + 8", "S along the path to each leaf, component by depth"
     )
-    I = result("10, n + 1", "by node: spatial inertia")
+    I = result(
+        "10, n + 1",
+        "by node: spatial inertia at the tree's origin, world axes: mass, mass times centre (3),"
+        " xx xy xz yy yz zz",
+    )
 
     # ---- motion and forces ----
     rate = result("n + 1", "joint velocity by node")

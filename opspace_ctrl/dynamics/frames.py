@@ -5,7 +5,9 @@ What leaves this file is public: linear first, world axes, at the frame's origin
 
 from ..compiled.jit import kernel
 from .rows import clear
-from .spatial import add, cross, get3, rotate, sub
+from .spatial import add, cross, get3, rotate, row_times, sub
+
+WORLD = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))  # rows of the world's orientation
 
 
 @kernel
@@ -18,14 +20,34 @@ def frame_point(tree, f):
 
 
 @kernel
+def frame_rotation(tree, f):
+    """Rows of the world orientation of frame f. Needs R."""
+    node, X, R = tree.frame_node[f], tree.frame_placement, tree.R
+    x0 = (X[f, 0], X[f, 1], X[f, 2])
+    x1 = (X[f, 3], X[f, 4], X[f, 5])
+    x2 = (X[f, 6], X[f, 7], X[f, 8])
+    return (
+        row_times(get3(R, 0, node), x0, x1, x2),
+        row_times(get3(R, 3, node), x0, x1, x2),
+        row_times(get3(R, 6, node), x0, x1, x2),
+    )
+
+
+@kernel
+def rotation_or_world(tree, f):
+    """`frame_rotation`, or the world's own for f = -1."""
+    if f < 0:
+        return WORLD
+    return frame_rotation(tree, f)
+
+
+@kernel
 def frame_pose(tree, f, out):
     """Orientation (9, row major) and world position (3) of frame f. Needs R, p and origin. Writes out."""
-    node, X = tree.frame_node[f], tree.frame_placement
+    rows = frame_rotation(tree, f)
     for r in range(3):
-        row = get3(tree.R, 3 * r, node)
-        for c in range(3):
-            out[3 * r + c] = row[0] * X[f, c] + row[1] * X[f, 3 + c] + row[2] * X[f, 6 + c]
-    p, origin, t = frame_point(tree, f), tree.origin, tree.tree_number[node]
+        out[3 * r], out[3 * r + 1], out[3 * r + 2] = rows[r]
+    p, origin, t = frame_point(tree, f), tree.origin, tree.tree_number[tree.frame_node[f]]
     for k in range(3):
         out[9 + k] = p[k] + origin[t, k]
 

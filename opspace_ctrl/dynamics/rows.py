@@ -1,4 +1,9 @@
-"""6 x 6 matrices in registers: row (or column) r of the k-th matrix of an array is the lanes of its row 6 k + r."""
+"""Six registers at a time: the k-th matrix of an array is its rows 6 k to 6 k + 5, and each of these one register.
+
+What lanes and registers stand for depends on the array. Of a 6 x 6 matrix (IA, Omega) register r is row r. Task rows X
+(up to six rows of a block, by six components) lie the other way round: a lane is a task row, register c its component c
+(angular first), so that what is done to one row is done to all of a block at once.
+"""
 
 import math
 
@@ -8,7 +13,7 @@ from ..compiled.lanes import W, splat
 
 @kernel
 def load_rows(K, k):
-    """The six columns of the k-th row matrix."""
+    """The six registers of the k-th matrix of K."""
     return (
         K[6 * k, 0:W],
         K[6 * k + 1, 0:W],
@@ -21,7 +26,7 @@ def load_rows(K, k):
 
 @kernel
 def store_rows(K, k, x):
-    """Write the six columns of the k-th row matrix."""
+    """Write the six registers of the k-th matrix of K."""
     K[6 * k, 0:W] = x[0]
     K[6 * k + 1, 0:W] = x[1]
     K[6 * k + 2, 0:W] = x[2]
@@ -32,7 +37,7 @@ def store_rows(K, k, x):
 
 @kernel
 def row_sum(x, s, i):
-    """X S_i: six columns times the motion subspace of node i."""
+    """X S_i for task rows X: one register, a lane a task row; S_i is the motion subspace of node i."""
     return (
         x[0] * s[0, i]
         + x[1] * s[1, i]
@@ -90,7 +95,7 @@ def zero_rows():
 
 @kernel
 def add_rows(out, k, x):
-    """Add to the k-th 6 x 6 block of `out`."""
+    """Add six registers to the k-th matrix of `out`."""
     z = load_rows(out, k)
     store_rows(
         out, k, (z[0] + x[0], z[1] + x[1], z[2] + x[2], z[3] + x[3], z[4] + x[4], z[5] + x[5])

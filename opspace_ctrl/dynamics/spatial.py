@@ -100,7 +100,7 @@ def momentum(m, mc, i, omega, v):
 
 @kernel
 def load_inertia(a, j):
-    """The inertias (m, mc, I) of eight neighbouring columns."""
+    """The inertias (m, mc, I) of eight neighbouring nodes, columns j to j + 7 of a field such as `Tree.I`."""
     i = (
         a[4, j : j + W],
         a[5, j : j + W],
@@ -109,4 +109,4 @@ def load_inertia(a, j):
         a[8, j : j + W],
         a[9, j : j + W],
     )
-    return a[j : j + W], load3(a, 1, j), i
+    return a[0, j : j + W], load3(a, 1, j), i

@@ -122,6 +122,7 @@ def _block_tables(supports: Supports) -> dict[str, Any]:
     legs = [[k for k, leg in enumerate(supports.legs) if leg[0] == b] for b in range(len(blocks))]
     return {
         "block_kind": [block.kind for block in blocks],
+        "block_reference": [block.reference for block in blocks],
         "block_rows": [len(block.selection) for block in blocks],
         "block_row": [block.row for block in blocks],
         "block_first": supports.first[:-1],
@@ -225,16 +226,11 @@ def _pair_tables(supports: Supports) -> dict[str, Any]:
 
 def _selections(supports: Supports) -> dict[str, Any]:
     model, blocks = supports.model, supports.blocks
-    selection, point = np.zeros((6 * len(blocks), 8)), np.zeros((len(blocks), 12))
+    selection, point = np.zeros((6 * len(blocks), 8)), np.zeros((len(blocks), 3))
     for b, block in enumerate(blocks):
         selection[6 * b : 6 * b + 6, : len(block.selection)] = block.selection.T
-        if block.is_whole_robot:
-            continue
-        point[b, :3] = _axes(supports, block.frame).T @ model.frame_translation[block.frame]
-        if block.is_relative:
-            reference = block.reference
-            turned = _axes(supports, reference).T @ model.frame_rotation[reference]
-            point[b, 3:] = turned.ravel()
+        if not block.is_whole_robot:
+            point[b] = _axes(supports, block.frame).T @ model.frame_translation[block.frame]
     return {"selection": selection, "point": point}
 
 

@@ -46,6 +46,7 @@ class Space(Workspace):
     gathers = constant("", "1 if some block is not on one frame", int)
     needs_composite = setting("", "1 if the Jacobian needs composite inertias", int)
     block_kind = constant("blocks", "FRAME, RELATIVE or CENTER of `tasks`", int)
+    block_reference = constant("blocks", "the frame that it is seen from, -1 for the world", int)
     block_rows = constant("blocks", "number of rows", int)
     block_row = constant("blocks", "first row among m", int)
     block_first = constant("blocks", "first register of J", int)
@@ -86,10 +87,7 @@ class Space(Workspace):
     selection = constant(
         "6 * blocks, 8", "by lane: the rows' weights of linear and angular motion, column by column"
     )
-    point = constant(
-        "blocks, 12",
-        "the frame's point (3) in its node's axes, the reference's rotation (9) in its own",
-    )
+    point = constant("blocks, 3", "the frame's point in its node's axes")
 
     # ---- the singular rule, see `singular` ----
     scale = constant(

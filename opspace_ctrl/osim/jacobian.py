@@ -2,7 +2,7 @@
 
 from ..compiled.jit import kernel, stage
 from ..compiled.lanes import W
-from ..dynamics.frames import point_acceleration, point_velocity
+from ..dynamics.frames import frame_rotation, point_acceleration, point_velocity
 from ..dynamics.rows import clear
 from ..dynamics.spatial import add, cross, get3, rotate, scale, sub
 from .fields import Space
@@ -31,17 +31,6 @@ def seen_from(space, node, other, p):
 
 
 @kernel
-def reference_row(space, b, node, r):
-    """Row r of the world orientation of block b's reference frame."""
-    row, Q = get3(space.tree.R, 3 * r, node), space.point
-    return (
-        row[0] * Q[b, 3] + row[1] * Q[b, 6] + row[2] * Q[b, 9],
-        row[0] * Q[b, 4] + row[1] * Q[b, 7] + row[2] * Q[b, 10],
-        row[0] * Q[b, 5] + row[1] * Q[b, 8] + row[2] * Q[b, 11],
-    )
-
-
-@kernel
 def task_rows(space, b, first):
     """Three columns of block b's selection, from column `first`, in world axes (turned with the reference frame)."""
     weight = space.selection
@@ -51,12 +40,7 @@ def task_rows(space, b, first):
         weight[6 * b + first + 2, 0:W],
     )
     if space.block_kind[b] == RELATIVE:
-        node = space.leg_end[space.block_leg[b] + 1]
-        r0, r1, r2 = (
-            reference_row(space, b, node, 0),
-            reference_row(space, b, node, 1),
-            reference_row(space, b, node, 2),
-        )
+        r0, r1, r2 = frame_rotation(space.tree, space.block_reference[b])
         x, y, z = (
             r0[0] * x + r0[1] * y + r0[2] * z,
             r1[0] * x + r1[1] * y + r1[2] * z,
@@ -75,7 +59,7 @@ def task_matrices(space):
         u, v, s = task_rows(space, b, 3)
         k, p = space.block_leg[b], task_point(space, b)
         _write_matrix(space.K, k, x, y, z, u, v, s, p, 1.0)
-        if space.block_kind[b] == RELATIVE:
+        if space.block_legs[b] == 2:
             p = seen_from(space, space.leg_end[k], space.leg_end[k + 1], p)
             _write_matrix(space.K, k + 1, x, y, z, u, v, s, p, -1.0)
 

@@ -20,7 +20,7 @@ from .equation import EquationOfMotion
 from .fields import Space
 from .prepared import FIRST, Prepared
 from .registry import able_methods, get_method
-from .tasks import Block, CenterOfMass, Task, Tasks, blocks_of, parse_tasks
+from .tasks import AnyTask, Block, Tasks, blocks_of, parse_tasks
 from .tick import BIAS, INERTIA, INERTIA_INV, JACOBIAN, JBAR, NULL_SPACE, STATE
 
 
@@ -70,7 +70,7 @@ class OperationalSpace(EquationOfMotion):
     # ---- the tasks and the method ----
 
     @property
-    def tasks(self) -> tuple[Task | CenterOfMass, ...]:
+    def tasks(self) -> tuple[AnyTask, ...]:
         """The tasks in use. Setting others prepares them beside these, and then exchanges all in one assignment.
 
         A method that was asked for by name is kept, "auto" chooses again. There is no result of the new tasks before

@@ -16,7 +16,7 @@ from .build import TaskSpace
 from .method import Method
 from .registry import able_methods, get_method
 from .response import typical_response
-from .tasks import Block, CenterOfMass, Task
+from .tasks import AnyTask, Block
 from .tick import INERTIA_INV, STATE
 
 FIRST = "sparse_ltdl"  # the method that every space begins with
@@ -39,9 +39,7 @@ class Prepared:
     asked: str
     choice: str
 
-    def __init__(
-        self, model: Model, tasks: tuple[Task | CenterOfMass, ...], blocks: Sequence[Block]
-    ):
+    def __init__(self, model: Model, tasks: tuple[AnyTask, ...], blocks: Sequence[Block]):
         self.model, self.tasks, self.blocks = model, tasks, blocks
         self.space = space = TaskSpace(RobotTree(model), blocks)
         space.trip, space.damping, space.cut = TRIP, DAMPING, CUT

@@ -5,6 +5,10 @@ at once the column of Y_d = B^T psi^T H^T that the innovations factorisation has
 rows that start on several bodies (relative tasks, the centre of mass) every method has Lambda^-1 = Y_D Y_d^T, and only
 what it does between tasks on frames is its own:
     X_i = K_i + sum of the children's X L,   y_i = X_i S_i,   Lambda^-1_ab = sum over the shared nodes of y_a D^-1 y_b^T
+y_i is one register: a lane a task row. What leaves y in Y_d and y / D in Y_D:
+    `carry_rows`         one block on a frame, along the one path to the base
+    `gather_rows`        all other blocks, if there are any: their rows meet where branches join (`carried_rows`)
+    `articulated_rows`   all blocks, by these two;  `carry_needed_rows`   those alone that a pair BY_ROWS needs
 """
 
 from ..compiled.jit import kernel, stage
@@ -151,7 +155,7 @@ def project_innovations(space):
     aba.innovations(tree, tree.x)
     if tree.merges == 0:  # nodes are coordinates
         times_support(space, space.Y_D, tree.eps, space.Jx)
-    else:
+    else:  # nodes that share a coordinate have the same eps
         for i in range(tree.n):
             tree.x[tree.coordinate[i]] = tree.eps[i]
         times_support(space, space.Y_D, tree.x, space.Jx)

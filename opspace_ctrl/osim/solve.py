@@ -22,9 +22,8 @@ def factorise(space):
     """
     m, U, DU = space.m, space.U, space.DU
     smallest = math.inf
-    X = space.Jx
     for j in range(0, m, W):
-        space.rest[j : j + W] = X[j : j + W]
+        space.rest[j : j + W] = space.Jx[j : j + W]
     for i in range(0, m, 2):
         for j in range(i - i % W, m, W):
             a = space.Lambda_inv[i, j : j + W]
@@ -53,7 +52,12 @@ def factorise(space):
 
 @kernel
 def _finish_two(space, rest, i, inverse, inverse_1):
-    """Row i + 1 less its share of row i; both scaled into U; what is left of X without its part along the two."""
+    """Finish rows i and i + 1 of the factor, whose rows of DU are complete but for each other.
+
+    Row i + 1 of DU loses its share of row i; both, divided by their pivots (`inverse`, `inverse_1`), become rows of U,
+    with 1/D on the diagonal and zeros left of it in their first register (`from_lane` clears the lanes before).
+    Lambda_Jx[i], Lambda_Jx[i + 1] = D^-1 U^-T Jx, and `rest`, what is left of Jx, loses what these two make of it.
+    """
     U, DU, x = space.U, space.DU, space.Lambda_Jx
     start, factor = i - i % W, inverse * DU[i, i + 1]
     x_i = inverse * rest[i]
@@ -142,6 +146,7 @@ def invert(space, out):
     m, U, one = space.m, space.U, splat(1.0)
     for i in range(0, m, 2):  # U^-T, lower triangular: row i = 1_i - sum U_ki row k
         for j in range(0, i + 1, W):
+            # unit vectors: the difference of ones from a lane on and ones from the next on
             x = from_lane(one, i - j) - from_lane(one, i - j + 1)
             y = from_lane(one, i - j + 1) - from_lane(one, i - j + 2)
             for k in range(j, i):
@@ -168,7 +173,11 @@ def invert(space, out):
 
 @kernel
 def dynamically_consistent_inverse(space, Lambda, by_ltl):
-    """Jbar = L_d^-1 (Y_D^T Lambda), (33), or L^-1 (Y^T Lambda), (32). Needs H factored so, and Y_D or Y."""
+    """Jbar = L_d^-1 (Y_D^T Lambda), (33), or `by_ltl` L^-1 (Y^T Lambda), (32). Writes Jbar.
+
+    Needs H factored so, and Y_D, which after LTL holds Y. A coordinate and its child are substituted together where
+    they are neighbours, since they read the same ancestors.
+    """
     tree, m, Jbar = space.tree, space.m, space.Jbar
     _clear(Jbar, tree.nv, m)
     add_transposed_times(space, space.Y_D, Lambda, Jbar, m, 1.0)

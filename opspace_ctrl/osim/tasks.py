@@ -12,7 +12,7 @@ from ..model import Model
 
 BLOCK_ROWS = 6  # rows of one block: they share a register
 FRAME, RELATIVE, CENTER = 0, 1, 2  # kinds of tasks; kernels see them as `block_kind`
-# What `Method.carries` calls a kind that not every method can carry, and what messages do.
+# What `Method.carries` has to name for a kind that not every method can carry, and what messages call it.
 FEATURES = {
     RELATIVE: ("relative", "relative tasks"),
     CENTER: ("center_of_mass", "centre-of-mass tasks"),
@@ -36,6 +36,16 @@ class Task:
     rows: Rows = "pose"
     relative_to: str | None = None
 
+    @property
+    def kind(self) -> int:
+        """FRAME or RELATIVE."""
+        return FRAME if self.relative_to is None else RELATIVE
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """The frames that it depends on: the one that is moved first."""
+        return (self.frame,) if self.relative_to is None else (self.frame, self.relative_to)
+
     def selection(self) -> NDArray[np.float64]:
         """The rows as a (k, 6) matrix."""
         if isinstance(self.rows, str):
@@ -58,6 +68,7 @@ class CenterOfMass:
 
     rows: Rows = "position"
     kind: ClassVar[int] = CENTER
+    frames: ClassVar[tuple[str, ...]] = ()  # none, and so every body
 
     def selection(self) -> NDArray[np.float64]:
         """The rows as a (k, 6) matrix, angular columns zero."""
@@ -72,9 +83,10 @@ class CenterOfMass:
         return np.hstack([rows, np.zeros_like(rows)])
 
 
-WHOLE_ROBOT = (CenterOfMass,)  # tasks on no frame: they depend on every body
+# Every class of tasks, each with `kind`, `frames` and `selection()`.
+AnyTask: TypeAlias = Task | CenterOfMass
 # What a user may write for one task, and for all.
-TaskLike: TypeAlias = str | tuple[str, Rows] | Task | CenterOfMass
+TaskLike: TypeAlias = str | tuple[str, Rows] | AnyTask
 Tasks: TypeAlias = TaskLike | Iterable[TaskLike]
 
 
@@ -99,24 +111,17 @@ class Block:
     """Up to six rows of one task: what the kernels work on.
 
     Attributes:
+        kind: FRAME, RELATIVE, CENTER ...
         frame, reference: Frame numbers; -1 for the whole robot and for the world.
         selection: (k, 6), k <= 6.
         row: Where its rows start among the m rows of all tasks.
-        whole: The kind of a block on no frame.
     """
 
+    kind: int
     frame: int
     reference: int
     selection: NDArray[np.float64]
     row: int
-    whole: int = CENTER
-
-    @property
-    def kind(self) -> int:
-        """FRAME, RELATIVE, or a kind of the whole robot."""
-        if self.is_whole_robot:
-            return self.whole
-        return RELATIVE if self.is_relative else FRAME
 
     @property
     def is_whole_robot(self) -> bool:
@@ -125,13 +130,13 @@ class Block:
 
     @property
     def is_relative(self) -> bool:
-        """Is the motion seen from another frame?"""
+        """Does it depend on a second frame, as a motion that is seen from there does?"""
         return self.reference >= 0
 
 
-def parse_tasks(tasks: Tasks) -> tuple[Task | CenterOfMass, ...]:
+def parse_tasks(tasks: Tasks) -> tuple[AnyTask, ...]:
     """Whatever a user may write for tasks: a name, (name, rows), Task, CenterOfMass, or a list of these."""
-    if isinstance(tasks, (str, Task, *WHOLE_ROBOT)) or _is_pair(tasks):
+    if isinstance(tasks, str | AnyTask) or _is_pair(tasks):
         tasks = [tasks]
     if not isinstance(tasks, Iterable):
         raise ConfigurationError(
@@ -143,7 +148,7 @@ def parse_tasks(tasks: Tasks) -> tuple[Task | CenterOfMass, ...]:
             task = Task(task)
         elif _is_pair(task):
             task = Task(*task)
-        elif not isinstance(task, (Task, *WHOLE_ROBOT)):
+        elif not isinstance(task, AnyTask):
             raise ConfigurationError(
                 f"a task is a frame name, (name, rows) with rows {', '.join(ROWS)} or a (k, 6) "
                 f"matrix (linear first), Task(...) or CenterOfMass(), not {task!r}"
@@ -164,7 +169,7 @@ def _is_pair(task: object) -> TypeGuard[tuple[str, Rows]]:
     )
 
 
-def blocks_of(model: Model, tasks: tuple[Task | CenterOfMass, ...]) -> list[Block]:
+def blocks_of(model: Model, tasks: tuple[AnyTask, ...]) -> list[Block]:
     """Cut the tasks into blocks of up to six rows.
 
     Raises:
@@ -173,20 +178,22 @@ def blocks_of(model: Model, tasks: tuple[Task | CenterOfMass, ...]) -> list[Bloc
     """
     blocks, row = [], 0
     for task in tasks:
-        selection, frame, reference, whole = task.selection(), -1, -1, FRAME
-        if isinstance(task, Task):
-            frame = model.frame_index(task.frame)
-            reference = -1 if task.relative_to is None else model.frame_index(task.relative_to)
-            ends = {int(model.frame_body[f]) for f in (frame, reference) if f >= 0}
-            if ends == {-1} or (reference >= 0 and len(ends) == 1):
-                where = "the world" if reference < 0 else repr(task.relative_to)
-                raise MethodError(f"task {task.frame!r}: nothing moves it, it is fixed to {where}")
-        else:
-            whole = task.kind
-            if not model.mass.any():
-                raise MethodError("centre of mass: nothing of the robot moves")
+        selection, frames = task.selection(), [model.frame_index(name) for name in task.frames]
+        _check_motion(model, task, frames)
+        frame, reference = [*frames, -1, -1][:2]
         for k in range(0, len(selection), BLOCK_ROWS):
             part = selection[k : k + BLOCK_ROWS]
-            blocks.append(Block(frame, reference, part, row, whole))
+            blocks.append(Block(task.kind, frame, reference, part, row))
             row += len(part)
     return blocks
+
+
+def _check_motion(model: Model, task: AnyTask, frames: list[int]) -> None:
+    """Raise MethodError if nothing moves the task, whose frames have these numbers."""
+    ends = {int(model.frame_body[f]) for f in frames}
+    if not frames:
+        if not model.mass.any():
+            raise MethodError(f"{FEATURES[task.kind][1]}: nothing of the robot moves")
+    elif ends == {-1} or len(frames) > len(ends):
+        where = "the world" if len(frames) == 1 else repr(task.frames[1])
+        raise MethodError(f"task {task.frames[0]!r}: nothing moves it, it is fixed to {where}")

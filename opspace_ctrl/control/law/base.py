@@ -12,8 +12,8 @@ The base coordinates that carry the rank of G are found by pivoting; everything 
 
 from ...compiled.jit import kernel
 from ...compiled.lanes import W, splat, total
+from ...dynamics.frames import WORLD, rotation_or_world
 from ..fields import BALANCED, WORLD_AXES
-from .demands import WORLD, frame_rotation
 
 DEPENDENT = 1e-9  # of the largest pivot of G^T G: what rounding leaves of a dependent column
 USUAL_SOLE = 0.1  # [m], where no size is given
@@ -183,7 +183,7 @@ def axes_of_contact(law, c):
     """Rows of the axes of contact c, z its normal."""
     if law.contact_axes[c] == WORLD_AXES:
         return WORLD
-    return frame_rotation(law.space.tree, law.contact_frame[c])
+    return rotation_or_world(law.space.tree, law.contact_frame[c])
 
 
 @kernel

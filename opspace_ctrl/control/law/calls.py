@@ -40,7 +40,7 @@ def safe(law, kind, time, steady):
 
 
 @kernel
-def look(law):
+def find_motion(law):
     """Find `pose` and `velocity` of the tasks; whether the state can be computed with."""
     law.status = REFUSED
     if not has_state(law):
@@ -56,14 +56,14 @@ def look(law):
 @stage(Law)
 def measure(law):
     """`pose` and `velocity` of the tasks; no torques."""
-    look(law)
+    find_motion(law)
 
 
 @stage(Law, real)
 def hold(law, time):
     """Take the present pose of every task, and the present posture, as targets."""
     law.status = REFUSED
-    if abs(time) < FAR and look(law):
+    if abs(time) < FAR and find_motion(law):
         hold_all(law, time)
 
 
@@ -71,5 +71,5 @@ def hold(law, time):
 def restart(law, time):
     """Start anew: every task holds where it is, the ramp begins; torques move on from where they are."""
     law.status = REFUSED
-    if abs(time) < FAR and look(law):
+    if abs(time) < FAR and find_motion(law):
         begin_again(law, time)

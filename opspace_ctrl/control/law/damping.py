@@ -24,13 +24,13 @@ ROUNDING = 1e-11  # of the largest eigenvalue: taken off each, for the root of r
 
 
 @kernel
-def is_found(law, i):
+def damping_is_found(law, i):
     """Is the damping of task i found here? A negative one stands for none given."""
     return law.task_law[i] != INERTIA_LAW and law.task_damping[i, 0] < 0.0
 
 
 @kernel
-def ask_for_damping(law, i, b, a0, a1, a2):
+def prepare_damping(law, i, b, a0, a1, a2):
     """Write `row_slip`, `row_ratio` and `row_stiffness` of the rows of task i, block b; A has the rows a0, a1, a2.
 
     K = A (1 - f) Kp A^T of the rows that the task has, f being its force axes.

@@ -12,31 +12,21 @@ import math
 
 from ...compiled.jit import kernel
 from ...compiled.lanes import W, splat
-from ...dynamics.frames import center_of_mass, center_of_mass_motion, frame_point, point_velocity
+from ...dynamics.frames import (
+    WORLD,
+    center_of_mass,
+    center_of_mass_motion,
+    frame_point,
+    point_velocity,
+    rotation_or_world,
+)
 from ...dynamics.so3 import logarithm
 from ...dynamics.spatial import add, dot, get3, row_times, scale, sub
 from ...osim.jacobian import seen_from
+from ...osim.tasks import CENTER
 from ..fields import INERTIA_LAW
-from .damping import NOT_FOUND, ask_for_damping, is_found
+from .damping import NOT_FOUND, damping_is_found, prepare_damping
 from .rows import rows_of
-
-WORLD = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-
-
-@kernel
-def frame_rotation(tree, f):
-    """Rows of the world orientation of frame f; the world's own for -1. Needs kinematics."""
-    if f < 0:
-        return WORLD
-    node, X, R = tree.frame_node[f], tree.frame_placement, tree.R
-    x0 = (X[f, 0], X[f, 1], X[f, 2])
-    x1 = (X[f, 3], X[f, 4], X[f, 5])
-    x2 = (X[f, 6], X[f, 7], X[f, 8])
-    return (
-        row_times(get3(R, 0, node), x0, x1, x2),
-        row_times(get3(R, 3, node), x0, x1, x2),
-        row_times(get3(R, 6, node), x0, x1, x2),
-    )
 
 
 @kernel
@@ -57,7 +47,7 @@ def task_motion(law):
     pose, velocity, out = law.pose, law.velocity, law.com_motion
     frame, reference, space = law.task_frame, law.task_reference, law.space
     for i in range(law.t):
-        if frame[i] < 0:
+        if space.block_kind[law.task_block[i]] == CENTER:
             center_of_mass(space.tree, out)
             pose[i, 9], pose[i, 10], pose[i, 11] = out[0], out[1], out[2]
             center_of_mass_motion(space.tree, out[3], out)
@@ -76,12 +66,12 @@ def _frame_state(space, f, reference):
     """Rotation (rows), position, velocity and angular velocity of a frame in the world or seen from another."""
     tree = space.tree
     node, vel, origin = tree.frame_node, tree.velocity, tree.origin
-    rows, p, n = frame_rotation(tree, f), frame_point(tree, f), node[f]
+    rows, p, n = rotation_or_world(tree, f), frame_point(tree, f), node[f]
     v, omega = point_velocity(tree, n, p), get3(vel, 0, n)
     if reference < 0:
         t = tree.tree_number[n]
         return rows, add(p, (origin[t, 0], origin[t, 1], origin[t, 2])), v, omega
-    axes, other = frame_rotation(tree, reference), node[reference]
+    axes, other = rotation_or_world(tree, reference), node[reference]
     p = seen_from(space, n, other, p)
     v, omega = sub(v, point_velocity(tree, other, p)), sub(omega, get3(vel, 0, other))
     return (
@@ -173,8 +163,8 @@ def apply_task_laws(law, dt):
             force = force + rows_of(law, b, c, f)
         shortened += 1 if is_short else 0
         r = block_row[b]
-        if is_found(law, i):
-            ask_for_damping(law, i, b, a0, a1, a2)
+        if damping_is_found(law, i):
+            prepare_damping(law, i, b, a0, a1, a2)
         else:
             for k in range(r, r + law.task_size[i]):
                 row_ratio[k] = NOT_FOUND
@@ -189,7 +179,7 @@ def task_axes(law, i):
     f, tree = law.task_axes[i], law.space.tree
     if f < 0:
         return WORLD
-    return turned(frame_rotation(tree, law.task_reference[i]), frame_rotation(tree, f))
+    return turned(rotation_or_world(tree, law.task_reference[i]), rotation_or_world(tree, f))
 
 
 @kernel

@@ -26,7 +26,7 @@ def add_friction(law):
     """
     if law.compensation_friction == 0.0 or law.present_mode != TASKS_MODE:
         return
-    if not _ask_for_velocity(law):
+    if not _wanted_velocity(law):
         return
     _solve_velocity(law)
     v, torque, h = law.joint_reference, law.level_torque, law.h_compensated
@@ -39,7 +39,7 @@ def add_friction(law):
 
 
 @kernel
-def _ask_for_velocity(law):
+def _wanted_velocity(law):
     """Write `row_reference`, zero for contacts, and `joint_reference` = v_p. Returns whether anything moves."""
     wanted, weight, block_row = law.target_velocity, law.task_weight, law.space.block_row
     order, block, rows = law.task_order, law.task_block, law.row_reference
@@ -64,7 +64,11 @@ def _ask_for_velocity(law):
 
 @kernel
 def _solve_velocity(law):
-    """`joint_reference` += H^-1 C^T w, so that the rows of the stack have the velocity of `row_reference`."""
+    """`joint_reference` += H^-1 C^T w, so that the rows of the stack have the velocity of `row_reference`.
+
+    By `project` and `back_substitute`, which do with velocities what they do with the posture's accelerations. Spoils
+    `stack_posture`, `F_posture`, w, `row_force`, `row_response` and `generalised_force`.
+    """
     rows, x, v = law.stack_row, law.stack_posture, law.joint_reference
     wanted, moved, H_base, Z = law.row_reference, law.row_response, law.H_base, law.Z
     joint_v, near_limit, g = law.joint_v, law.near_limit, law.generalised_force

@@ -91,9 +91,10 @@ def eliminate(law):
 
 @kernel
 def back_substitute(law, F, level):
-    """Write w of a reported level: its F, and upwards w_i = -P_i sum_j S_ij w_j. Needs `eliminate`.
+    """Write w of a reported level: its F, and upwards w_i = -P_i sum_j S_ij w_j. Needs `eliminate`, `row_applied`.
 
-    The posture, L + 2, has an F on every level of the stack: what that level takes back of it.
+    To F of a level of tasks what is applied along its force axes is added. The posture, L + 2, has an F on every level
+    of the stack: what that level takes back of it.
     """
     starts, ends, reports = law.stack_level_start, law.stack_level_end, law.stack_level_report
     rows, applied, T = law.stack_row, law.row_applied, law.coupling

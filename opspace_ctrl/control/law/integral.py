@@ -36,7 +36,7 @@ def grow_integrals(law, dt):
         return
     for level in range(law.L):
         for place in range(first[level], first[level] + count[level]):
-            _ask(law, order[place], dt if scale[2 + level] >= 1.0 else 0.0)
+            _find_growth(law, order[place], dt if scale[2 + level] >= 1.0 else 0.0)
     for l in range(law.stack_levels):
         if reports[l] >= 2 and damped[reports[l]] > 0.0:
             _keep_what_acts(law, l)
@@ -53,14 +53,14 @@ def _stands_still(law):
 
 
 @kernel
-def _ask(law, i, dt):
+def _find_growth(law, i, dt):
     """Write `row_growth` of task i: what its error adds in the time dt."""
     b, error, rate = law.task_block[i], law.error, dt * law.task_integral[i]
     growth = splat(0.0)
     if rate > 0.0:
         rows = rows_of(law, b, 0, three(error, i, 0)) + rows_of(law, b, 3, three(error, i, 3))
         for half in range(2):
-            e = _six(law, i, 3 * half, rows)
+            e = _components(law, i, 3 * half, rows)
             if _counts(law, i, half, e):
                 growth = growth + rows_of(law, b, 3 * half, scale(rate, e))
     r = law.space.block_row[b]
@@ -93,7 +93,7 @@ def _counts(law, i, half, e):
 
 
 @kernel
-def _six(law, i, c, rows):
+def _components(law, i, c, rows):
     """Three components from c on of the shortest six-vector that has these rows in task i."""
     S = law.selection_inverse
     return (
@@ -136,7 +136,7 @@ def _grow(law, i, dt):
     for half in range(2):
         c = 3 * half
         most = law.task_integral_clip[i] if half == 0 else law.task_integral_clip_angle[i]
-        grown = add(three(y, i, c), row_times(_six(law, i, c, rows), a0, a1, a2))
+        grown = add(three(y, i, c), row_times(_components(law, i, c, rows), a0, a1, a2))
         grown, _ = shortened_to(grown, most)
         y[i, c] = (1.0 - free[i, c]) * grown[0]
         y[i, c + 1] = (1.0 - free[i, c + 1]) * grown[1]

@@ -1,4 +1,12 @@
-"""The stack of rows that the hierarchy eliminates, for one set of contacts and tasks: its order, Gram matrix and r."""
+"""The stack of rows that the hierarchy eliminates, for one set of contacts and tasks: its order, Gram matrix and r.
+
+`stack_row` tells what row i of the stack is, by its sign:
+    r >= 0                row r of the operational space: J_r of a contact or a task
+    LIMIT_ROW < r < 0     passive row p = -1 - r: a motion of the floating base, column p of Z, that no contact holds
+    r <= LIMIT_ROW        the joint at place LIMIT_ROW - r of `near_limit`: the row e_j of its coordinate
+With C all of these rows one below the other, `gram` is C H^-1 C^T: what acceleration each row gets from a unit force
+along each other.
+"""
 
 import math
 
@@ -21,12 +29,14 @@ from .base import free_motions
 
 @kernel
 def _add_row(law, r):
+    """Put a row at the end of the stack; r as `stack_row` has it."""
     law.stack_row[law.stack_rows] = r
     law.stack_rows += 1
 
 
 @kernel
 def _add_block(law, b):
+    """Put all rows of a block of the operational space at the end of the stack."""
     first = law.space.block_row[b]
     for r in range(first, first + law.space.block_rows[b]):
         _add_row(law, r)
@@ -72,7 +82,12 @@ def _gram(law):
 
 @kernel
 def _passive_row(law, i, n):
-    """Row Z^T S H of the stack: base columns with tasks, the base's inertia with itself, nothing with the others."""
+    """Row and column i of `gram`, of passive row p: the row Z_p^T S H, S picking the base's six coordinates.
+
+    H^-1 cancels against the H of that row, so that no solve is needed: with a task it is Z_p^T times the base columns
+    of J_r, with another passive row Z_p^T (S H S^T) Z, with a contact zero, since Z is what contacts leave free, with a
+    joint near its limit zero, since that is none of the base's. Writes also `stack_scale`.
+    """
     rows, A, Z = law.stack_row, law.gram, law.Z
     J_base, H_base = law.J_base, law.H_base
     p, contacts = -1 - rows[i], law.stack_contact_rows
@@ -92,7 +107,11 @@ def _passive_row(law, i, n):
 
 @kernel
 def _limit_row(law, i, n):
-    """Row e_j of a joint: its responses to the others, H^-1 e_j."""
+    """Row and column i of `gram`, of a joint near its limit: its response H^-1 e_j along the other rows.
+
+    `H_inv` holds the response, by place in `near_limit`. With a passive row it is zero, see there. Writes also
+    `stack_scale` and, on the way, `row_response`.
+    """
     rows, A, near_limit = law.stack_row, law.gram, law.near_limit
     joint_v, out = law.joint_v, law.row_response
     response = row(law.H_inv, LIMIT_ROW - rows[i])

@@ -67,7 +67,7 @@ def take_stack(law):
 
 
 @stage(Law, integer, real)
-def supply(law, level, weight):
+def add_level_torque(law, level, weight):
     """Add weight times the torque of a reported level to `level_torque`, and its contact forces likewise.
 
     The torque is g + J^T w, w being its row forces and those that it needs above, less J_s^T f of the contact forces f
@@ -152,7 +152,7 @@ def _posture_level(law, weight):
             found = a[joint_v[near_limit[LIMIT_ROW - r]]]
         x[i] = found
     project(law)
-    supply(law, law.L + 2, weight)
+    add_level_torque(law, law.L + 2, weight)
 
 
 @stage(Law, real)
@@ -172,6 +172,6 @@ def solve(law, weight):
             continue
         for i in range(nv):
             g[i] = added * h[i] if level == 0 else 0.0
-        supply(law, level, weight)
+        add_level_torque(law, level, weight)
     if mode != GRAVITY_MODE:
         _posture_level(law, weight)

@@ -92,6 +92,7 @@ def find_base(gates, stamp):
 
 @kernel
 def _note_pair(gates, found):
+    """Count joint states whose odometry did not come, in all and in a row."""
     gates.unpaired += 0 if found else 1
     gates.unpaired_in_a_row = 0 if found else gates.unpaired_in_a_row + 1
 

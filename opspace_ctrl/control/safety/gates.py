@@ -88,6 +88,7 @@ def _is_silent(gates, steady):
 
 @kernel
 def _open_and_close(gates, faults, steady):
+    """Close the gates of these faults; open others once theirs has been gone long enough, unless only a reset may."""
     manual, closed = gates.manual_recovery, gates.closed
     last, closings = gates.last_fault, gates.closings
     for i in range(gates.gates):

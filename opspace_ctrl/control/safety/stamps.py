@@ -24,7 +24,12 @@ LONG = 4.0  # periods: a longer one counts as so many in the mean
 
 @kernel
 def stamp_of(gates, stamp, arrival):
-    """The time of a message [ns]: its stamp; where a publisher leaves that at zero, its arrival."""
+    """The time of a message [ns]: its stamp; or, of a publisher that leaves stamps at zero, its arrival.
+
+    A zero alone is the time at which a simulation begins: 1 then, for `last_stamp` = 0 says that there was none. The
+    ZEROS_IN_A_ROW-th in quick succession is a publisher that does not stamp: arrivals count from there on, and the last
+    stamp, of another clock, is forgotten.
+    """
     if stamp != 0:
         return stamp
     if arrival - gates.zero_arrival < PAUSE:

@@ -39,7 +39,10 @@ class Efpa(Method):
 
 @kernel
 def responses(space, own, b):
-    """V along the way of block b: V_i = V_parent + S (K S - U^T V_parent) / D. Needs Y_d, S_A, U, DA_inv."""
+    """V along the way of block b: V_i = V_parent + S (K S - U^T V_parent) / D, base to tip.
+
+    K S is Y_d, which `carry_rows` left. Needs Y_d, S_A, U, DA_inv. Writes own.V, by place on the way.
+    """
     tree = space.tree
     S, D_inv = tree.S_A, tree.DA_inv
     v, first = zero_rows(), space.way_first[b]

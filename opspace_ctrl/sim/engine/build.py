@@ -16,7 +16,7 @@ from ...model import Model
 from ...model.joints import NV
 from ...osim.build import TaskSpace
 from ...osim.fields import Space
-from ...osim.tasks import ROWS, Block
+from ...osim.tasks import FRAME, RELATIVE, ROWS, Block
 from ..joint_index import velocity_limits
 from ..settings import SimulatorSettings
 from . import constraints, entries, integrators
@@ -183,15 +183,15 @@ def _space(
         f = model.frame_index(contact.frame)
         axes_of_node = tree.nodes.axes[model.frame_body[f]]
         for point in contact.points:
-            blocks.append(Block(f, -1, select, 3 * len(blocks)))
+            blocks.append(Block(FRAME, f, -1, select, 3 * len(blocks)))
             local = model.frame_translation[f] + model.frame_rotation[f] @ point
             points.append(axes_of_node.T @ local)
     row = 3 * len(points)
     for loop in loops:
         first, second = model.frame_index(loop.first), model.frame_index(loop.second)
-        blocks.append(Block(first, second, ROWS[loop.rows], row))
+        blocks.append(Block(RELATIVE, first, second, ROWS[loop.rows], row))
         row += loop.size
     space = TaskSpace(tree, blocks)
     for b, point in enumerate(points):  # not at the frame's origin, as for a task
-        space.point[b, :3] = point
+        space.point[b] = point
     return space

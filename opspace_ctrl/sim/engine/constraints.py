@@ -71,7 +71,7 @@ def constrain(engine):
         times_support(engine.space, engine.space.J, engine.v_next, b)
         touches = contact.activate(engine)
     if engine.closures > 0:
-        _look_ahead(engine)
+        _add_bias_velocity(engine)
     if not touches and engine.closures == 0:
         _no_impulses(engine)
         return
@@ -86,7 +86,7 @@ def constrain(engine):
 
 
 @kernel
-def _look_ahead(engine):
+def _add_bias_velocity(engine):
     """Add dt Jdot v to the closures' rows of row_velocity.
 
     Needs the motion with dv/dt = 0, which most forward dynamics leave; otherwise it is made here.
