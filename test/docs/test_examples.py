@@ -31,3 +31,56 @@ def test_an_example_of_the_papers_runs_and_its_own_assertions_hold(path, capsys)
 
 def test_there_are_ten_ideas():
     assert [path.name[:2] for path in PAPERS] == [f"{k:02}" for k in range(1, 11)]
+
+
+def run(name, *arguments):
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"))["main"](*arguments)
+
+
+# {example: what must hold of what it returns}
+HOLDS = {
+    "balance_a_humanoid": lambda found: found[0] < 5e-3 and found[1] > 0.3,
+    "carry_a_payload": lambda found: found[0] > 5e-3 > 1e-4 > abs(found[1]),
+    "change_tasks_while_moving": lambda found: found[1] < 1.0,  # the rate limit's step
+    "find_a_wrong_mass": lambda found: "joint5" in found[0].subject and "9.9 kg" in found[0].text,
+    "float_in_gravity": lambda found: found[0] > 0.1 and found[1] < 1e-6,
+    "joint_limits_hold": lambda found: 0.04 < found < 0.1,
+    "methods_agree": lambda found: len(found) == 8 and max(found.values()) < 1e-10,
+    "move_the_elbow": lambda found: found[0] > 0.3 and found[1] < 1e-3,
+    "my_own_robot": lambda found: found.is_good,
+    "press_with_20_newton": lambda found: abs(found - 20.0) < 1.5,
+    "your_own_law": lambda found: found < 1e-3,
+}
+# those that also draw
+PICTURES = {
+    "delay_and_stiffness": lambda found: found[800.0] < 1e-4 and found[40000.0] > 1e-2,
+    "draw_a_circle": lambda found: found < 2e-3,
+    "hold_while_pushed": lambda found: found[1000.0] < 0.03 < 0.05 < found[200.0],
+    "through_a_singularity": lambda found: found[0] < 1.0 and found[1] < 3.0,
+}
+LIVE = {"ros_send_a_target"}  # test/live/test_examples.py
+SHORTEST, LONGEST = 15, 60  # lines
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_an_example_does_what_it_says(name, capsys):
+    found = run(name)
+    assert HOLDS[name](found), found
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_an_example_draws_its_picture(name, tmp_path):
+    found = run(name, str(tmp_path / "picture.png"))
+    assert PICTURES[name](found), found
+    assert (tmp_path / "picture.png").stat().st_size > 5000
+
+
+def test_every_example_is_run_and_short():
+    scripts = {path.stem: path for path in EXAMPLES.glob("*.py")}
+    assert set(scripts) == {*HOLDS, *PICTURES, *LIVE, "two_arms_one_beam"}
+    for name, path in scripts.items():
+        lines = len(path.read_text().splitlines())
+        assert name == "two_arms_one_beam" or SHORTEST <= lines <= LONGEST, (name, lines)
+    without_ros = [name for name, path in scripts.items() if "rclpy" not in path.read_text()]
+    assert len(scripts) >= 15 and len(without_ros) >= len(scripts) / 2
