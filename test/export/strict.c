@@ -1,4 +1,5 @@
-/* A loop in which the kernel kills whoever makes a system call: ticks, targets, switches, setters, a stop. */
+/* A loop in which the kernel kills whoever makes a system call: ticks, targets, switches, setters, a stop; bare and behind
+ * gates, and a simulated robot. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -50,6 +51,48 @@ static int loop(opspace *robot, double *q, double *v, double *tau) {
   return bad | opspace_reset(robot, q, v, 0.001 * TICKS);
 }
 
+static int64_t nanoseconds = 1000000000;
+
+/* A message every ms, some of them spoiled; a stop and a reset. */
+static int guarded_loop(opspace *robot, double *q, double *v, double *tau) {
+  uint32_t joints = opspace_joints(robot), stop;
+  double twist[6] = {0.1, 0, 0, 0, 0, 0.1}, wrong = 1e300;
+  char words[300];
+  uint64_t closed;
+  int bad = opspace_gate_number(robot, "stop", &stop), safe = 0, sent = 0;
+  opspace_begin(robot, nanoseconds, nanoseconds, tau);
+  for (int i = 1; i < TICKS && !bad; i++) {
+    int64_t now = nanoseconds += 1000000;
+    double *position = q + opspace_nq(robot) - joints, kept = position[0];
+    if (i % 70 == 69) position[0] = wrong;
+    if (opspace_nq(robot) != opspace_nv(robot)) bad |= opspace_odometry(robot, q, v, now, now, now, NULL);
+    if (i % 90 != 89) bad |= opspace_joint_states(robot, joints, NULL, position, NULL, now, now, now, NULL);
+    else bad |= opspace_unreadable(robot, 7, now);
+    position[0] = kept;
+    if (i % 50 == 10) bad |= opspace_target_twist(robot, 0, twist, 0.001 * i);
+    if (i % 500 == 400) bad |= opspace_stop(robot);
+    if (i % 500 == 450) bad |= opspace_open_gates(robot);
+    int status = opspace_command(robot, now, now, tau);
+    sent += status == OPSPACE_OK;
+    safe += status == OPSPACE_SAFE;
+    bad |= opspace_elapsed(robot, 1000) | opspace_enable(robot, 1, now) | opspace_closed(robot, &closed);
+    if (i % 100 == 0) bad |= opspace_gates_in_words(robot, words, sizeof words);
+  }
+  bad |= opspace_closings(robot, stop, &closed, NULL) || closed != TICKS / 500;
+  return bad | (opspace_end(robot, tau) != OPSPACE_SAFE) | (sent < TICKS / 2) | (safe < TICKS / 20);
+}
+
+static int simulated_loop(opspace *robot, double *q, double *v, double *tau) {
+  double time = 0.0;
+  int bad = 0;
+  for (int i = 0; i < TICKS && !bad; i++) {
+    if (i % 2) bad |= opspace_sim_hold(robot, tau);
+    bad |= opspace_sim_step(robot, tau) | opspace_sim_state(robot, q, v, NULL, &time);
+    if (i % 1000 == 999) bad |= opspace_sim_reset(robot, NULL, NULL);
+  }
+  return bad;
+}
+
 int main(int count, char **words) {
   struct stat about;
   int file = count > 1 ? open(words[1], O_RDONLY) : -1;
@@ -66,7 +109,8 @@ int main(int count, char **words) {
   if (!q || !v || !tau) return 5;
   if (opspace_nq(robot) != opspace_nv(robot)) q[6] = 1.0;
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)) return 6;
-  int bad = loop(robot, q, v, tau);
+  int bad = opspace_sim_period(robot) > 0.0 ? simulated_loop(robot, q, v, tau)
+                                            : loop(robot, q, v, tau) | guarded_loop(robot, q, v, tau);
   if (count > 2) { /* what this program would say if the loop made a system call: it is killed */
     syscall(SYS_getpid);
     bad = 1;

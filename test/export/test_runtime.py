@@ -8,12 +8,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from helpers.exported import shipped
+from helpers.exported import shipped, shipped_simulator
 
 from opspace_ctrl.cli import main
 from opspace_ctrl.export import library_path
 from opspace_ctrl.export.controller import image_of
 from opspace_ctrl.export.library import SOURCES, runtime_folder
+from opspace_ctrl.export.simulator import simulator_image
 from opspace_ctrl.export.stages import kernel_hash, library_stages
 
 HERE = Path(__file__).parent
@@ -72,10 +73,17 @@ def test_the_example_says_what_is_wrong_with_an_image(example, tmp_path):
     assert done.returncode == 1 and "the image is damaged: export it again" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["arm7", "asimo"])
+def image_for(name: str) -> bytes:
+    """Of a controller, or with "simulated" before its name of a robot."""
+    kind, _, of = name.rpartition(" ")
+    image = simulator_image(shipped_simulator(of)) if kind else image_of(shipped(of))
+    return image.packed()
+
+
+@pytest.mark.parametrize("name", ["arm7", "asimo", "simulated arm7", "simulated asimo"])
 def test_the_loop_makes_no_system_call_and_keeps_to_its_arena(name, example, tmp_path):
     image, program = tmp_path / "robot.opspace", tmp_path / "strict"
-    image.write_bytes(image_of(shipped(name)).packed())
+    image.write_bytes(image_for(name))
     sources = (HERE / "strict.c", example / "libopspace.a", "-lm")
     done = run(
         "gcc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-I", example, "-o", program, *sources
@@ -117,3 +125,14 @@ def test_images_that_lie_are_refused_and_touch_nothing(example, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     refused, opened = (int(word) for word in done.stdout.split() if word.isdigit())
     assert refused > 100 and refused + opened == 400
+
+
+@pytest.mark.parametrize("name", ["free_flyer", "simulated arm7"])
+def test_random_arguments_give_a_code_and_never_a_crash(name, example, tmp_path):
+    """Wild numbers, lengths, names and null pointers, in any order, under sanitizers; commands stay finite."""
+    program, image = build_sanitized(tmp_path, example, HERE / "fuzz.c"), tmp_path / "of.opspace"
+    image.write_bytes(image_for(name))
+    done = run(program, image, "20000")
+    assert done.returncode == 0, done.stdout + done.stderr
+    refused, fine = (int(word) for word in done.stdout.split() if word.isdigit())
+    assert refused > 1000 and fine > 1000
