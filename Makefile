@@ -22,7 +22,7 @@ TEST := $(VENV)/test-$(HERE)
 RECIPE := setup.py Makefile
 comma := ,
 # The demo takes a sourced ROS 2, else its wheels where there are any.
-DEMO_EXTRAS := plot$(if $(ROS_DISTRO),,$(comma)ros-kilted)
+DEMO_EXTRAS := plot$(comma)view$(if $(ROS_DISTRO),,$(comma)ros-kilted)
 DEMO_PATH := $(if $(ROS_DISTRO),env PYTHONPATH='$(PYTHONPATH)')
 
 # Nothing of a sourced ROS 2, of the user's site-packages or of another venv's ROS wheels may leak into ours.
@@ -94,7 +94,7 @@ $(CORE): $(RECIPE) | $(BIN)/python
 	@echo "Installing the library into $(VENV)/ (once, about a minute) ..."
 	@$(BIN)/python -m pip install -qq --editable '.[$(DEMO_EXTRAS)]' || \
 	  { echo "No ROS 2 wheels for this platform: the demo will run without ROS." && \
-	    $(BIN)/python -m pip install -qq --editable '.[plot]'; }
+	    $(BIN)/python -m pip install -qq --editable '.[plot,view]'; }
 	@touch $@
 
 $(TEST): $(RECIPE) | $(BIN)/python

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..data import shipped_path
 from . import add_force
 from ._interrupt import INTERRUPTED, Interruption
+from .view import add_page_arguments
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,6 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="controller and simulator in this process instead of two ROS 2 nodes",
     )
     parser.add_argument(
+        "--view",
+        action="store_true",
+        help="watch it in the browser, again and again, until Ctrl-C; without ROS (extra view)",
+    )
+    add_page_arguments(parser)
+    parser.add_argument(
         "--plot", metavar="FILE.png", help="draw the path, the errors, the torques and the timing"
     )
     add_force(parser)
@@ -68,6 +76,13 @@ def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> None:
     if args.plot:
         ensure_drawable(args.plot, args.force)
     out, scenario = console(), scenario_of(args.robot, args.config, folder)
+    if args.view:
+        from opspace_ctrl.commands._demo.watched import watch_demo
+
+        out.print(f"{Path(scenario.robot).name}: {scenario.story}")
+        with ExitStack() as stack:
+            watch_demo(scenario, args, stop, stack, folder)
+        return
     has_ros = _has_ros()
     follow, delay_name, how = _choose_way(has_ros, args.no_ros)
     out.print(
@@ -122,6 +137,7 @@ def _say_what_next(out: Console, robot: str, has_ros: bool) -> None:
     """Three commands to try, which work as they are printed in this folder."""
     here = "" if shutil.which("opspace") else f"{os.path.relpath(os.path.join(sys.prefix, 'bin'))}/"
     lines = {
+        "the same in the browser, to watch and to touch": f"demo {robot} --view",
         "another robot": f"demo {'asimo' if robot != 'asimo' else 'free_flyer'}",
         "the methods timed, beside Pinocchio and MuJoCo where they are installed": f"bench {robot}",
     }

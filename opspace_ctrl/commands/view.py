@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import webbrowser
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,6 +40,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="show a recorded run: an MCAP file, or the folder of opspace hil --report",
     )
     parser.add_argument(
+        "--ros",
+        action="store_true",
+        help="show a robot of the running ROS graph; it is only watched, unless --control is given",
+    )
+    parser.add_argument("--namespace", default="", metavar="NS", help="of the robot on the graph")
+    parser.add_argument(
+        "--control", action="store_true", help="with --ros: handles, gains and stop work, too"
+    )
+    add_page_arguments(parser)
+
+
+def add_page_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where the page is, and who may see it."""
+    parser.add_argument(
         "--port", type=int, default=PORT, metavar="N", help=f"of the page; 0: any (default: {PORT})"
     )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
@@ -58,20 +73,39 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace, stop: Interruption, stack: ExitStack) -> None:
     ensure_viser()
+    subject, title = _subject(args, stack)
+    watch(open_page(subject, title, args, stack), stop)
+
+
+def open_page(subject: Any, title: str, args: argparse.Namespace, stack: ExitStack) -> Any:
+    """Serve a page, and say where it is.
+
+    Raises:
+        ViewError: The port is taken or none.
+    """
     from ..view.page import Page
     from ..view.server import start_server
 
-    subject, title = _subject(args, stack)
+    if not 0 <= args.port < 65536:
+        raise ViewError(f"--port {args.port}: valid is 0 to 65535")
     server, door = start_server(args.port, args.allow_remote, title)
     stack.callback(server.stop)
     page = Page(server, subject)
     os.nice(NICE)
     announce(door, args)
-    watch(page, stop)
+    return page
 
 
 def _subject(args: argparse.Namespace, stack: ExitStack) -> tuple[Any, str]:
     """What is shown, and its title."""
+    if args.ros and args.replay is not None:
+        raise ViewError("--ros and --replay contradict each other: give one of them")
+    if (args.control or args.namespace) and not args.ros:
+        raise ViewError("--control and --namespace are for a ROS graph: give --ros, too")
+    if args.ros:
+        from ..view.graph import graph_subject
+
+        return graph_subject(args.namespace, args.robot, args.control, stack)
     folder = Path(stack.enter_context(TemporaryDirectory(prefix="opspace_view_")))
     if args.replay is not None:
         from ..view.recorded import recorded_subject
@@ -112,9 +146,11 @@ def announce(door: Any, args: argparse.Namespace) -> None:
         webbrowser.open(door.address())
 
 
-def watch(page: Any, stop: Interruption) -> None:
-    """Feed the page until a signal comes."""
+def watch(page: Any, stop: Interruption, also: Callable[[Any], None] = lambda row: None) -> None:
+    """Feed the page until a signal comes; `also` gets every row that is shown."""
     from ..view.page import RATE
 
     while not stop.wait(1.0 / RATE):
-        page.update()
+        row = page.update()
+        if row is not None:
+            also(row)

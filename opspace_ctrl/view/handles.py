@@ -26,6 +26,7 @@ STIFFNESS, STRONGEST = 300.0, 150.0  # [N/m], [N] of a force that is dragged
 IDLE = 2.0  # [s] after which a force whose end does not move is let go
 ARROW = 0.004  # [m] a newton
 SHORT, SHORT_ANGLE = 0.01, 0.05  # [m], [rad] from a target that counts as out of reach
+NEAR, NEAR_ANGLE = 0.01, 0.05  # [m], [rad] within which a link is where its ghost would be
 SETTLED = 0.7  # [s] that a task has not moved
 
 
@@ -39,6 +40,11 @@ class TaskHandle:
         shapes: Of the robot.
         ask: Takes requests; None: the handle only shows.
         tell: Takes what a request was refused for, "" if it was not.
+
+    Attributes:
+        dragged_by: The client that drags it.
+        trouble: Why the target cannot be reached, in words.
+        has_ghost: A ghost is wanted.
     """
 
     def __init__(
@@ -54,7 +60,7 @@ class TaskHandle:
         self.task, self._model, self._number, self._ask, self._tell = task, model, number, ask, tell
         self.dragged_by: int | None = None
         self._is_ours, self._moved, self._last = False, monotonic(), np.zeros(3)
-        self.trouble = ""
+        self.trouble, self.has_ghost = "", True
         name = f"/tasks/{task.name}"
         self._parent = server.scene.add_frame(name, show_axes=False)
         self._node = server.scene.add_transform_controls(
@@ -124,6 +130,7 @@ class TaskHandle:
             ]
             _place(self._node, place[9:], rotation_wxyz(target))
         _place(self._goal, np.array(self._node.position), np.array(self._node.wxyz))
+        self._show_ghost(row["pose"][self._number])
         self._judge(row, error)
 
     def _judge(self, row: np.void, error: np.ndarray) -> None:
@@ -146,10 +153,18 @@ class TaskHandle:
         if self.trouble and self._label.text != self.trouble:
             self._label.text = self.trouble
 
-    def show_ghost(self, is_shown: bool) -> None:
-        """Draw the ghost, or not."""
+    def _show_ghost(self, pose: np.ndarray) -> None:
+        """Where the link is at its target there is no ghost of it."""
+        apart = np.linalg.norm(pose[9:] - self._node.position) > NEAR
+        turned = abs(rotation_wxyz(pose) @ self._node.wxyz) < np.cos(0.5 * NEAR_ANGLE)
+        is_shown = self.has_ghost and bool(apart or (turned and pose[:9].any()))
         for each in self._ghost:
-            each.visible = is_shown
+            if each.visible != is_shown:
+                each.visible = is_shown
+
+    def show_handle(self, is_shown: bool) -> None:
+        """Draw the handle, or not."""
+        self._node.visible = is_shown
 
 
 def _place(node: Any, position: np.ndarray, turn: np.ndarray) -> None:

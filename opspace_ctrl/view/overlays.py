@@ -18,8 +18,8 @@ from .scene import RobotScene, wxyz
 
 __all__ = ["Overlays"]
 
-MASS_SCALE, LARGEST_MASS = 0.02, 25.0  # [m/kg], [kg]
-SPEED_SCALE = 0.15  # [m] for a unit of J
+SIZE = 0.22  # [m] from the centre of an ellipsoid to its furthest point
+LARGEST_MASS = 100.0  # [kg] that is drawn
 FORCE_SCALE = 0.0008  # [m/N]
 LINE = 0.25  # [m] of a singular direction
 CONE = 0.18  # [m]
@@ -107,7 +107,10 @@ class Overlays:
             position, _ = frame_pose(self._model, row["q"], task.moved_frame)
             inverse = self._spaces[task.name].update(row["q"]).inertia_inv
             points = geometry.belted_ellipsoid(inverse, directions, LARGEST_MASS)
-            self._blob(f"{title}/{task.name}", position, MASS_SCALE * points, faces, (240, 150, 40))
+            masses = np.linalg.norm(points, axis=1)
+            self._blob(f"{title}/{task.name}", position, points, faces, (240, 150, 40))
+            text = f"{masses.min():.1f} to {masses.max():.1f} kg"
+            self._label(f"{title}/{task.name}/mass", position, text)
 
     def _manipulability(self, title: str, row: np.void) -> None:
         directions, faces = self._sphere
@@ -115,9 +118,7 @@ class Overlays:
             position, _ = frame_pose(self._model, row["q"], task.moved_frame)
             jacobian = frame_jacobian(self._model, row["q"], task.moved_frame)[:3]
             points = geometry.manipulability(jacobian, directions)
-            self._blob(
-                f"{title}/{task.name}", position, SPEED_SCALE * points, faces, (60, 160, 220)
-            )
+            self._blob(f"{title}/{task.name}", position, points, faces, (60, 160, 220))
 
     def _singular(self, title: str, row: np.void) -> None:
         """Red lines along what a level that is damped has nearly lost."""
@@ -199,7 +200,16 @@ class Overlays:
 
     # ---- drawing ----
 
+    def _label(self, name: str, position: np.ndarray, text: str) -> None:
+        if name not in self._nodes:
+            self._nodes[name] = self._scene.add_label(f"/overlays/{name}_text", text)
+        node = self._nodes[name]
+        node.position, node.visible = position + [0.0, 0.0, SIZE], True
+        if node.text != text:
+            node.text = text
+
     def _blob(self, name: str, position: Any, points: Any, faces: Any, colour: Any) -> None:
+        points = points * (SIZE / max(float(np.linalg.norm(points, axis=1).max()), 1e-9))
         if name not in self._nodes:
             self._nodes[name] = self._scene.add_mesh_simple(
                 f"/overlays/{name}",

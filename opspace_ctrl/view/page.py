@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from time import monotonic
 from typing import Any
 
@@ -13,8 +12,8 @@ from .overlays import Overlays
 from .panel import Panel
 from .plots import Plots, rows_as_csv
 from .replay import Replay
-from .scene import COLOURS, RobotScene, Trail, add_ground, extent
-from .shapes import Shape, robot_shapes
+from .scene import COLOURS, RobotScene, Trail, add_ground, look_at_robot
+from .shapes import robot_shapes
 from .share import as_html
 from .source import Subject
 
@@ -23,8 +22,6 @@ __all__ = ["Page"]
 RATE = 30.0  # frames a second
 SLOW = 4.0  # of trails, overlays and words a second
 PLOTS = 2.0  # of plots a second
-VIEW = np.array([0.75, -0.6, 0.28])  # where the camera is, seen from the robot
-DISTANCE = 1.25  # of the camera, in sizes of the robot
 
 
 class Page:
@@ -39,7 +36,8 @@ class Page:
         self._replay = subject.ring if isinstance(subject.ring, Replay) else None
         if self._replay is not None:
             self._replay.add_timeline(server.gui)
-        self.panel = Panel(server, model, settings, subject.methods, subject.ask, self._release)
+        ask = subject.ask and self._ask
+        self.panel = Panel(server, model, settings, subject.methods, ask, self._release)
         self.handles = [
             TaskHandle(server, model, task, number, shapes, subject.ask, self._tell)
             for number, task in enumerate(settings.tasks)
@@ -51,19 +49,14 @@ class Page:
         self.pushes = Pushes(server, model, self.robot, subject.ask) if subject.ask else None
         self._shapes = shapes
         self._show_tab()
-        self.plots = Plots(server, model, settings)
+        self.plots = Plots(server, model, settings, subject.ask)
+        with self.panel.show_tab:
+            pause = server.gui.add_checkbox("pause the plots", False)
+            pause.on_update(lambda _: setattr(self.plots, "is_paused", pause.value))
         self._count, self._slow, self._plotted, self._time = 0, 0.0, 0.0, -np.inf
         server.on_client_disconnect(self._gone)
-        self._look(shapes)
-
-    def _look(self, shapes: Sequence[Shape]) -> None:
-        """Put the camera where the whole robot is seen, from the front and a little above."""
-        row = self._subject.ring.latest()
-        q = self._subject.model.neutral() if row is None else row["q"]
-        low, high = extent(self._subject.model, q, shapes)
-        centre, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
-        self._server.initial_camera.look_at = tuple(centre)
-        self._server.initial_camera.position = tuple(centre + DISTANCE * size * VIEW)
+        row = subject.ring.latest()
+        look_at_robot(server, model, model.neutral() if row is None else row["q"], shapes)
 
     def _show_tab(self) -> None:
         gui = self._server.gui
@@ -75,6 +68,7 @@ class Page:
             ):
                 box = gui.add_checkbox(title, is_on)
                 box.on_update(lambda _, box=box, act=act: act(box.value))
+            self._handle_boxes(gui)
             if self.pushes is not None:
                 push = gui.add_checkbox("dragging a link pushes it", True)
                 push.on_update(lambda _: setattr(self.pushes, "is_on", push.value))
@@ -102,13 +96,31 @@ class Page:
             content = _png(client.get_render(800, 1280, transport_format="png"))
         client.send_file_download(name, content)
 
+    def _handle_boxes(self, gui: Any) -> None:
+        """A box for every handle; those inside the robot are off where there are others."""
+        if self._subject.ask is None or len(self.handles) < 2:
+            return
+        has_frames = any(handle.task.rows in ("pose", "position") for handle in self.handles)
+        for handle in self.handles:
+            is_on = handle.task.rows in ("pose", "position") or not has_frames
+            handle.show_handle(is_on)
+            box = gui.add_checkbox(f"handle of {handle.task.name}", is_on)
+            box.on_update(lambda _, box=box, handle=handle: handle.show_handle(box.value))
+
     def _show_ghosts(self, is_shown: bool) -> None:
         for handle in self.handles:
-            handle.show_ghost(is_shown)
+            handle.has_ghost = is_shown
 
     def _show_trails(self, is_shown: bool) -> None:
         for trail in self.trails:
             trail.show(is_shown)
+
+    def _ask(self, name: str, *arguments: Any, answer: Any = None) -> None:
+        """A request of the panel; gains are told beside the next step response, too."""
+        if name == "settings" and self.plots.step is not None:
+            self.plots.step.changed(*arguments)
+        assert self._subject.ask is not None
+        self._subject.ask(name, *arguments, answer=answer)
 
     def _tell(self, text: str) -> None:
         self.panel.note.say(text)

@@ -53,7 +53,7 @@ class Panel:
     ):
         self._gui, self._model, self._settings = server.gui, model, settings
         self._methods, self._ask, self._release = tuple(methods), ask, release
-        self._said = ""
+        self._said, self._is_paused = "", False
         self._state = self._gui.add_html("")
         if ask is not None:
             self._stop_buttons()
@@ -83,7 +83,7 @@ class Panel:
     def _pressed(self, event: Any) -> None:
         word = event.target.value.lower()
         if word == "pause":
-            self._is_paused = not getattr(self, "_is_paused", False)
+            self._is_paused = not self._is_paused
             self._ask_for("pause", self._is_paused)
             return
         self._do(word)

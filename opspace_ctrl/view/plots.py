@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -14,6 +14,7 @@ import viser
 from ..control.settings import ControllerSettings
 from ..model import Model
 from ..sim.joint_index import coordinate_names
+from .step import StepTest
 
 __all__ = ["Plots", "rows_as_csv"]
 
@@ -33,28 +34,39 @@ class Plots:
     Args:
         server: viser's.
         model, settings: The robot and its controller.
+        ask: Takes requests; None: nothing can be asked for.
     """
 
-    def __init__(self, server: Any, model: Model, settings: ControllerSettings):
+    def __init__(
+        self,
+        server: Any,
+        model: Model,
+        settings: ControllerSettings,
+        ask: Callable[..., None] | None = None,
+    ):
         gui = server.gui
         self._names = coordinate_names(model)
         self._limits = np.where(np.isfinite(model.effort_limits), model.effort_limits, np.nan)
         self._limits[self._limits == 0.0] = np.nan
-        self._tasks = [task.name for task in settings.tasks]
+        tasks = list(enumerate(settings.tasks))
+        self._placed = {i: task.name for i, task in tasks if task.rows != "orientation"}
+        self._turned = {i: task.name for i, task in tasks if task.rows not in ("position", "com")}
         self._levels = level_names(settings)
         self._rows: np.ndarray | None = None
         self.is_paused = False
         panel = gui.add_panel()
         with panel.add_tab("Error", viser.Icon.TARGET):
-            self._error = self._plot(gui, [f"{name} [mm]" for name in self._tasks] or ["none"])
-            self._angle = self._plot(gui, [f"{name} [deg]" for name in self._tasks] or ["none"])
+            self._error = self._plot(gui, [f"{name} [mm]" for name in self._placed.values()])
+            self._angle = self._plot(gui, [f"{name} [deg]" for name in self._turned.values()])
         with panel.add_tab("Torque", viser.Icon.CHART_BAR):
             self._bars = gui.add_html("")
         with panel.add_tab("Time", viser.Icon.CLOCK):
             self._tick = self._plot(gui, ["tick [us]", "longest [us]"])
             self._missed = self._plot(gui, ["turns that were missed, a second"])
-        pause = gui.add_checkbox("pause the plots", False)
-        pause.on_update(lambda _: setattr(self, "is_paused", pause.value))
+        self.step: StepTest | None = None
+        if ask is not None and any(task.rows != "orientation" for task in settings.tasks):
+            with panel.add_tab("Step", viser.Icon.STAIRS_UP):
+                self.step = StepTest(gui, settings, ask)
         panel.dock_left()
         panel.set_width(300)
 
@@ -63,6 +75,8 @@ class Plots:
             {"label": label, "stroke": PALETTE[1 + i % (len(PALETTE) - 1)], "width": 2}
             for i, label in enumerate(labels)
         ]
+        if not labels:
+            return None
         empty = tuple(np.zeros(2) for _ in range(1 + len(labels)))
         return gui.add_uplot(
             empty,
@@ -74,6 +88,8 @@ class Plots:
 
     def add(self, rows: np.ndarray) -> None:
         """Take new rows."""
+        if self.step is not None:
+            self.step.add(rows)
         if self._rows is None or not len(self._rows):
             kept = rows
         else:
@@ -90,10 +106,13 @@ class Plots:
             return
         rows = self._rows[:: max(1, len(self._rows) // POINTS)]
         t = rows["time"] - rows["time"][-1]
-        if self._tasks:
-            e = rows["error"]
-            self._error.data = (t, *(1e3 * np.linalg.norm(e[:, :, :3], axis=2).T))
-            self._angle.data = (t, *np.degrees(np.linalg.norm(e[:, :, 3:], axis=2)).T)
+        e = rows["error"]
+        if self._placed:
+            size = np.linalg.norm(e[:, list(self._placed), :3], axis=2)
+            self._error.data = (t, *(1e3 * size.T))
+        if self._turned:
+            size = np.linalg.norm(e[:, list(self._turned), 3:], axis=2)
+            self._angle.data = (t, *np.degrees(size.T))
         self._tick.data = (t, rows["tick"], rows["tick_most"])
         spans = np.maximum(np.diff(rows["time"], prepend=rows["time"][0] - 1e-3), 1e-3)
         missed = np.diff(rows["missed"], prepend=rows["missed"][0]) / spans

@@ -25,6 +25,7 @@ class Requests:
 
     NAMES = (
         "target",
+        "trajectory",
         "hold",
         "hold_task",
         "stop",
@@ -58,6 +59,15 @@ class Requests:
         loop = self._loop
         with loop.guarded.lock:
             loop.controller.target_pose(task, position, quaternion, loop.moment())
+
+    def trajectory(
+        self, task: str, times: Any, positions: Any, quaternions: Any, twists: Any
+    ) -> None:
+        """Move a task through way points at times from now."""
+        loop = self._loop
+        with loop.guarded.lock:
+            controller, moment = loop.controller, loop.moment()
+            controller.trajectory(task, times, positions, quaternions, moment, twists)
 
     def hold(self) -> None:
         """Every task stays where it is."""

@@ -20,6 +20,8 @@ COLOURS = ((230, 110, 30), (30, 120, 200), (50, 160, 80), (170, 70, 180), (200, 
 STILL = 1e-6  # [m, -] a pose that has changed by less is not sent again
 AXES = 0.12  # [m]
 TRAIL = 400  # points
+VIEW = np.array([0.75, -0.6, 0.28])  # where the camera is, seen from the robot
+DISTANCE = 1.25  # of the camera, in sizes of the robot
 
 
 def wxyz(quaternion: np.ndarray) -> np.ndarray:
@@ -201,6 +203,14 @@ def extent(model: Model, q: np.ndarray, shapes: Iterable[Shape]) -> tuple[np.nda
         corners.append(points)
     found = np.concatenate(corners[1:] or corners)
     return found.min(axis=0), found.max(axis=0)
+
+
+def look_at_robot(server: Any, model: Model, q: np.ndarray, shapes: Iterable[Shape]) -> None:
+    """Put the camera where the whole robot is seen, from the front and a little above."""
+    low, high = extent(model, q, shapes)
+    centre, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
+    server.initial_camera.look_at = tuple(centre)
+    server.initial_camera.position = tuple(centre + DISTANCE * size * VIEW)
 
 
 def add_lights(server: Any) -> None:

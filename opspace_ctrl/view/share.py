@@ -9,7 +9,7 @@ import numpy as np
 
 from ..control.settings import ControllerSettings
 from ..model import Model
-from .scene import COLOURS, RobotScene, Trail, add_ground, extent
+from .scene import COLOURS, RobotScene, Trail, add_ground, look_at_robot
 from .server import start_server
 from .shapes import Shape
 
@@ -17,7 +17,6 @@ __all__ = ["as_html"]
 
 FRAMES = 25.0  # a second
 LONGEST = 3000  # frames
-VIEW = np.array([0.75, -0.6, 0.28])
 
 
 def as_html(
@@ -35,10 +34,7 @@ def as_html(
     try:
         robot = RobotScene(server, model, shapes)
         add_ground(server, model, ground)
-        low, high = extent(model, rows[0]["q"], shapes)
-        centre, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
-        server.initial_camera.look_at = tuple(centre)
-        server.initial_camera.position = tuple(centre + 1.25 * size * VIEW)
+        look_at_robot(server, model, rows[0]["q"], shapes)
         trails = [
             Trail(server, f"/trails/{task.name}", COLOURS[i % len(COLOURS)])
             for i, task in enumerate(settings.tasks)

@@ -46,6 +46,30 @@ def shipped(robot: str) -> tuple[Any, Any, Any]:
     return load_any(robot, settings.robot.base, settings.robot.locked), settings, simulation
 
 
+class Driven:
+    """A loop whose turns the test makes; what belongs into its thread is done at once."""
+
+    def __init__(self, robot: str):
+        from opspace_ctrl.view.loop import Loop
+        from opspace_ctrl.view.requests import Requests
+        from opspace_ctrl.view.rows import Ring, row_type
+
+        model, settings, simulation = shipped(robot)
+        kind = row_type(model, settings)
+        self.ring = Ring(kind, bytearray(Ring.size(kind)))
+        self.loop = Loop(model, settings, simulation, self.ring)
+        self.loop.do = lambda task: task()
+        self.requests = Requests(self.loop)
+
+    def ask(self, name, *arguments):
+        self.requests.answer(name, arguments)
+
+    def turns(self, count):
+        for _ in range(count):
+            self.loop.turn()
+        return self.ring.latest()
+
+
 class Shown:
     """A page that is fed in a thread of its own."""
 

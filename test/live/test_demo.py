@@ -87,7 +87,7 @@ def test_a_run_without_ros_prints_a_summary_and_draws(tmp_path, capsys):
         for line in printed[printed.index("next:") :].splitlines()
         if "opspace " in line
     ]
-    assert [words[1] for words in offered] == ["demo", "bench", "hil"]
+    assert [words[1] for words in offered] == ["demo", "demo", "bench", "hil"]
     for words in offered:
         args = _parser().parse_args(words[1:])
         assert args.run

@@ -4,35 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.viewing import shipped, until
+from helpers.viewing import Driven, shipped, until
 
 from opspace_ctrl import Controller, Simulator
 from opspace_ctrl.control.safety.fields import BIT
 from opspace_ctrl.errors import FaultError, OpspaceError, ParameterError, TargetError, ViewError
-from opspace_ctrl.view.loop import Loop
 from opspace_ctrl.view.process import LoopProcess
-from opspace_ctrl.view.requests import Requests
-from opspace_ctrl.view.rows import LENGTH, Ring, row_type
-
-
-class Driven:
-    """A loop whose turns the test makes; what belongs into its thread is done at once."""
-
-    def __init__(self, robot: str):
-        model, settings, simulation = shipped(robot)
-        kind = row_type(model, settings)
-        self.ring = Ring(kind, bytearray(Ring.size(kind)))
-        self.loop = Loop(model, settings, simulation, self.ring)
-        self.loop.do = lambda task: task()
-        self.requests = Requests(self.loop)
-
-    def ask(self, name, *arguments):
-        self.requests.answer(name, arguments)
-
-    def turns(self, count):
-        for _ in range(count):
-            self.loop.turn()
-        return self.ring.latest()
+from opspace_ctrl.view.rows import LENGTH, Ring
 
 
 @pytest.fixture

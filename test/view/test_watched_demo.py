@@ -1,0 +1,32 @@
+"""The demo in the browser: what the page's process asks of the loop, and when."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from opspace_ctrl import load_robot
+from opspace_ctrl.commands._demo.scenario import SCENARIOS
+from opspace_ctrl.commands._demo.watched import LEAD, Player
+from opspace_ctrl.control.settings import ControllerSettings
+from opspace_ctrl.control.tasks import PoseTask
+from opspace_ctrl.view.rows import row_type
+
+
+def test_a_demo_takes_its_methods_in_turn_is_pushed_and_begins_again():
+    scenario, asked = SCENARIOS["arm7"], []
+    settings = ControllerSettings(tasks=[PoseTask("tool")])
+    row = np.zeros(1, row_type(load_robot("arm7"), settings))[0]
+    row["pose"][0] = [*np.eye(3).ravel(), 0.5, 0.0, 0.4]
+    player = Player(scenario, 0, lambda *request, **_: asked.append((float(row["time"]), *request)))
+    begin = LEAD + scenario.lap
+    whole = begin + scenario.seconds + LEAD
+    for row["time"] in np.arange(0.0, whole + 1.0, 0.02):
+        player.play(row)
+    figures = [each for each in asked if each[1] == "trajectory"]
+    assert len(figures) == 2 and figures[1][0] > whole - 0.1
+    np.testing.assert_allclose(figures[0][4].mean(axis=0), [0.5, 0.0, 0.4], atol=0.02)
+    methods = [each[2]["method"] for each in asked if each[1] == "settings"]
+    assert methods[: len(scenario.methods)] == list(scenario.methods)
+    pushed = [each[0] for each in asked if each[1] == "push"]
+    assert abs(pushed[0] - begin - scenario.push_start) < 0.03
+    assert abs(pushed[-1] - begin - scenario.push_end) < 0.03
