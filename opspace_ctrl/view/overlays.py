@@ -202,7 +202,7 @@ class Overlays:
 
     def _label(self, name: str, position: np.ndarray, text: str) -> None:
         if name not in self._nodes:
-            self._nodes[name] = self._scene.add_label(f"/overlays/{name}_text", text)
+            self._nodes[name] = self._scene.add_label(f"/texts/{name}", text)
         node = self._nodes[name]
         node.position, node.visible = position + [0.0, 0.0, SIZE], True
         if node.text != text:

@@ -140,9 +140,16 @@ def camera_of(server: Any) -> Any:
     return client.camera
 
 
-def pixel(camera: Any, point: np.ndarray, width: int, height: int) -> tuple[float, float]:
+def scene_box(tab: Any) -> dict[str, float]:
+    """Where the scene is on the screen: the largest canvas; plots are canvases too."""
+    boxes = [canvas.bounding_box() for canvas in tab.locator("canvas").all()]
+    return max((box for box in boxes if box), key=lambda box: box["width"] * box["height"])
+
+
+def pixel(camera: Any, point: np.ndarray, box: dict[str, float]) -> tuple[float, float]:
     """Where a point of the world is on the screen; a camera looks along its z, y is down."""
     rotation = from_quaternion(np.roll(camera.wxyz, -1))
     x, y, z = rotation.T @ (np.asarray(point, float) - camera.position)
-    focus = 0.5 * height / np.tan(0.5 * camera.fov)
-    return 0.5 * width + focus * x / z, 0.5 * height + focus * y / z
+    focus = 0.5 * box["height"] / np.tan(0.5 * camera.fov)
+    across, down = 0.5 * box["width"] + focus * x / z, 0.5 * box["height"] + focus * y / z
+    return box["x"] + across, box["y"] + down

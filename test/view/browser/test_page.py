@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 import viser
-from helpers.viewing import browser, camera_of, live_page, pixel, until
+from helpers.viewing import PATIENCE, browser, camera_of, live_page, pixel, scene_box, until
 from PIL import Image
 
 from opspace_ctrl import frame_pose
@@ -34,8 +34,8 @@ def tab(shown):
         page = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         page.asked = []
         page.on("request", lambda request: page.asked.append(request.url))
+        page.set_default_timeout(1000.0 * PATIENCE)
         page.goto(shown[0].address)
-        page.wait_for_selector("canvas")
         page.get_by_role("button", name="STOP").wait_for()
         camera_of(shown[0].server)
         yield page
@@ -49,11 +49,11 @@ def tool(subject) -> np.ndarray:
     return subject.ring.latest()["pose"][0][9:]
 
 
-def arrow_of(found) -> tuple[float, float]:
+def arrow_of(found, tab) -> tuple[float, float]:
     """A place on the arrow of the handle along its z, on the screen."""
     node = found.page.handles[0]._node
     axis = from_quaternion(np.roll(node.wxyz, -1))[:, 2]
-    return pixel(camera_of(found.server), node.position + 0.11 * axis, WIDTH, HEIGHT)
+    return pixel(camera_of(found.server), node.position + 0.11 * axis, scene_box(tab))
 
 
 def drag(tab, place, by, is_held) -> None:
@@ -89,7 +89,7 @@ def test_the_robot_is_drawn_in_its_colours_where_it_is(shown, tab):
     shoulder, elbow = (frame_pose(model, q, name)[0] for name in ("link2", "link4"))
 
     def colour(point):
-        x, y = (round(each) for each in pixel(camera, point, WIDTH, HEIGHT))
+        x, y = (round(each) for each in pixel(camera, point, scene_box(tab)))
         return picture(tab)[y - 2 : y + 3, x - 2 : x + 3].mean(axis=(0, 1))
 
     # the URDF's grey joint, its white upper arm, the bright floor behind both
@@ -107,7 +107,7 @@ def test_the_robot_is_drawn_in_its_colours_where_it_is(shown, tab):
 def test_a_handle_is_dragged_and_the_tool_arrives(shown, tab):
     found, subject = shown
     before, handle = tool(subject).copy(), found.page.handles[0]
-    drag(tab, lambda: arrow_of(found), (0.0, -60.0), lambda: handle.dragged_by is not None)
+    drag(tab, lambda: arrow_of(found, tab), (0.0, -60.0), lambda: handle.dragged_by is not None)
     until(lambda: np.linalg.norm(handle._node.position - before) > 0.03, "the handle moves")
     tab.mouse.up()
     until(lambda: handle.dragged_by is None, "it is let go")
@@ -121,7 +121,9 @@ def test_a_link_that_is_dragged_is_pushed(shown, tab):
     start = subject.ring.latest()["q"].copy()
     elbow = frame_pose(subject.model, start, "link4")[0]
     camera, pushes = camera_of(found.server), found.page.pushes
-    drag(tab, lambda: pixel(camera, elbow, WIDTH, HEIGHT), (-64.0, 0.0), lambda: pushes.force.any())
+    drag(
+        tab, lambda: pixel(camera, elbow, scene_box(tab)), (-64.0, 0.0), lambda: pushes.force.any()
+    )
     until(lambda: np.abs(subject.ring.latest()["q"] - start).max() > 0.01, "the arm gives way")
     tab.mouse.up()
     until(lambda: not pushes.force.any(), "no force")
