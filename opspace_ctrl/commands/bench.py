@@ -14,6 +14,7 @@ from ..errors import quoted, shown
 from ..reading import read_regular
 from ..writing import check_output, new_file
 from . import CommandError, add_force
+from ._bench_accuracy import show_accuracy
 from ._bench_plot import draw
 from ._bench_tables import tables
 from ._console import console
@@ -68,6 +69,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--all", action="store_true", help="all of these")
     parser.add_argument(
+        "--accuracy",
+        metavar="STATES",
+        nargs="?",
+        type=_positive,
+        const=3,
+        help="time nothing: count the correct digits of every method against extended precision, "
+        "also with very light links (needs mpmath; default: 3 states)",
+    )
+    parser.add_argument(
         "--json", metavar="FILE", help="write every figure, with machine and versions"
     )
     parser.add_argument(
@@ -87,6 +97,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure (or read), print, write, draw what is complete. Slow is no error; results that disagree are."""
+    if args.accuracy:
+        frames = args.frames.split(",") if args.frames else ()
+        return show_accuracy(args.robots, args.base, frames, args.accuracy, args.markdown)
     if args.earlier:
         _refuse_measuring(args)
     if args.plot:

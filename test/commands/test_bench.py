@@ -275,3 +275,12 @@ def test_the_path_of_a_file_is_said_once_and_kept(tmp_path, capsys):
     out = "".join(capsys.readouterr().out.split("\n"))  # long paths are wrapped
     assert out.count(str(urdf)) == 1 and "own_arm n=7 m=6" in out
     assert json.loads(path.read_text())["robots"]["own_arm"]["path"] == str(urdf)
+
+
+def test_accuracy_counts_digits_and_times_nothing(capsys):
+    assert main(["bench", "arm7", "--accuracy", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "correct digits of Lambda^-1" in out and "square_root" in out and "arm7, light" in out
+    lines = [line for line in out.splitlines() if "arm7" in line]
+    digits = [float(x) for line in lines for x in re.findall(r"(?<!\S)\d+\.\d(?!\S)", line)]
+    assert len(lines) == 4 and min(digits) > 9.0 and max(digits) <= 16.0

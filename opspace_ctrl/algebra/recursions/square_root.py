@@ -11,6 +11,7 @@ lose its sign. Measured by `opspace bench --accuracy`.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...dynamics.dual import held_bases
 from ...errors import MethodError
 from ...model import Model
 from ..operators import SpatialOperators
@@ -21,6 +22,7 @@ class SquareRootFilter:
 
     Attributes:
         A: (N, 6, 6) lower triangular factors, P(k) = A A^T about O_k, angular first, world axes.
+        passed: (N, 6, 6) factors of P+(k), what the joint leaves.
         D: (nv,) articulated inertia about each freedom, the ones outboard of it in the same joint free.
 
     Raises:
@@ -33,27 +35,18 @@ class SquareRootFilter:
         self.model, self._q, self._operators = model, q, SpatialOperators(model, q)
         o = self._operators.quantities
         N = len(o.parent)
-        self.A, self.D, self._gain = (
-            np.zeros((N, 6, 6)),
-            np.empty(model.nv),
-            np.empty((model.nv, 6)),
-        )
+        self.A, self.passed = np.zeros((2, N, 6, 6))
+        self.D, self._gain = np.empty(model.nv), np.empty((model.nv, 6))
         squares = [[_factor(model, o.R[k], k)] for k in range(N)]
         for k in range(N - 1, -1, -1):
             stacked = np.hstack(squares[k])
             self.A[k] = A = np.asarray(np.linalg.qr(stacked.T, mode="r")).T
             for row in reversed(range(o.dofs[k])):
-                A = self._update(A, o.axes[k, :, row], o.rows[k, row])
+                i = o.rows[k, row]
+                A, self.D[i], self._gain[i] = _let_go(A, o.axes[k, :, row], model.armature[i])
+            self.passed[k] = A
             if o.parent[k] >= 0:
                 squares[o.parent[k]].append(o.phi[k] @ A)
-
-    def _update(self, A: np.ndarray, h: np.ndarray, i: int) -> np.ndarray:
-        """A+ after coordinate i, which moves along h, is let go. Writes its D and gain."""
-        armature, w = self.model.armature[i], A.T @ h
-        self.D[i] = D = w @ w + armature
-        Aw = A @ w
-        self._gain[i] = Aw / D
-        return A - np.outer(Aw, w) / (D + np.sqrt(armature * D))
 
     @property
     def P(self) -> np.ndarray:
@@ -116,3 +109,54 @@ def _factor(model: Model, R: np.ndarray, k: int) -> np.ndarray:
     A[3:, 3:] = root * np.eye(3)
     A[:3, 3:] = root * np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
     return A
+
+
+class SquareRootDual:
+    """Lambda of every link of a free flyer with the dual inertias as squares, too: S = B B^T ([Jain1995] (4.10)).
+
+    S of a light link behind a heavy robot is the difference of two heavy matrices, and must vanish along the hinge: in
+    doubles it leaves 1e-16 of the heavy one there, of which a link lighter by a million keeps ten digits. As a square,
+    what is left along the hinge is the square of that, and nothing is lost.
+
+    Attributes:
+        B: (N, 6, 6) factors of S(k), about O_k, angular first, world axes.
+
+    Raises:
+        MethodError: The model has mimic joints, or does not float freely.
+    """
+
+    def __init__(self, model: Model, q: ArrayLike):
+        lacking = held_bases(model)
+        if lacking:
+            raise MethodError(f"dual inertias need a free flyer, not {' or '.join(lacking)}")
+        self._filter = inward = SquareRootFilter(model, q)
+        o = inward._operators.quantities
+        N = len(o.parent)
+        self.B = np.zeros((N, 6, 6))
+        for k in range(N):
+            p = o.parent[k]
+            if p < 0:
+                continue
+            brothers = [j for j in np.flatnonzero(o.parent == p) if j != k]
+            squares = [_factor(model, o.R[p], p), self.B[p]]
+            squares += [o.phi[j] @ inward.passed[j] for j in brothers]
+            # from O_p to O_k: the inverse of phi(p, k)
+            B = np.linalg.solve(o.phi[k], np.hstack(squares))
+            B = np.asarray(np.linalg.qr(B.T, mode="r")).T
+            for row in range(o.dofs[k]):
+                B = _let_go(B, o.axes[k, :, row], model.armature[o.rows[k, row]])[0]
+            self.B[k] = B
+
+    def link_inertia_inv(self, k: int) -> np.ndarray:
+        """Lambda^-1 (6, 6) of link k at its origin, linear first, world axes: (A A^T + B B^T)^-1 by triangles."""
+        R = np.linalg.qr(np.hstack([self._filter.A[k], self.B[k]]).T, mode="r")
+        half = np.linalg.solve(np.asarray(R).T, np.eye(6))
+        return np.roll(half.T @ half, 3, axis=(0, 1))
+
+
+def _let_go(A: np.ndarray, h: np.ndarray, armature: float) -> tuple[np.ndarray, float, np.ndarray]:
+    """A+ after a freedom along h is let go (Potter), its D, and the gain A w / D."""
+    w = A.T @ h
+    D = float(w @ w + armature)
+    Aw = A @ w
+    return A - np.outer(Aw, w) / (D + np.sqrt(armature * D)), D, Aw / D
