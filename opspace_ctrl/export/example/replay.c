@@ -32,7 +32,7 @@ static void *read_file(const char *path, size_t *size) {
   return bytes;
 }
 
-/* How many ticks took between 2^(i/2 - 4) and 2^((i+1)/2 - 4) us; and the longest. */
+/* How many ticks took between 2^(i/2 - 4) and 2^((i+1)/2 - 4) us, in the last bin also longer; and the longest. */
 typedef struct {
   long of[BINS], ticks;
   double longest;
@@ -94,7 +94,8 @@ static int measure(opspace *robot, const char *name, double *q, const double *v,
   printf("%s: median < %.2f us, 99 %% < %.2f us, longest %.2f us of %ld ticks; %ld page faults\n", name, below(&times, 0.5),
          below(&times, 0.99), times.longest, count, faults);
   for (int bin = 0; bin < BINS; bin++)
-    if (times.of[bin]) printf("  %8.2f to %8.2f us %10ld\n", bin ? edge(bin) : 0.0, edge(bin + 1), times.of[bin]);
+    if (times.of[bin])
+      printf("  %8.2f to %8.2f us %10ld\n", bin ? edge(bin) : 0.0, bin < BINS - 1 ? edge(bin + 1) : times.longest, times.of[bin]);
   return OPSPACE_OK;
 }
 
