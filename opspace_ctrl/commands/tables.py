@@ -8,7 +8,10 @@ from rich import box
 from rich.table import Table
 
 from ..algebra.counts import tables
+from . import add_force
 from ._console import console, new_table
+from ._figure import ensure_drawable
+from ._tables_plot import draw
 
 MARKS = {True: "=", False: "differs", None: ""}
 
@@ -21,6 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=(1, 2, 3, 4),
         help="print this table only (4: with the equations)",
     )
+    parser.add_argument(
+        "--plot", metavar="FILE.png", help="draw figures 12 and 13, operations as bars"
+    )
+    add_force(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print them as JSON")
     form.add_argument("--markdown", action="store_true", help="print them as Markdown")
@@ -28,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the tables; 0 if every figure that can be compared agrees with the paper's, 1 otherwise."""
+    if args.plot:
+        ensure_drawable(args.plot, args.force)
     builders = {
         1: [tables.table_1],
         2: [tables.table_2],
@@ -44,6 +53,9 @@ def run(args: argparse.Namespace) -> int:
             out.print(f"**{table.title}**\n")
         out.print(rendered(table, args.markdown))
         out.print("\n".join(table.notes) + "\n")
+    if args.plot:
+        draw(args.plot, args.force)
+        out.print(f"drawn: {args.plot}")
     return 0 if all(row.agrees is not False for table in made for row in table.rows) else 1
 
 

@@ -251,5 +251,25 @@ def test_command_prints_one_table(number, expected, capsys, monkeypatch):
 
 def test_command_fails_when_a_figure_differs(capsys, monkeypatch):
     monkeypatch.setitem(tables.PAPER_TABLE_2, "LTDL", (Cost(), Cost()))
-    assert command.run(argparse.Namespace(table=2, json=False, markdown=False)) == 1
+    assert command.run(argparse.Namespace(table=2, json=False, markdown=False, plot=None, force=False)) == 1
     assert "differs" in capsys.readouterr().out
+
+
+def test_002_figure_12_figure_13_are_drawn_from_the_counts(tmp_path, capsys):
+    """Bars are the totals of table 2; of figure 13 the ratio is that of table 3, 1.618."""
+    from opspace_ctrl.cli import main
+    from opspace_ctrl.commands._tables_plot import figure_12, figure_13
+
+    bars = figure_12()
+    for name, (dense, sparse_cost) in tables.PAPER_TABLE_2.items():
+        label = {"J L^-1": "Y", "L_d^-1 (Y_D^T Lambda)": "Jbar", "1 - Jbar J": "N"}.get(name, name)
+        if label in bars:
+            assert bars[label] == (dense.total, sparse_cost.total)
+    parts = figure_13()
+    ratio = sum(parts["RJK"].values()) / sum(parts["sparse"].values())
+    assert round(ratio, 3) == 1.618
+    picture = tmp_path / "figures.png"
+    assert main(["tables", "--table", "2", "--plot", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert main(["tables", "--table", "2", "--plot", str(picture)]) == 2  # it is there already
+    assert "figures.png" in capsys.readouterr().err

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...osim import sparse
 from ...osim.need import need_table
-from . import rjk_counted
+from . import dynamics_counted, rjk_counted
 from .asimo import Mechanism
 from .operations import Cost, count
 from .screws import Link, Screw, omega_phi, phi_p_phit, phit_omega_phi
@@ -65,6 +65,19 @@ def count_dense(m: int, n: int) -> dict[str, Cost]:
 def _link(screws: int, rng: np.random.Generator) -> Link:
     """A random link transform of two (z, x) or three (z, x, z) screws."""
     return Link(tuple(Screw(axis, *rng.uniform(-1.0, 1.0, 2)) for axis in (2, 0, 2)[:screws]))
+
+
+def count_dynamics(mechanism: Mechanism) -> Cost:
+    """H and C on a mechanism with random links and a floating base: the row "H, C" of table 2, by our kernels."""
+    rng, N = np.random.default_rng(0), len(mechanism.parent)
+    links = [_link(2 if two else 3, rng) for two in mechanism.two_screw]
+    m, h = rng.uniform(1.0, 2.0, N), rng.normal(size=(N, 3))
+    inertia = np.tile(np.eye(3), (N, 1, 1))
+    base, acceleration, rates = rng.normal(size=6), rng.normal(size=6), rng.normal(size=N)
+    tree = mechanism.parent, links, m, h, inertia
+    inertia_cost, _ = count(dynamics_counted.mass_matrix, *tree)
+    bias_cost, _ = count(dynamics_counted.bias_forces, *tree, base, acceleration, rates)
+    return inertia_cost + bias_cost
 
 
 def count_components() -> dict[tuple[str, int], Cost]:
