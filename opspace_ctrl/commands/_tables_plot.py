@@ -59,9 +59,11 @@ def draw(path: str, force: bool) -> None:
         start = 0
         for number, (name, operations) in enumerate(parts.items()):
             colour = (INK, GREY, ALARM, "0.55")[number]
-            right.bar(k, operations, 0.6, bottom=start, color=colour)
-            right.text(k + 0.32, start + operations / 2, name, va="center", fontsize=8)
+            right.bar(k, operations, 0.4, bottom=start, color=colour)
+            right.text(k + 0.23, start + operations / 2, name, va="center", fontsize=8)
             start += operations
-    right.set(title="figure 13: sparse factorization and RJK", ylabel="operations", xlim=(-0.5, 2))
+    right.set(
+        title="figure 13: sparse factorization and RJK", ylabel="operations", xlim=(-0.4, 1.9)
+    )
     right.set_xticks(range(2), list(figure_13()))
     save(figure, path, force)

@@ -251,7 +251,10 @@ def test_command_prints_one_table(number, expected, capsys, monkeypatch):
 
 def test_command_fails_when_a_figure_differs(capsys, monkeypatch):
     monkeypatch.setitem(tables.PAPER_TABLE_2, "LTDL", (Cost(), Cost()))
-    assert command.run(argparse.Namespace(table=2, json=False, markdown=False, plot=None, force=False)) == 1
+    assert (
+        command.run(argparse.Namespace(table=2, json=False, markdown=False, plot=None, force=False))
+        == 1
+    )
     assert "differs" in capsys.readouterr().out
 
 
