@@ -73,6 +73,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace, stop: Interruption, stack: ExitStack) -> None:
     ensure_viser()
+    if not 0 <= args.port < 65536:
+        raise ViewError(f"--port {args.port}: valid is 0 to 65535")
     subject, title = _subject(args, stack)
     watch(open_page(subject, title, args, stack), stop)
 
@@ -81,13 +83,11 @@ def open_page(subject: Any, title: str, args: argparse.Namespace, stack: ExitSta
     """Serve a page, and say where it is.
 
     Raises:
-        ViewError: The port is taken or none.
+        ViewError: The port is taken.
     """
     from ..view.page import Page
     from ..view.server import start_server
 
-    if not 0 <= args.port < 65536:
-        raise ViewError(f"--port {args.port}: valid is 0 to 65535")
     server, door = start_server(args.port, args.allow_remote, title)
     stack.callback(server.stop)
     page = Page(server, subject)

@@ -58,6 +58,7 @@ class TaskHandle:
         tell: Callable[[str], None],
     ):
         self.task, self._model, self._number, self._ask, self._tell = task, model, number, ask, tell
+        self._server = server
         self.dragged_by: int | None = None
         self._is_ours, self._moved, self._last = False, monotonic(), np.zeros(3)
         self.trouble, self.has_ghost = "", True
@@ -92,10 +93,14 @@ class TaskHandle:
         )
 
     async def _dragged(self, event: Any) -> None:
-        """Ask for where the handle is."""
-        self.dragged_by = event.client_id if event.phase != "end" else None
-        self._is_ours = True
-        self._send()
+        """Ask for where the handle is; a drag also ends when its page is lost, and then the task holds."""
+        if event.phase != "end":
+            self.dragged_by, self._is_ours = event.client_id, True
+            self._send()
+        elif event.client_id in self._server.get_clients():
+            self.dragged_by = None
+        else:
+            self.let_go(event.client_id)
 
     def _send(self) -> None:
         if self._ask is None:

@@ -181,3 +181,21 @@ def test_a_page_from_elsewhere_in_the_same_browser_cannot_open_the_socket(shown,
     )
     elsewhere.close()
     assert outcome == "refused" and found.door.refused == count + 1
+
+
+def test_a_page_that_is_lost_while_it_drags_lets_the_task_hold(shown, tab):
+    found, subject = shown
+    handle = found.page.handles[0]
+    before = tool(subject).copy()
+    subject.ask("settings", {"tool.speed": 0.002})  # so that it is still on its way
+    drag(tab, lambda: arrow_of(found, tab), (0.0, 60.0), lambda: handle.dragged_by is not None)
+    until(lambda: np.linalg.norm(handle._node.position - before) > 0.05, "the handle is far away")
+    goal = np.array(handle._node.position)
+    found.server._websock_server.disconnect_all_clients()
+    until(lambda: handle.dragged_by is None, "it is seen that the page is lost")
+    until(lambda: np.abs(subject.ring.latest()["v"]).max() < 1e-3, "the robot stands")
+    assert np.linalg.norm(tool(subject) - goal) > 0.02
+    # the handle is where the task holds
+    until(
+        lambda: np.linalg.norm(handle._node.position - tool(subject)) < 2e-3, "the handle is back"
+    )
