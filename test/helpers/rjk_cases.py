@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from opspace_ctrl.algebra.counts import rjk_counted
-from opspace_ctrl.algebra.counts.screws import Link, Screw
+from opspace_ctrl.algebra.counts.link_frames import three_screws
 from opspace_ctrl.dynamics import frame_pose
 from opspace_ctrl.model import JointType
 from opspace_ctrl.model.joints import planar_axes
@@ -22,19 +20,6 @@ def spatial_inertia(mass, com, inertia):
     """M (6, 6), angular first, from the inertia about the centre of mass."""
     c = skew(com)
     return np.block([[inertia - mass * c @ c, mass * c], [-mass * c, mass * np.eye(3)]])
-
-
-def three_screws(R, p):
-    """Any pose as Z(theta_1, d_1) X(alpha, a) Z(theta_2, d_2): both z axes have a common normal."""
-    sine = math.hypot(R[0, 2], R[1, 2])
-    alpha = math.atan2(sine, R[2, 2])
-    theta_1 = math.atan2(R[0, 2], -R[1, 2]) if sine > 1e-9 else math.atan2(p[1], p[0])
-    normal = np.array([math.cos(theta_1), math.sin(theta_1), 0.0])
-    across = np.array([-math.sin(theta_1), math.cos(theta_1), 0.0])
-    theta_2 = math.atan2(-(R[:, 1] @ normal), R[:, 0] @ normal)
-    d_2 = -(p @ across) / sine if sine > 1e-9 else 0.0
-    d_1 = p[2] - d_2 * R[2, 2]
-    return Link((Screw(2, theta_2, d_2), Screw(0, alpha, p @ normal), Screw(2, theta_1, d_1)))
 
 
 def counted_inputs(model, q):
