@@ -9,9 +9,10 @@ description and range; YAML files may give it; the documentation lists it. With 
 as `law.posture_speed`: whatever the object holds is there when the next tick begins (`control.live`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, field, fields
 from functools import lru_cache
+from inspect import signature
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -86,6 +87,25 @@ def _field(is_live: bool, default: Any, *declaration: Any) -> Any:
     return field(default=default, metadata={"live": is_live, **dict(zip(words, declaration))})
 
 
+def refuse_misspelt(cls: type, given: Iterable[str], known: Iterable[str] = ()) -> None:
+    """Refuse an argument that a class does not have, with the one that was probably meant.
+
+    Args:
+        cls: The class.
+        given: Names of what it was given.
+        known: Names of what it takes; none: those of its `__init__`.
+
+    Raises:
+        ParameterError: One is not known.
+    """
+    known = [*known] or [name for name in signature(cls.__init__).parameters if name != "self"]
+    for name in given:
+        if name not in known:
+            raise ParameterError(
+                f"{cls.__name__} has no {quoted(name)} (valid are {listed(known)}{offered(name, known)})"
+            )
+
+
 class Settings:
     """Base of all that is declared: a frozen dataclass, checked when it is made.
 
@@ -104,12 +124,7 @@ class Settings:
     def __new__(cls: type[Own], *args: Any, **given: Any) -> Own:
         """Refuse a misspelt field by name, as files and ROS do, and what is given by place and has none."""
         known = {each.name: each for each in fields(cls)}  # type: ignore[arg-type]  # all are dataclasses
-        for name in given:
-            if name not in known:
-                raise ParameterError(
-                    f"{cls.__name__} has no {quoted(name)} (valid are {listed(known)}"
-                    f"{offered(name, known)})"
-                )
+        refuse_misspelt(cls, given, known)
         placed = [name for name, each in known.items() if not each.kw_only]
         if len(args) > len(placed):
             raise ParameterError(

@@ -47,6 +47,8 @@ def save(figure: Figure, path: str, force: bool) -> None:
 
 def histogram(axes: Axes, values: np.ndarray, unit: str) -> None:
     """How often which time was measured, on logarithmic scales, so that an outlier squashes nothing."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
     values = values[np.isfinite(values) & (values > 0.0)]
     if not len(values):
         axes.text(0.5, 0.5, "nothing was measured", ha="center", transform=axes.transAxes)
@@ -61,6 +63,11 @@ def histogram(axes: Axes, values: np.ndarray, unit: str) -> None:
         label = f"{name} {value:.0f} {unit}" if value >= 1e4 else f"{name} {value:.4g} {unit}"
         axes.axvline(value, color="black", linewidth=1.0, linestyle=style, label=label)
     axes.set(xscale="log", yscale="log", xlabel=f"[{unit}]", ylabel="number of steps")
+    # matplotlib's own labels, 2 x 10^2 and so on, overlap
+    subs = (1.0, 2.0, 5.0) if most < 1000.0 * least else (1.0,)
+    axes.xaxis.set_major_locator(LogLocator(subs=subs) if most > 10.0 * least else MaxNLocator(4))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("")
     axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.16), fontsize=8, frameon=False)
 
 

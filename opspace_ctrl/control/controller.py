@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..data import shipped_or_own
+from ..declaration import refuse_misspelt
 from ..errors import (
     ConfigurationError,
     ParameterFileError,
@@ -85,6 +87,27 @@ class Controller(Inputs):
         ParameterError, SettingsError: A value is not valid, or does not fit the others or the robot.
         UnknownFrameError, ConfigurationError, MethodError: As `Core` says (frames, joints, method).
     """
+
+    # so that a misspelt attribute is refused, and so is one that would hide a method
+    __slots__ = (
+        "_duty",
+        "_is_active",
+        "_neutral",
+        "_posture",
+        "_rest",
+        "_ticking",
+        "dropped",
+        "joints",
+        "method_residual",
+        "model",
+        "settings",
+        "switches",
+    )
+
+    def __new__(cls, *args: Any, **given: Any) -> Controller:
+        """An object, which `__init__` then makes; a misspelt argument is refused by name."""
+        refuse_misspelt(cls, given)
+        return object.__new__(cls)
 
     def __init__(
         self,

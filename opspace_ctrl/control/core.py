@@ -250,6 +250,8 @@ class _ControlledSpace(OperationalSpace):
 
 def _seconds(what: str, time: float) -> float:
     try:
+        if isinstance(time, (str, bytes)):  # Python would read a number in it
+            raise TypeError
         return float(time)
     except (TypeError, ValueError, OverflowError):
         raise ConfigurationError(f"{what} = {quoted(time)} is no number of seconds") from None

@@ -31,6 +31,8 @@ class Inputs:
         settings: Those in use.
     """
 
+    __slots__ = ()
+
     joints: tuple[str, ...]
     settings: ControllerSettings
     _duty: Duty

@@ -17,7 +17,7 @@ from .mimic import couple
 from .model import Model
 from .options import LoadOptions
 from .singular import check_regular
-from .source import ROBOTS, read_source, robot_text
+from .source import ROBOTS, naming, read_source, robot_text
 from .specs import JointSpec, RobotSpec
 from .spelling import warn_of_unknown_parts
 from .tree import Body, Frame, floating_base, grow
@@ -68,8 +68,11 @@ def load_urdf(
         _one_each("" if prefixes is None else prefixes, len(sources), "prefixes"),
     )
     g = checked_gravity(gravity)
-    texts = [read_source(source, xacro_args) for source in sources]
-    robots = [parse_urdf(text, prefix) for text, prefix in zip(texts, prefixes)]
+    texts, robots = [], []
+    for source, prefix in zip(sources, prefixes):
+        with naming(source):
+            texts.append(read_source(source, xacro_args))
+            robots.append(parse_urdf(texts[-1], prefix))
     for robot in robots:
         warn_of_unknown_parts(robot)  # first, for they may be why the rest fails
     roots = [find_root(robot) for robot in robots]

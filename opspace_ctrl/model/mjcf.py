@@ -23,7 +23,7 @@ from .joints import JointType
 from .loader import checked_gravity, model_of
 from .model import Model
 from .rotations import from_axis_angle, from_quaternion
-from .source import read_source
+from .source import is_xml, naming, read_source
 from .specs import JointSpec, LinkSpec, RobotSpec
 from .validate import find_root
 from .xml_safety import parse_xml
@@ -67,8 +67,8 @@ def load_mjcf(
         raise ConfigurationError(
             f"base {quoted(base)} is not one of {', '.join(map(repr, BASES))} (as the file says)"
         )
-    text = read_source(path_or_xml, files="an MJCF file")
-    mj = _compiled(path_or_xml, text)
+    with naming(path_or_xml):
+        mj = _compiled(path_or_xml, read_source(path_or_xml, files="an MJCF file"))
     reader = _Reader(mj, base)
     robot = reader.robot()
     reader.warn_of_what_is_left_out(robot.name)
@@ -95,9 +95,8 @@ def _compiled(source: str | bytes | os.PathLike[str], text: str) -> Any:
         raise MjcfError(
             f"the document is a <{tag[:40]}>, not MJCF (<mujoco>); load_urdf reads URDF"
         )
-    is_text = isinstance(source, bytes) or text == str(source).lstrip("\ufeff \t\r\n")
     try:
-        if is_text:
+        if is_xml(source):
             return mujoco.MjModel.from_xml_string(text)
         return mujoco.MjModel.from_xml_path(os.fsdecode(source))
     except Exception as error:  # ValueError, and what else its compiler throws

@@ -1,15 +1,18 @@
 """Where robot descriptions come from: XML text, a file, a xacro file, or the robots of the package."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..data import read_shipped
-from ..errors import SourceError, UnknownRobotError, quoted
+from ..errors import SourceError, UnknownRobotError, UnsafeXmlError, UrdfSyntaxError, quoted
 from ..reading import read_regular
 from .options import LoadOptions
 from .xacro_process import expand_xacro
 from .xml_safety import MAX_BYTES, decode, parse_xml
+
+BLANK = "\ufeff \t\r\n"  # what may stand before a document
 
 # The shipped robots and what load_robot assumes of them unless told otherwise.
 ROBOTS: dict[str, LoadOptions] = {
@@ -17,6 +20,24 @@ ROBOTS: dict[str, LoadOptions] = {
     "asimo": {"base": "floating"},
     "free_flyer": {"base": "floating", "gravity": (0.0, 0.0, 0.0)},
 }
+
+
+def is_xml(source: object) -> bool:
+    """Is the source a document itself, and not the path of one?"""
+    return isinstance(source, bytes) or (
+        isinstance(source, str) and source.lstrip(BLANK).startswith("<")
+    )
+
+
+@contextmanager
+def naming(source: object) -> Iterator[None]:
+    """Let what is wrong with a document name the file that it stands in."""
+    try:
+        yield
+    except (UrdfSyntaxError, UnsafeXmlError) as error:
+        if is_xml(source):
+            raise
+        raise type(error)(f"{quoted(source)}: {error}") from None
 
 
 def read_source(
@@ -36,8 +57,8 @@ def read_source(
     """
     if isinstance(source, bytes):
         return decode(source)
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return source.lstrip("\ufeff \t\r\n")
+    if isinstance(source, str) and is_xml(source):
+        return source.lstrip(BLANK)
     if not isinstance(source, (str, os.PathLike)):
         raise SourceError(f"a robot is the path of {files}, or XML text, not {quoted(source)}")
     if isinstance(source, str) and not source.strip():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..declaration import Numbers, NumbersByName, declared
+from ..declaration import Numbers, NumbersByName, declared, refuse_misspelt
 from ..dynamics import kinetic_energy, potential_energy
 from ..dynamics.forward import forward_methods
 from ..errors import ConfigurationError, MethodError, quoted
@@ -54,6 +54,9 @@ class Simulator:
         ConfigurationError: The initial state does not fit the robot.
     """
 
+    # so that a misspelt attribute is refused, and so is one that would hide a method
+    __slots__ = ("_count", "_initial", "_seen", "model", "settings")
+
     model: Model
     settings: SimulatorSettings
     _seen: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
@@ -65,7 +68,8 @@ class Simulator:
         engine: str = SimulatorSettings.engine,
         **settings: Any,
     ) -> Simulator:
-        """An object of the engine's class, which `__init__` then makes."""
+        """An object of the engine's class, which `__init__` then makes; a misspelt argument is refused by name."""
+        refuse_misspelt(cls, settings)
         return object.__new__(_engine_class(engine) if cls is Simulator else cls)
 
     def __init__(

@@ -33,7 +33,7 @@ from opspace_ctrl.control.settings import (
 )
 from opspace_ctrl.control.tasks import ControlTask, FrameTask
 from opspace_ctrl.declaration import Names, Numbers, Settings, declared, fixed, live
-from opspace_ctrl.errors import OpspaceError, ParameterError
+from opspace_ctrl.errors import ConfigurationError, OpspaceError, ParameterError, TargetError
 from opspace_ctrl.sim.settings import SimulatorSettings
 
 # The line and its use that docs/extending.md describes; nothing else is changed.
@@ -302,3 +302,28 @@ def test_a_misspelt_field_is_named_with_what_was_probably_meant():
         PoseTask("tool", stifness=3.0)
     with pytest.raises(ParameterError, match="Posture has no 'spede' .*mean 'speed'"):
         Posture(spede=1.0)
+
+
+def test_a_misspelt_argument_or_attribute_of_a_controller_is_refused():
+    model = load_robot("arm7")
+    with pytest.raises(ParameterError, match="Controller has no 'task' .*mean 'tasks'"):
+        Controller(model, task=[PoseTask("tool")])
+    controller = Controller(model, [PoseTask("tool")])
+    for name in ("postur", "posture", "taks"):  # nor may one hide a method
+        with pytest.raises(AttributeError, match=name):
+            setattr(controller, name, Posture())
+
+
+@pytest.mark.parametrize("time", ["1", b"1", ["1"]])
+def test_a_time_is_no_text(time):
+    controller = Controller(load_robot("arm7"), [PoseTask("tool")])
+    q, v = controller.model.neutral(), np.zeros(7)
+    with pytest.raises(ConfigurationError):
+        controller.activate(q, v, time)
+    controller.activate(q, v, 0.0)
+    with pytest.raises(ConfigurationError):
+        controller.tick(q, v, time)
+    with pytest.raises(TargetError, match="time.*is not an array of numbers"):
+        controller.target_pose("tool", [0.3, 0.0, 0.5], None, time)
+    with pytest.raises(TargetError, match="position.*is not an array of numbers"):
+        controller.target_pose("tool", ["0.3", "0", "0.5"], None, 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -19,15 +20,15 @@ SETTLING = 12.0  # [s] in which a robot comes to rest on its target
 
 
 class ShippedLoop:
-    """A robot under its shipped files; `values` replace parameters of the controller.
+    """A robot under its shipped files, or others of its own; `values` replace parameters of the controller.
 
     Attributes:
         robot, controller: The two.
         law: Memory of the controller.
     """
 
-    def __init__(self, name: str, **values):
-        path = shipped_path("config", f"{name}.yaml")
+    def __init__(self, name: str, path: Path | None = None, **values):
+        path = path or shipped_path("config", f"{name}.yaml")
         given = node_parameters(path, "opspace_controller") | values
         start = node_parameters(path, "opspace_simulator") | {"robot": ""}
         self.robot = Simulator.from_settings(model_of(name), simulator_settings(start))
@@ -69,11 +70,16 @@ class ShippedLoop:
 
 
 def random_moves(
-    loop: ShippedLoop, tasks: tuple[str, ...], count: int, seed: int = 0, size: float = 1.0
+    loop: ShippedLoop,
+    tasks: tuple[str, ...],
+    count: int,
+    seed: int = 0,
+    size: float = 1.0,
+    settling: float = SETTLING,
 ) -> np.ndarray:
     """(count, 2) largest errors [mm, degrees] at rest after random moves about where the tasks are.
 
-    Up to 0.12 m and 0.4 rad away, times `size`, each in a random direction.
+    Up to 0.12 m and 0.4 rad away, times `size`, each in a random direction; settling: time for each [s].
     """
     rng, home = np.random.default_rng(seed), {task: loop.controller.pose(task) for task in tasks}
     found = []
@@ -83,6 +89,6 @@ def random_moves(
             shift *= size * 0.12 * rng.uniform() ** (1 / 3) / np.linalg.norm(shift)
             turn *= size * 0.4 * rng.uniform() / np.linalg.norm(turn)
             loop.move(task, shift, turn, home[task])
-        loop.run(SETTLING)
+        loop.run(settling)
         found.append(loop.errors(*tasks))
     return np.array(found)

@@ -54,8 +54,11 @@ def test_paths_that_cannot_be_read_are_refused_by_name(path):
 def test_a_file_that_is_no_xml_is_refused(tmp_path):
     path = tmp_path / "notes.urdf"
     path.write_text("nothing to see")
-    with pytest.raises(UrdfSyntaxError, match="not XML"):
+    with pytest.raises(UrdfSyntaxError, match=r"notes\.urdf.*: not XML"):
         load_urdf(path)
+    path.write_bytes(b"<robot name='\xff'/>")
+    with pytest.raises(UrdfSyntaxError, match=r"notes\.urdf.*: not XML"):
+        load_urdf([path], prefixes=["one_"])
 
 
 @pytest.mark.parametrize(

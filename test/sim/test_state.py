@@ -8,7 +8,7 @@ from helpers.sim_cases import box, standing
 
 from opspace_ctrl import load_urdf
 from opspace_ctrl.compiled.workspace import Workspace, constant, count, scratch, state
-from opspace_ctrl.errors import ConfigurationError, SimulationError
+from opspace_ctrl.errors import ConfigurationError, ParameterError, SimulationError
 from opspace_ctrl.sim.engine.fields import Engine
 from opspace_ctrl.sim.settings import INTEGRATORS
 from opspace_ctrl.sim.simulator import Simulator
@@ -117,6 +117,16 @@ def test_the_words_of_a_role_are_its_fields_and_no_others():
     assert (work.a == 1.5).all() and (work.b == 7).all()
     with pytest.raises(TypeError, match="not neighbours"):
         _Scattered().words("state")
+
+
+@pytest.mark.parametrize("engine", ["native", "dart", "mujoco"])
+def test_a_misspelt_attribute_or_argument_is_refused(engine):
+    simulator = Simulator("arm7", engine=engine)
+    for name in ("foward_method", "step", "push"):  # nor may one hide a method
+        with pytest.raises(AttributeError, match=name):
+            setattr(simulator, name, "aba")
+    with pytest.raises(ParameterError, match="no 'initial_position' .*mean 'initial_positions'"):
+        Simulator("arm7", engine=engine, initial_position=[0.0] * 7)
 
 
 def test_the_state_cannot_be_exchanged_under_the_simulator():

@@ -22,6 +22,7 @@ from .way_points import LONGEST, NEAR, NEAR_ANGLE, POINT
 __all__ = ["Target", "unit_quaternion", "vector"]
 
 MOST_POINTS = 10_000  # of a trajectory
+TEXT = "SU"  # NumPy's kinds of it
 
 
 def vector(what: str, value, *shape: int, most: float = FARTHEST) -> np.ndarray:
@@ -31,6 +32,8 @@ def vector(what: str, value, *shape: int, most: float = FARTHEST) -> np.ndarray:
         TargetError: Another shape, not numbers, not finite, or beyond `most`.
     """
     try:
+        if np.asarray(value).dtype.kind in TEXT:  # NumPy would read numbers in it
+            raise TypeError
         array = np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
         raise TargetError(f"{what}: {quoted(value)} is not an array of numbers") from error

@@ -24,6 +24,8 @@ class DartSimulator(ForeignSimulator):
         MethodError: dartpy is not installed, or the robot or the settings need what this engine does not carry.
     """
 
+    __slots__ = ("_dart", "_dofs", "_forces", "_is_floating", "_skeleton", "_world")
+
     def _lacking(self) -> tuple[tuple[str, Any], ...]:
         model, settings = self.model, self.settings
         moving = np.setdiff1d(np.arange(len(model.joint_type)), floating_bases(model))

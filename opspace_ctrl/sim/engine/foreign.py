@@ -16,6 +16,21 @@ HOLD_RATE = 0.1  # share of the way back to the held position in a step
 class ForeignSimulator(Simulator):
     """See `Simulator`; an engine says what it lacks, makes its world, and moves, reads and writes its state there."""
 
+    __slots__ = (
+        "_efforts",
+        "_held",
+        "_hold",
+        "_is_holding",
+        "_joint",
+        "_limit",
+        "_pushed",
+        "_pushes",
+        "_q",
+        "_q_before",
+        "_v",
+        "_v_before",
+    )
+
     def _lacking(self) -> tuple[tuple[str, Any], ...]:
         """(what, whether it is asked for) of all that the engine would simulate otherwise than the native one."""
         raise NotImplementedError

@@ -38,6 +38,8 @@ class MujocoSimulator(ForeignSimulator):
         MethodError: mujoco is not installed, or the robot or the settings need what this engine does not carry.
     """
 
+    __slots__ = ("_coordinates", "_data", "_fastest", "_frame", "_share", "_twin")
+
     def _lacking(self) -> tuple[tuple[str, Any], ...]:
         joints = uncarried(self.model)
         return (

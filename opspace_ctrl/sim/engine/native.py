@@ -24,6 +24,20 @@ HOLD_RATE = 0.1  # share of the way back to the held position that the brakes go
 class NativeSimulator(Simulator):
     """See `Simulator`."""
 
+    __slots__ = (
+        "_address",
+        "_contacts",
+        "_efforts",
+        "_engine",
+        "_held",
+        "_hold",
+        "_is_holding",
+        "_loops",
+        "_prepared",
+        "_q_before",
+        "_state",
+    )
+
     def _build(self) -> None:
         model, settings = self.model, self.settings
         self._contacts, self._loops = (
