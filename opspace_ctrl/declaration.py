@@ -12,7 +12,6 @@ as `law.posture_speed`: whatever the object holds is there when the next tick be
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, field, fields
 from functools import lru_cache
-from inspect import signature
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -87,18 +86,18 @@ def _field(is_live: bool, default: Any, *declaration: Any) -> Any:
     return field(default=default, metadata={"live": is_live, **dict(zip(words, declaration))})
 
 
-def refuse_misspelt(cls: type, given: Iterable[str], known: Iterable[str] = ()) -> None:
+def refuse_misspelt(cls: type, given: Iterable[str], known: Iterable[str]) -> None:
     """Refuse an argument that a class does not have, with the one that was probably meant.
 
     Args:
         cls: The class.
         given: Names of what it was given.
-        known: Names of what it takes; none: those of its `__init__`.
+        known: Names of what it takes.
 
     Raises:
         ParameterError: One is not known.
     """
-    known = [*known] or [name for name in signature(cls.__init__).parameters if name != "self"]
+    known = [name for name in known if name != "self"]
     for name in given:
         if name not in known:
             raise ParameterError(

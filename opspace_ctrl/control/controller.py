@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,7 @@ class Controller(Inputs):
 
     def __new__(cls, *args: Any, **given: Any) -> Controller:
         """An object, which `__init__` then makes; a misspelt argument is refused by name."""
-        refuse_misspelt(cls, given)
+        refuse_misspelt(cls, given, signature(Controller.__init__).parameters)
         return object.__new__(cls)
 
     def __init__(

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ class Simulator:
         **settings: Any,
     ) -> Simulator:
         """An object of the engine's class, which `__init__` then makes; a misspelt argument is refused by name."""
-        refuse_misspelt(cls, settings)
+        refuse_misspelt(cls, settings, signature(Simulator.__init__).parameters)
         return object.__new__(_engine_class(engine) if cls is Simulator else cls)
 
     def __init__(
