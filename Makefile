@@ -3,6 +3,7 @@
 #   make test    linters, type checks and the whole test suite
 #   make lint    ruff and mypy alone
 #   make matrix  a smoke suite on every Python of this machine, with the oldest and the newest dependencies
+#   make docs    the documentation site in build/site, warnings as errors
 #   make bench   the methods timed beside Pinocchio and MuJoCo
 #   make build   a wheel in dist/
 #   make clean   removes all that the other targets made
@@ -30,7 +31,7 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export PYTHONNOUSERSITE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-launch lint matrix proof bench build clean
+.PHONY: demo docs test test-launch lint matrix proof bench build clean
 
 demo: $(CORE)
 	@mkdir -p build
@@ -69,6 +70,10 @@ lint: $(TEST)
 # MATRIX chooses lines: make matrix MATRIX="3.12 oldest". What is installed already may come from a sourced ROS 2.
 matrix:
 	PYTHONPATH='$(PYTHONPATH)' $(PYTHON) test/matrix/matrix.py $(MATRIX)
+
+docs: $(TEST)
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/site
+	@echo "open build/site/index.html"
 
 bench: $(TEST)
 	$(BIN)/opspace bench

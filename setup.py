@@ -113,18 +113,21 @@ setup(
         "bench": ["example-robot-data", "mujoco", "pin"],
         "dart": ["dartpy"],
         "record": ["mcap-ros2-support"],
+        "docs": ["furo", "myst-parser", "sphinx"],
         "view": VIEW,
         "test": [
             "colcon-common-extensions",
             "dartpy",
             "drake",  # its libsdformat reads the generated worlds
             "example-robot-data",
+            "furo",
             "hypothesis",
             "matplotlib",
             "mcap-ros2-support",
             "mpmath",
             "mujoco",
             "mypy",
+            "myst-parser",
             "pin",
             "playwright",  # with the machine's Chromium; it downloads none
             "pytest",
@@ -132,6 +135,7 @@ setup(
             "ruff",
             "sympy",
             "setuptools>=70.1,<80",  # 70.1 can build a wheel; 80 lost what `colcon --symlink-install` needs
+            "sphinx",
             "xacro",
             *VIEW,
         ],
