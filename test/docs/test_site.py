@@ -24,4 +24,4 @@ def test_the_site_builds_without_a_warning(tmp_path):
 def test_every_page_is_in_the_index():
     index = (ROOT / "docs" / "index.rst").read_text(encoding="utf-8").split()
     pages = {path.stem for path in (ROOT / "docs").glob("*.md")}
-    assert pages <= set(index)
+    assert pages - {"fields"} <= set(index)  # see conf.py
