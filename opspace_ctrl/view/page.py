@@ -94,7 +94,7 @@ class Page:
             ).encode()
         else:
             content = _png(client.get_render(800, 1280, transport_format="png"))
-        client.send_file_download(name, content)
+        client.send_file_download(name, content, save_immediately=True)
 
     def _handle_boxes(self, gui: Any) -> None:
         """A box for every handle; those inside the robot are off where there are others."""

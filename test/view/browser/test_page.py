@@ -155,6 +155,16 @@ def test_stop_latches_until_it_is_released(shown, tab):
     tab.get_by_text("all gates are open").wait_for()
 
 
+def test_what_is_taken_away_arrives_as_files(tab):
+    tab.get_by_role("tab", name="Show").click()
+    begins = {"CSV": b"time,tick_us", "HTML": b"<!doctype html>", "PNG": b"\x89PNG"}
+    for kind, begin in begins.items():
+        with tab.expect_download() as download:
+            tab.get_by_role("button", name=kind, exact=True).click()
+        assert download.value.suggested_filename == f"arm7.{kind.lower()}"
+        assert download.value.path().read_bytes().startswith(begin)
+
+
 @pytest.fixture
 def foreign(tmp_path):
     """The address of a page that somebody else serves."""
