@@ -3,7 +3,7 @@
 The tables of ros_interface.md are those of the nodes' parameters and of nodes/interface.py, from which the SROS 2
 policies of config/ are made too; fields.md is what the workspaces declare; the feature matrix of methods.md is what
 the methods do with small robots that have one feature each; papers.md and the errata of theory.md are the data of
-opspace_ctrl/algebra/papers.
+opspace_ctrl/algebra/papers. The parameters of the ros2_control plugin are written too.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from opspace_ctrl.dynamics.fields import Dual, Tree
 from opspace_ctrl.dynamics.forward import forward_method, forward_methods
 from opspace_ctrl.dynamics.forward_method import ForwardMethod
 from opspace_ctrl.errors import MethodError
+from opspace_ctrl.export.plugin import parameters_yaml, plugin_table
 from opspace_ctrl.model import load_robot
 from opspace_ctrl.nodes.gazebo_table import BRIDGE_TABLE
 from opspace_ctrl.nodes.interface import INTERFACES, Topic
@@ -46,6 +47,7 @@ FIELDS = Path(__file__).with_name("fields.md")
 METHODS = Path(__file__).with_name("methods.md")
 PAPERS = Path(__file__).with_name("papers.md")
 THEORY = Path(__file__).with_name("theory.md")
+PLUGIN = Path(__file__).parents[1] / "ros2_control" / "src" / "parameters.yaml"
 TABLES = {
     "controller": controller_table(("<t>",), ("<c>",)),
     "simulator": SIMULATOR_TABLE,
@@ -211,6 +213,11 @@ def fields_page() -> str:
     return "\n".join(parts)
 
 
+def plugin_parameters() -> str:
+    """The parameters of the ros2_control plugin, as generate_parameter_library reads them."""
+    return parameters_yaml(plugin_table())
+
+
 def _value(value) -> str:
     if isinstance(value, list):
         return f"`[{', '.join(_plain(element) for element in value)}]`"
@@ -241,6 +248,7 @@ if __name__ == "__main__":
     FIELDS.write_text(fields_page(), encoding="utf-8")
     for node in INTERFACES:
         (CONFIG / f"{node}.policy.xml").write_text(policy_text(node), encoding="utf-8")
+    PLUGIN.write_text(plugin_parameters(), encoding="utf-8")
     METHODS.write_text(methods_page(METHODS.read_text(encoding="utf-8")), encoding="utf-8")
     PAPERS.write_text(papers_page(), encoding="utf-8")
     theory = THEORY.read_text(encoding="utf-8")

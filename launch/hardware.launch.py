@@ -5,8 +5,8 @@ from launch.action import Action
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch_ros.actions import LifecycleNode, Node
 
-from opspace_ctrl.bringup import actions, hardware, words
-from opspace_ctrl.bringup.words import AUTO, BASES, BOOLEAN, LOG_LEVELS, METHODS
+from opspace_ctrl.bringup import actions, compiled, hardware, words
+from opspace_ctrl.bringup.words import AUTO, BASES, BOOLEAN, LOG_LEVELS, LOOPS, METHODS
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -28,6 +28,8 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument("use_sim_time", default_value="false", choices=AUTO, description=words.USE_SIM_TIME),
         DeclareLaunchArgument("controller_manager", default_value="true", choices=BOOLEAN, description=words.MANAGER),
         DeclareLaunchArgument("controllers_file", default_value="", description=words.CONTROLLERS_FILE),
+        DeclareLaunchArgument("loop", default_value="python", choices=LOOPS, description=words.LOOP),
+        DeclareLaunchArgument("images", default_value="", description=words.IMAGES),
         DeclareLaunchArgument("update_rate", default_value="1000", description=words.UPDATE_RATE),
         OpaqueFunction(function=start),
     ])
@@ -38,6 +40,10 @@ def start(context: LaunchContext) -> list[Action]:
     """The nodes that the arguments ask for; what cannot be is refused before any of them starts."""
     request = actions.requested(context)
     use_sim_time = request.use_sim_time(simulated=False)
+    shown = actions.described(request, __file__, use_sim_time)
+    if request["loop"] == "compiled":
+        folder = compiled.images(request, simulated=False)
+        return actions.compiled_loop(context, request, folder, *shown)
     controller = LifecycleNode(
         package="opspace_ctrl",
         executable="opspace_controller",
@@ -53,22 +59,11 @@ def start(context: LaunchContext) -> list[Action]:
         on_exit=actions.end_all,
     )
     controlled = actions.bring_up(controller, activate=request.is_true("activate"))
-    shown = actions.described(request, __file__, use_sim_time)
     if not request.is_true("controller_manager"):
         actions.look_up(context, controller)
         return [*shown, *controlled]
     file = hardware.controllers_file(request)
-    # No name: the controllers are nodes of the same process, and would all get it.
-    manager = Node(
-        package="controller_manager",
-        executable="ros2_control_node",
-        namespace=request["namespace"],
-        parameters=[str(file), {"use_sim_time": use_sim_time}],
-        # where the description is looked for depends on the distribution
-        remappings=[("~/robot_description", "robot_description")],
-        output="screen",
-        on_exit=actions.end_all,
-    )
+    manager = actions.managed(request, file, use_sim_time)
     spawner = Node(
         package="controller_manager",
         executable="spawner",

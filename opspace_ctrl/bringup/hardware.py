@@ -1,5 +1,6 @@
 """What is written for hardware: the controllers of ros2_control, and the faults of simulated hardware."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
@@ -25,15 +26,18 @@ def controllers_file(request: Request) -> Path:
     return path
 
 
-def spawner_arguments(namespace: str, file: Path) -> list[str]:
+def spawner_arguments(
+    namespace: str, file: Path, names: Iterable[str] = tuple(CONTROLLERS)
+) -> list[str]:
     """The controllers in the order in which they are started, and their manager.
 
     Args:
         namespace: of the manager.
         file: the controllers' parameters; newer controller managers do not hand on their own.
+        names: of the controllers.
     """
     manager = f"/{namespace.strip('/')}/controller_manager".replace("//", "/")
-    return [*CONTROLLERS, "--controller-manager", manager, "--param-file", str(file)]
+    return [*names, "--controller-manager", manager, "--param-file", str(file)]
 
 
 def faults_file(request: Request) -> Path:

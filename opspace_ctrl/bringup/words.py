@@ -12,7 +12,9 @@ __all__ = [
     "ENGINES",
     "GAZEBOS",
     "GAZEBO_MODES",
+    "HARDWARE",
     "LOG_LEVELS",
+    "LOOPS",
     "METHODS",
     "MODES",
 ]
@@ -74,6 +76,15 @@ CONTROLLERS_FILE = (
     "parameters of the controller manager; empty: joint_state_broadcaster and effort_controller "
     "on all joints"
 )
+LOOP = (
+    "python: our node, any robot, nothing to compile; compiled: our plugin in the controller manager "
+    "(package opspace_ctrl_plugin), no Python in the loop"
+)
+IMAGES = (
+    "compiled loop: folder with libopspace.so, controller.opspace and, for simulated hardware, "
+    "simulator.opspace; empty: they are exported now"
+)
+HARDWARE_KIND = "simulated: our simulator; own: what the robot's URDF says in its <ros2_control>"
 UPDATE_RATE = "rate of the controller manager where controllers_file is empty [Hz]"
 
 # The choices of arguments; any text where there are none.
@@ -81,6 +92,7 @@ BOOLEAN = ("true", "false")
 AUTO = ("auto", *BOOLEAN)
 BASES = ("", "fixed", "floating")
 LOG_LEVELS = ("debug", "info", "warn", "error", "fatal")
+LOOPS, HARDWARE = ("python", "compiled"), ("simulated", "own")
 METHODS = ("", "auto", *methods())
 MODES = ("free", "scaled", "lockstep")
 GAZEBOS, GAZEBO_MODES = tuple(GENERATIONS), ("free", "lockstep")

@@ -12,7 +12,7 @@ from ..errors import ParameterFileError
 from ..export.controller import WAY_POINTS, image_of
 from ..export.emulated import recorder_for
 from ..export.image import Image
-from ..export.library import NAMES, TARGETS, library_path, native_target
+from ..export.library import NAMES, TARGETS, library_path, machine, native_target
 from ..export.record import Recorder, with_reference_ticks
 from ..export.simulator import simulator_image, with_reference_steps
 from ..model import Model
@@ -117,8 +117,7 @@ def _image(args: argparse.Namespace) -> bytes:
     """The image, its reference ticks recorded through the library where this machine or an emulator can run it."""
     model = load_any(args.robot, args.base) if args.robot else None
     record = recorder_for(args.target, args.cpu)
-    cpu = args.cpu or TARGETS[args.target].cpu
-    recorded = f"{args.target} {cpu}" if record else f"Python on {native_target()}"
+    recorded = machine(args.target, args.cpu) if record else f"Python on {native_target()}"
     of = _simulator if args.simulator else _controller
     return of(args, model, record, recorded).packed()
 

@@ -99,6 +99,7 @@ def _of_group(
             most=most,
             unit=parameter.unit,
             choices="|".join(parameter.choices),
+            kind=parameter.kind,
         )
 
 

@@ -35,7 +35,8 @@ FIELD = np.dtype(
         ("is_whole", "u1"),
         ("is_live", "u1"),
         ("role", "S1"),
-        ("spare", "V5"),
+        ("kind", "S1"),
+        ("spare", "V4"),
     ]
 )
 METHOD = np.dtype([("name", "<u4"), ("place", "<u4")])
@@ -84,6 +85,16 @@ ROLES = {
     "scratch": b"w",
     "part": b"p",
 }
+KINDS = {
+    "": b"",
+    "bool": b"b",
+    "integer": b"i",
+    "double": b"d",
+    "string": b"s",
+    "double_array": b"D",
+    "string_array": b"S",
+}
+CODES: dict[str, dict[str, bytes]] = {"role": ROLES, "kind": KINDS}
 
 
 @dataclass(frozen=True)
@@ -102,6 +113,7 @@ class FieldRow:
     most: float = np.inf
     unit: str = ""
     choices: str = ""
+    kind: str = ""  # of a parameter, as ROS spells it
 
 
 @dataclass(frozen=True)
@@ -256,12 +268,13 @@ def _packed_fields(fields: Sequence[FieldRow], strings: _Strings) -> NDArray[np.
             if name in ("name", "unit", "choices"):
                 row[name] = strings.place(getattr(each, name))
             elif name != "spare":
-                row[name] = ROLES[each.role] if name == "role" else getattr(each, name)
+                value = getattr(each, name)
+                row[name] = CODES[name][value] if name in CODES else value
     return packed
 
 
 def _field_row(row: np.void, text) -> FieldRow:
-    roles = {code: role for role, code in ROLES.items()}
+    roles, kinds = ({code: word for word, code in each.items()} for each in (ROLES, KINDS))
     return FieldRow(
         text(row["name"]),
         int(row["place"]),
@@ -275,6 +288,7 @@ def _field_row(row: np.void, text) -> FieldRow:
         float(row["most"]),
         text(row["unit"]),
         text(row["choices"]),
+        kinds[bytes(row["kind"])],
     )
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "build_library",
     "compiler_of",
     "library_path",
+    "machine",
     "native_target",
     "prebuild",
     "run_tool",
@@ -76,6 +77,11 @@ def runtime_folder() -> Path:
 def native_target() -> str:
     """The target that this machine is."""
     return f"{platform.machine()}-linux-gnu"
+
+
+def machine(target: str, cpu: str = "") -> str:
+    """What a library is for, and what reference ticks that are recorded through it are from."""
+    return f"{target} {cpu or TARGETS[target].cpu}"
 
 
 def library_path(target: str = "", cpu: str = "") -> Path:
@@ -152,7 +158,11 @@ def build_library(folder: Path, target: str, cpu: str = "") -> None:
         kernels = emit(stages, chosen.triple, cpu or chosen.cpu, table="opspace_stages")
     except RuntimeError as error:
         raise ExportError(f"{target}: the kernels cannot be compiled: {error}") from error
-    defined = (f"-DKERNEL_HASH={kernel_hash():#x}ull", f"-DSTAGE_COUNT={len(stages)}")
+    defined = (
+        f"-DKERNEL_HASH={kernel_hash():#x}ull",
+        f"-DSTAGE_COUNT={len(stages)}",
+        f'-DTARGET="{machine(target, cpu)}"',
+    )
     with tempfile.TemporaryDirectory() as name:
         objects = [Path(name) / "kernels.o"]
         objects[0].write_bytes(kernels)

@@ -40,6 +40,7 @@ class _Field(ctypes.Structure):
         ("is_whole", c_uint8),
         ("is_live", c_uint8),
         ("role", c_uint8),
+        ("kind", c_uint8),
         ("at", c_void_p),
     ]
 

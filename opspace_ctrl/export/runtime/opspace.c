@@ -195,6 +195,7 @@ int opspace_field_at(const opspace *robot, uint32_t number, opspace_field *field
       .is_whole = own->is_whole,
       .is_live = own->is_live,
       .role = own->role,
+      .kind = own->kind,
       .at = (char *)robot->image + robot->image->sections[DATA].place + own->place,
   };
   return OPSPACE_OK;

@@ -75,6 +75,7 @@ typedef struct {
   uint8_t is_whole; /* numbers are int64_t, else double */
   uint8_t is_live;  /* it may be set while the robot runs */
   uint8_t role;     /* 's' setting, 't' state, 'r' result, 'c' constant or count, 'w' scratch */
+  uint8_t kind;     /* of a parameter, as users have it: 'b' bool, 'i' integer, 'd' double, 's' a word, 'D', 'S' lists */
   void *at;         /* in the arena */
 } opspace_field;
 
@@ -86,6 +87,11 @@ OPSPACE_API const char *opspace_words(int status);
 
 /* Bytes of the arena that an image needs; 0 if it is none, which opspace_open says in detail. */
 OPSPACE_API size_t opspace_size(const void *image, size_t image_size);
+
+/* What machine this library is for, and on which one an image's reference ticks were recorded ("" if it is no image):
+ * where the two are the same, all bits are. */
+OPSPACE_API const char *opspace_target(void);
+OPSPACE_API const char *opspace_recorded_on(const void *image, size_t image_size);
 
 /* Put a robot into an arena. The image is not needed afterwards. */
 OPSPACE_API int opspace_open(opspace **robot, void *arena, size_t arena_size, const void *image, size_t image_size);

@@ -47,7 +47,7 @@ typedef struct {
   double least, most;
   uint32_t name, unit, choices;
   uint32_t rows, columns, stride;
-  uint8_t is_whole, is_live, role, spare[5];
+  uint8_t is_whole, is_live, role, kind, spare[4];
 } image_field;
 
 typedef struct {

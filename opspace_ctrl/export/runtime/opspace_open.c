@@ -4,7 +4,11 @@
 
 #include "opspace_robot.h"
 
-/* The kernels, see export/stages.py; KERNEL_HASH and STAGE_COUNT are given when this file is compiled. */
+#ifndef TARGET
+#define TARGET "unknown"
+#endif
+
+/* The kernels, see export/stages.py; KERNEL_HASH, STAGE_COUNT and TARGET are given when this file is compiled. */
 extern void (*const opspace_stages[STAGE_COUNT])(void);
 
 static size_t rounded(size_t size) { return (size + OPSPACE_ALIGNMENT - 1) / OPSPACE_ALIGNMENT * OPSPACE_ALIGNMENT; }
@@ -33,6 +37,12 @@ size_t opspace_size(const void *image, size_t image_size) {
   if (check(image, image_size) != OPSPACE_OK) return 0;
   const image_header *header = image;
   return layout_of(header).image + image_kept(header);
+}
+
+const char *opspace_target(void) { return TARGET; }
+
+const char *opspace_recorded_on(const void *image, size_t image_size) {
+  return check(image, image_size) == OPSPACE_OK ? image_text(image, ((const image_header *)image)->target) : "";
 }
 
 void *needed(const opspace *robot, const char *name, uint64_t count, int *is_whole, uint32_t *stride) {

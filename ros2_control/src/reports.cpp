@@ -1,0 +1,159 @@
+#include "opspace_ctrl_plugin/reports.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace opspace_ctrl
+{
+
+namespace
+{
+
+using diagnostic_msgs::msg::DiagnosticArray;
+using diagnostic_msgs::msg::DiagnosticStatus;
+using diagnostic_msgs::msg::KeyValue;
+
+constexpr std::chrono::milliseconds LOOK{100};  // how often gates are looked at
+constexpr int DIAGNOSTICS = 10;                 // looks between two diagnostics
+
+const double * row(const opspace_field & field, std::size_t number)
+{
+  return static_cast<const double *>(field.at) + number * field.stride;
+}
+
+/// From a rotation matrix, row by row; by its largest component, so that nothing is divided by little.
+geometry_msgs::msg::Quaternion quaternion_of(const double * r)
+{
+  const double squares[4] = {1 + r[0] - r[4] - r[8], 1 - r[0] + r[4] - r[8], 1 - r[0] - r[4] + r[8], 1 + r[0] + r[4] + r[8]};
+  const auto k = static_cast<std::size_t>(std::max_element(squares, squares + 4) - squares);
+  const double rows[4][4] = {
+    {squares[0], r[1] + r[3], r[2] + r[6], r[7] - r[5]},
+    {r[1] + r[3], squares[1], r[5] + r[7], r[2] - r[6]},
+    {r[2] + r[6], r[5] + r[7], squares[2], r[3] - r[1]},
+    {r[7] - r[5], r[2] - r[6], r[3] - r[1], squares[3]}};
+  const double scale = 0.5 / std::sqrt(squares[k]);
+  geometry_msgs::msg::Quaternion q;
+  q.x = scale * rows[k][0];
+  q.y = scale * rows[k][1];
+  q.z = scale * rows[k][2];
+  q.w = scale * rows[k][3];
+  return q;
+}
+
+KeyValue pair(const std::string & key, const std::string & value)
+{
+  KeyValue made;
+  made.key = key;
+  made.value = value;
+  return made;
+}
+
+}  // namespace
+
+Reports::Reports(
+  rclcpp_lifecycle::LifecycleNode::SharedPtr node, const opspace_core::ControlLoop & loop, const std::string & world)
+: node_(node),
+  loop_(loop),
+  pose_(loop.robot().field("pose")),
+  error_(loop.robot().field("error"))
+{
+  look_at_rate();
+  pose_message_.header.frame_id = world;
+  error_message_.header.frame_id = world;
+  for (const std::string & task : loop.robot().tasks()) {
+    // plain publishers: the real-time ones publish whenever they are told to
+    const std::string prefix = "~/" + task + "/";
+    poses_.push_back(std::make_unique<realtime_tools::RealtimePublisher<Pose>>(
+      rclcpp::create_publisher<Pose>(*node, prefix + "pose", rclcpp::QoS(10))));
+    errors_.push_back(std::make_unique<realtime_tools::RealtimePublisher<Error>>(
+      rclcpp::create_publisher<Error>(*node, prefix + "error", rclcpp::QoS(10))));
+  }
+  safety_ = rclcpp::create_publisher<std_msgs::msg::String>(*node, "~/safety", rclcpp::QoS(1).transient_local());
+  diagnostics_ = rclcpp::create_publisher<DiagnosticArray>(*node, "/diagnostics", rclcpp::QoS(10));
+  timer_ = node->create_wall_timer(LOOK, [this] { tell(); });
+}
+
+void Reports::updated(const rclcpp::Time & time, int64_t steady, int64_t elapsed)
+{
+  total_.fetch_add(elapsed, std::memory_order_relaxed);
+  count_.fetch_add(1, std::memory_order_relaxed);
+  longest_.store(std::max(elapsed, longest_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
+  const int64_t period = period_.load(std::memory_order_relaxed);
+  if (period == 0 || steady < next_) {
+    return;
+  }
+  next_ = steady + period;
+  pose_message_.header.stamp = time;
+  error_message_.header.stamp = time;
+  for (std::size_t task = 0; task < poses_.size(); task++) {
+    const double * pose = row(pose_, task);
+    const double * error = row(error_, task);
+    pose_message_.pose.orientation = quaternion_of(pose);
+    pose_message_.pose.position.x = pose[9];
+    pose_message_.pose.position.y = pose[10];
+    pose_message_.pose.position.z = pose[11];
+    error_message_.twist.linear.x = error[0];
+    error_message_.twist.linear.y = error[1];
+    error_message_.twist.linear.z = error[2];
+    error_message_.twist.angular.x = error[3];
+    error_message_.twist.angular.y = error[4];
+    error_message_.twist.angular.z = error[5];
+    poses_[task]->try_publish(pose_message_);  // one that is still being sent is not waited for
+    errors_[task]->try_publish(error_message_);
+  }
+}
+
+void Reports::tell()
+{
+  tell_safety();
+  look_at_rate();
+  if (++turns_ % DIAGNOSTICS == 0) {
+    tell_diagnostics();
+  }
+}
+
+void Reports::look_at_rate()
+{
+  const double rate = node_->get_parameter("publish_rate").as_double();
+  period_.store(rate > 0.0 ? static_cast<int64_t>(1e9 / rate) : 0, std::memory_order_relaxed);
+}
+
+void Reports::tell_safety()
+{
+  std_msgs::msg::String message;
+  message.data = loop_.watched().is_active ? loop_.closed_gates() : "inactive";
+  message.data = message.data.empty() ? "active" : message.data;
+  if (message.data != said_) {
+    said_ = message.data;
+    safety_->publish(message);
+  }
+}
+
+void Reports::tell_diagnostics()
+{
+  const opspace_core::Watched & watched = loop_.watched();
+  const int64_t count = count_.exchange(0), total = total_.exchange(0), longest = longest_.exchange(0);
+  const std::string gates = loop_.closed_gates();
+  DiagnosticStatus status;
+  status.name = std::string(node_->get_name()) + ": gates";
+  status.hardware_id = node_->get_name();
+  const bool is_closed = watched.is_active && !gates.empty();
+  status.level = is_closed ? DiagnosticStatus::WARN : DiagnosticStatus::OK;
+  status.message = said_;
+  status.values = {
+    pair("active", watched.is_active ? "true" : "false"),
+    pair("closed", gates),
+    pair("updates", std::to_string(watched.updates)),
+    pair("commands", std::to_string(watched.commands)),
+    pair("targets_refused", std::to_string(watched.refused)),
+    pair("rate", std::to_string(count * 1000 / (DIAGNOSTICS * LOOK.count()))),
+    pair("update_mean_us", std::to_string(count ? 1e-3 * static_cast<double>(total) / static_cast<double>(count) : 0.0)),
+    pair("update_max_us", std::to_string(1e-3 * static_cast<double>(longest)))};
+  DiagnosticArray message;
+  message.header.stamp = node_->now();
+  message.status = {status};
+  diagnostics_->publish(message);
+}
+
+}  // namespace opspace_ctrl
