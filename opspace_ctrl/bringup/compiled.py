@@ -8,8 +8,6 @@ import yaml
 from ..cli import main
 from ..errors import BringupError
 from ..gazebo.ros2_control import CONTROLLERS, urdf_with_hardware
-from ..gazebo.xml import add, xml_text
-from ..model.xml_safety import parse_xml
 from .request import CONTROLLER, SIMULATOR, Request
 
 __all__ = ["PLUGIN", "STARTED", "compiled_controllers_file", "images", "simulated_description"]
@@ -77,10 +75,5 @@ def compiled_controllers_file(request: Request, folder: Path) -> Path:
 def simulated_description(request: Request, folder: Path) -> str:
     """The URDF, its hardware the simulated robot of a folder."""
     start = dict.fromkeys(request.model.joint_names, 0.0)
-    robot = parse_xml(urdf_with_hardware(request.description, HARDWARE, start))
-    hardware = robot.find("ros2_control/hardware")
-    if hardware is None:
-        raise BringupError(f"{request.robot} could not be given simulated hardware")
-    add(hardware, "param", str(folder / SIMULATED), name="image")
-    add(hardware, "param", str(folder / LIBRARY), name="library")
-    return xml_text(robot)
+    files = {"image": str(folder / SIMULATED), "library": str(folder / LIBRARY)}
+    return urdf_with_hardware(request.description, HARDWARE, start, files)

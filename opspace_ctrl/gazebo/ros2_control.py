@@ -30,19 +30,28 @@ def controllers(joints: Sequence[str], update_rate: int) -> dict[str, Any]:
     }
 
 
-def urdf_with_hardware(source: str, hardware: str, start: Mapping[str, float]) -> str:
+def urdf_with_hardware(
+    source: str,
+    hardware: str,
+    start: Mapping[str, float],
+    parameters: Mapping[str, str] | None = None,
+) -> str:
     """The URDF with a <ros2_control> of its own: effort commands; position, velocity and effort states.
 
     Args:
         source: the URDF; a <ros2_control> in it, made for other hardware, is replaced.
         hardware: the plugin of the hardware.
         start: {joint: position it begins at}, in the order of the model.
+        parameters: of the hardware.
     """
     robot = parse_xml(source)
     for other in robot.findall("ros2_control"):
         robot.remove(other)
     control = add(robot, "ros2_control", name=f"{robot.get('name')}_system", type="system")
-    add(add(control, "hardware"), "plugin", hardware)
+    system = add(control, "hardware")
+    add(system, "plugin", hardware)
+    for name, value in (parameters or {}).items():
+        add(system, "param", value, name=name)
     for name, position in start.items():
         joint = add(control, "joint", name=name)
         add(joint, "command_interface", name="effort")
