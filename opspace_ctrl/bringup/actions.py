@@ -37,7 +37,8 @@ from lifecycle_msgs.srv import GetState
 from rclpy.task import Future
 
 from ..errors import BringupError, quoted
-from . import compiled, hardware
+from .compiled import PLUGIN, STARTED, compiled_controllers_file
+from .hardware import spawner_arguments
 from .installed import debian_package, is_installed
 from .request import Request
 
@@ -170,17 +171,17 @@ def compiled_loop(
     context: LaunchContext, request: Request, folder: Path, *described: Action
 ) -> list[Action]:
     """Our plugin with the images of a folder, in a controller manager that is started or already there."""
-    if not is_installed(compiled.PLUGIN):
+    if not is_installed(PLUGIN):
         raise BringupError(
-            f"package {quoted(compiled.PLUGIN)} is not installed: it stands in the folder ros2_control of "
+            f"package {quoted(PLUGIN)} is not installed: it stands in the folder ros2_control of "
             "this repository, and docs/realtime.md says how it is built"
         )
-    file = compiled.compiled_controllers_file(request, folder)
+    file = compiled_controllers_file(request, folder)
     spawner = Node(
         package="controller_manager",
         executable="spawner",
         namespace=request["namespace"],
-        arguments=hardware.spawner_arguments(request["namespace"], file, compiled.STARTED),
+        arguments=spawner_arguments(request["namespace"], file, STARTED),
         output="screen",
         on_exit=after(),
     )
