@@ -35,7 +35,7 @@ from opspace_ctrl.nodes.interface import INTERFACES, Topic
 from opspace_ctrl.nodes.policy import policy_text
 from opspace_ctrl.osim.fields import Space
 from opspace_ctrl.osim.method import Method
-from opspace_ctrl.osim.registry import BUILT_IN, get_method
+from opspace_ctrl.osim.registry import BUILT_IN, STUDY, get_method
 from opspace_ctrl.parameters import Parameter
 from opspace_ctrl.sim.engine.fields import Engine, Inverse
 from opspace_ctrl.sim.engine.inverse import ArticulatedInverse
@@ -194,7 +194,7 @@ def workspaces() -> list[type[Workspace]]:
     """Those that declare fields, lower layers first."""
     model = load_robot("free_flyer")  # no method refuses a free flyer
     forward = {forward_method(model, name): None for name in forward_methods()}
-    methods = [get_method(name) for name in BUILT_IN]
+    methods = [get_method(name) for name in (*BUILT_IN, *STUDY)]
     every = [Tree, Dual, ForwardMethod, *forward, Space, Method, *methods]
     every += [Law, References, Door, Gates, Inverse, Engine, ArticulatedInverse, Chain]
     return [each for each in every if each.fields.keys() - each.__base__.fields.keys()]

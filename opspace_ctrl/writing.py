@@ -37,7 +37,7 @@ def check_output(path: str | Path, force: bool = False, inputs: Iterable[str | P
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         reason = getattr(error, "strerror", None) or "not a path"
     if reason:
-        raise OutputError(f"cannot write {quoted(str(path))}: {reason}")
+        raise OutputError(f"cannot write {quoted(Path(path))}: {reason}")
 
 
 @contextmanager
@@ -60,9 +60,9 @@ def new_file(
             else:
                 _move_new(temporary, path)
     except FileExistsError:
-        raise OutputError(f"cannot write {quoted(str(path))}: it exists by now") from None
+        raise OutputError(f"cannot write {quoted(Path(path))}: it exists by now") from None
     except OSError as error:
-        raise OutputError(f"cannot write {quoted(str(path))}: {error.strerror or error}") from None
+        raise OutputError(f"cannot write {quoted(Path(path))}: {error.strerror or error}") from None
 
 
 def open_stream(path: str | Path, force: bool = False) -> IO[bytes]:
@@ -78,7 +78,7 @@ def open_stream(path: str | Path, force: bool = False) -> IO[bytes]:
             path.unlink(missing_ok=True)
         return path.open("xb")
     except OSError as error:
-        raise OutputError(f"cannot write {quoted(str(path))}: {error.strerror or error}") from None
+        raise OutputError(f"cannot write {quoted(Path(path))}: {error.strerror or error}") from None
 
 
 class OutputFolder:
@@ -117,7 +117,7 @@ class OutputFolder:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "not a path"
         if reason:
-            raise OutputError(f"cannot write into {quoted(str(path))}: {reason}")
+            raise OutputError(f"cannot write into {quoted(Path(path))}: {reason}")
 
     def claim(self) -> None:
         """Make the folder, mark it, and remove what an earlier run has left."""
@@ -235,7 +235,7 @@ class OutputFolder:
             yield
         except OSError as error:
             raise OutputError(
-                f"cannot write into {quoted(str(self.path))}: {error.strerror or error}"
+                f"cannot write into {quoted(self.path)}: {error.strerror or error}"
             ) from None
 
 
@@ -260,7 +260,7 @@ def _why_not_made(path: Path) -> str:
     """The reason why a folder cannot be made, "" if it can."""
     above = next(each for each in path.parents if os.path.lexists(each))
     if not above.is_dir():
-        return f"{quoted(str(above))} is a file, not a folder"
+        return f"{quoted(above)} is a file, not a folder"
     return "" if os.access(above, os.W_OK | os.X_OK) else "permission denied"
 
 

@@ -23,9 +23,9 @@ def read_image(path: str | Path) -> Image:
     try:
         return Image.unpacked(read_regular(path, LARGEST))
     except OSError as error:
-        raise ExportError(f"cannot read {quoted(str(path))}: {error.strerror}") from error
+        raise ExportError(f"cannot read {quoted(Path(path))}: {error.strerror}") from error
     except ExportError as error:
-        raise ExportError(f"{quoted(str(path))}: {error}") from error
+        raise ExportError(f"{quoted(Path(path))}: {error}") from error
 
 
 def show_image(image: Image, out: Console) -> None:

@@ -51,7 +51,8 @@ def get_method(name: str) -> type[Method]:
         return _for_study(name)
     if not isinstance(name, str) or name not in _foreign():
         raise MethodError(
-            f"no method {name!r}; choose auto, {', '.join((*BUILT_IN, *_foreign()))} (for study: {', '.join(STUDY)})"
+            f"no method {name!r}; choose auto, {', '.join((*BUILT_IN, *_foreign()))}"
+            f" (for study: {', '.join(STUDY)})"
         )
     loaded = _load(name)
     if isinstance(loaded, MethodError):

@@ -74,7 +74,7 @@ def read_recording(path: str | Path) -> Recorded:
                 rests.append((q, [tau]))
     if not rests:
         raise RecordingError(
-            f"{quoted(str(path))}: none of {messages} joint states has positions, velocities below "
+            f"{quoted(Path(path))}: none of {messages} joint states has positions, velocities below "
             f"{AT_REST} rad/s and efforts: record the robot holding still in several poses"
         )
     positions = np.array([pose for pose, _ in rests])

@@ -43,7 +43,7 @@ def read_recording(
         return _folder(path, robot, settings)
     if not path.is_file():
         raise ViewError(
-            f"no run {quoted(str(path))}; valid is an MCAP file or a folder of opspace hil"
+            f"no run {quoted(Path(path))}; valid is an MCAP file or a folder of opspace hil"
         )
     return _mcap(path, robot, settings)
 
@@ -78,11 +78,11 @@ def _folder(
 def _mcap(path: Path, robot: str | None, settings: ControllerSettings) -> tuple[Model, np.ndarray]:
     states, bases, said = _messages(path)
     if not states:
-        raise ViewError(f"{quoted(str(path))} has no joint_states")
+        raise ViewError(f"{quoted(Path(path))} has no joint_states")
     source = robot or said
     if not source:
         raise ViewError(
-            f"{quoted(str(path))} does not say which robot it is (no robot_description): name it, "
+            f"{quoted(Path(path))} does not say which robot it is (no robot_description): name it, "
             "opspace view ROBOT --replay FILE"
         )
     model = _load(source, settings, bool(bases))
@@ -90,7 +90,7 @@ def _mcap(path: Path, robot: str | None, settings: ControllerSettings) -> tuple[
     missing = sorted(set(names) - set(states[0][1]))
     if missing:
         raise ViewError(
-            f"{quoted(str(path))}: joint_states lack {listed(missing)} of {quoted(model.name)}; "
+            f"{quoted(Path(path))}: joint_states lack {listed(missing)} of {quoted(model.name)}; "
             f"they have {listed(states[0][1])}"
         )
     kept = states[:: max(1, len(states) // MOST)]
@@ -163,7 +163,7 @@ def _decoded(path: Path) -> Iterator[tuple[str, float, Any]]:
             for _, channel, message, content in reader.iter_decoded_messages(topics=chosen):
                 yield channel.topic, 1e-9 * message.log_time, content
     except (McapError, ValueError, EOFError) as error:
-        raise ViewError(f"{quoted(str(path))} is no MCAP file that can be read: {error}") from None
+        raise ViewError(f"{quoted(Path(path))} is no MCAP file that can be read: {error}") from None
 
 
 def _with_poses(model: Model, settings: ControllerSettings, rows: np.ndarray) -> np.ndarray:
