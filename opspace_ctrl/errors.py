@@ -204,18 +204,28 @@ class Mistakes:
         return True
 
     def tell(self) -> None:
-        """Raise what was found, if anything: several as one error of the first one's class, with all as its `parts`."""
-        if len(self.found) < 2:
-            for error in self.found:
-                raise error
+        """Raise what was found, if anything: several as one error of the first one's class, with all as its `parts`.
+
+        They are forgotten here: an error knows the frames that it came through, and what these hold. If that were the
+        error itself it would stay in memory until garbage is collected, which a control loop does not do.
+        """
+        found, self.found = self.found, []
+        if not found:
             return
-        texts = [f"({i}) {each}" for i, each in enumerate(self.found[:MOST_MISTAKES], 1)]
-        more = len(self.found) - len(texts)
-        together = type(self.found[0])(
-            f"{len(self.found)} mistakes: {'; '.join(texts)}{f'; and {more} more' * (more > 0)}"
-        )
-        together.parts = tuple(self.found)
-        raise together
+        try:
+            raise found[0] if len(found) == 1 else _together(found)
+        finally:
+            del found
+
+
+def _together(found: list[OpspaceError]) -> OpspaceError:
+    texts = [f"({i}) {each}" for i, each in enumerate(found[:MOST_MISTAKES], 1)]
+    more = len(found) - len(texts)
+    together = type(found[0])(
+        f"{len(found)} mistakes: {'; '.join(texts)}{f'; and {more} more' * (more > 0)}"
+    )
+    together.parts = tuple(found)
+    return together
 
 
 class _Short(reprlib.Repr):

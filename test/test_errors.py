@@ -1,12 +1,15 @@
 """What messages show of values from outside: short, in one line, and quickly."""
 
+import gc
 import resource
 import sys
 import unicodedata
+import weakref
 
 import numpy as np
 import pytest
 
+from opspace_ctrl import OpspaceError, PoseTask
 from opspace_ctrl.errors import (
     MOST_MISTAKES,
     Mistakes,
@@ -127,3 +130,18 @@ def test_a_message_stays_short_whatever_the_number_of_mistakes():
 def test_what_is_no_mistake_of_a_user_is_raised_at_once():
     with pytest.raises(ZeroDivisionError):
         gathered(ZeroDivisionError())
+
+
+@pytest.mark.parametrize("wrong", [{"stiffness": -1.0}, {"stiffness": -1.0, "level": -1}])
+def test_a_refusal_leaves_no_circle_of_error_and_frames(wrong):
+    def refusal():
+        try:
+            PoseTask("tool", **wrong)
+        except OpspaceError as error:
+            return weakref.ref(error)
+
+    gc.disable()  # as the node does while efforts go out
+    try:
+        assert refusal()() is None
+    finally:
+        gc.enable()
