@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -251,14 +251,17 @@ def test_the_file_and_the_same_in_python_give_bit_identical_ticks(name):
     for each in fields(mine.settings):
         if each.name not in ("robot", "node"):
             assert getattr(mine.settings, each.name) == getattr(of_file.settings, each.name)
-    of_file.method = mine.method  # auto decides by a timing
+    # auto decides by a timing, and what is measured of a robot at the start is measured by the method
+    chosen = mine.method
+    mine, of_file = (
+        Controller.from_settings(each.model, replace(each.settings, method=chosen))
+        for each in (mine, of_file)
+    )
     values = node_parameters(shipped_path("config", f"{name}.yaml"), "opspace_simulator")
     robot, rng = (
         Simulator.from_settings(mine.model, simulator_settings(values)),
         np.random.default_rng(1),
     )
-    of_file.activate(robot.q, robot.v, robot.time)
-    of_file.tick(robot.q, robot.v, robot.time)  # takes the method
     for controller in (mine, of_file):
         controller.activate(robot.q, robot.v, robot.time)
     for k in range(TICKS):
