@@ -305,13 +305,13 @@ class PeerNode(Node):
 
 
 def publish_patiently(publish, message) -> None:
-    """Publish, again and again until DDS has taken it."""
+    """Publish, again and again until DDS has taken it; raw bytes once, for they may be none that can ever leave."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
             return publish(message)
         except RCLError:
-            if time.monotonic() > deadline:
+            if isinstance(message, bytes) or time.monotonic() > deadline:
                 raise
 
 
