@@ -3,19 +3,26 @@
     python benchmarks/changing_tasks.py [--seconds 5]
 The loop wakes every millisecond and ticks; a gap is the time from one wake-up to the next. Rows: an operational space,
 a controller, alone and while another thread sets `tasks`, again and again with 10 ms between. On a machine that does
-other things, too, gaps are its doing as well: `held` is the longest time by which a wake-up was late and for which the
-other thread had been computing, and so the longest for which it can have kept the interpreter's lock.
+other things, too, gaps are its doing as well: `held` is the longest time for which the other thread computed from one
+pause to the next (processor time of its own), and so the longest for which it can have kept the interpreter's lock.
 """
 
 import argparse
 import gc
 import threading
 from collections.abc import Callable
-from time import clock_gettime, perf_counter, pthread_getcpuclockid, sleep
+from time import perf_counter, sleep, thread_time
 
 import numpy as np
 
-from opspace_ctrl import CenterOfMass, Controller, OperationalSpace, PositionTask, load_robot
+from opspace_ctrl import (
+    CenterOfMass,
+    Controller,
+    OperationalSpace,
+    PositionTask,
+    load_robot,
+    turns,
+)
 
 PERIOD, PAUSE = 1e-3, 10e-3  # [s]
 LISTS = {
@@ -28,36 +35,56 @@ LISTS = {
 ADDED = {"arm7": PositionTask("elbow", frame="link4", level=2), "asimo": PositionTask("head")}
 
 
+class Stretches:
+    """The longest time [s] for which the thread that changes computes from one pause to the next."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+        self.began = thread_time()
+
+    def end(self) -> None:
+        """A stretch has ended, another begins."""
+        now = thread_time()
+        self.longest = max(self.longest, now - self.began)
+        self.began = now
+
+    def pause(self, seconds: float) -> None:
+        """Sleep between two stretches."""
+        self.end()
+        sleep(seconds)
+        self.began = thread_time()
+
+
 def gaps(tick: Callable[[float], object], seconds: float, change) -> tuple[np.ndarray, float, list]:
-    """Times [ms] from tick to tick, the longest that the other thread held them up, and what each change took [ms]."""
-    wakes, held, took, done = np.zeros(int(seconds / PERIOD)), 0.0, [], threading.Event()
-    clock = pthread_getcpuclockid(threading.get_ident())  # of the thread that changes
+    """Times [ms] from tick to tick, the longest stretch of the other thread, and what each change took [ms]."""
+    wakes, took, done = np.zeros(int(seconds / PERIOD)), [], threading.Event()
 
     def loop() -> None:
-        nonlocal held
         due = perf_counter()
         try:
             for k in range(len(wakes)):
                 due += PERIOD
-                before = clock_gettime(clock)
                 sleep(max(due - perf_counter(), 0.0))
                 wakes[k] = perf_counter()
-                held = max(held, min(wakes[k] - due, clock_gettime(clock) - before))
                 tick(wakes[k])
                 due = max(due, wakes[k] - PERIOD)  # what was missed is not made good
         finally:
             done.set()  # the other thread must end, too, when a tick is refused
 
-    thread, number = threading.Thread(target=loop), 0
+    thread, number, stretches = threading.Thread(target=loop), 0, Stretches()
+    turns.sleep = stretches.pause
     thread.start()
     while change is not None and not done.is_set():
         number += 1
         before = perf_counter()
+        stretches.began = thread_time()
         change(number)
+        stretches.end()
         took.append(1e3 * (perf_counter() - before))
         sleep(PAUSE)
     thread.join()
-    return 1e3 * np.diff(wakes), 1e3 * held, took
+    turns.sleep = sleep
+    return 1e3 * np.diff(wakes), 1e3 * stretches.longest, took
 
 
 def cases(robot: str):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -89,16 +90,17 @@ class ControlLaw(Law):
             space.needs_composite = 1  # base columns of H come from composite inertias
         self.take(settings)
 
-    def take(self, settings: ControllerSettings) -> None:
-        """Write every number that is declared with `law=True`."""
-        for group in settings.groups:
+    def take(self, settings: ControllerSettings, before: ControllerSettings | None = None) -> None:
+        """Write every number that is declared with `law=True`, but for what was so in the settings before."""
+        for _, group in _changed(settings.groups, before.groups if before else ()):
             for name, value in group.law_values():
                 setattr(self, name, value)
-        for each in (settings.tasks, settings.contacts):
-            for i, one in enumerate(each):
-                for name, value in one.law_values():
-                    getattr(self, name)[i] = value
-        self.references.take(settings.tasks)
+        tasks = list(_changed(settings.tasks, before.tasks if before else ()))
+        contacts = _changed(settings.contacts, before.contacts if before else ())
+        for i, one in (*tasks, *contacts):
+            for name, value in one.law_values():
+                getattr(self, name)[i] = value
+        self.references.take(tasks)
         self.references.target_timeout = settings.safety.target_timeout
         self.references.stream_timeout = settings.safety.stream_timeout
 
@@ -126,6 +128,13 @@ class ControlLaw(Law):
         # a tick computes two laws at most: the last torques of a third stand for it
         before.followed = 0
         self.is_following, self.followed, self.follow_start = 1, before.address, time
+
+
+def _changed(those: Sequence[Any], before: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    """(place, each) of those that are not what stood at their place before."""
+    for i, (one, old) in enumerate(zip_longest(those, before)):
+        if one != old:
+            yield i, one
 
 
 def _base_size(model: Model) -> int:

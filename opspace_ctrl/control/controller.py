@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -29,7 +30,7 @@ from ..model import Model, check_model
 from ..osim import OperationalSpace
 from ..parameter_file import node_parameters
 from ..robot_settings import load_any
-from ..turns import short_turns
+from ..turns import giving_way
 from .contacts import Contact
 from .core import NAN, Core
 from .duty import Duty
@@ -337,24 +338,38 @@ class Controller(Inputs):
 
     # ---- settings and method ----
 
-    def apply(self, settings: ControllerSettings) -> None:
-        """Change settings while it runs, all or none; other tasks as `tasks` says.
+    def check_change(self, settings: ControllerSettings) -> None:
+        """Could `apply` use the settings? Changes nothing; whether a method carries other tasks is not looked at.
 
         Raises:
             SettingsError: A parameter cannot change while it runs, or does not fit the robot.
-            MethodError: The method cannot carry the robot or the tasks.
         """
         check_kind(ControllerSettings, "settings", settings)
-        with short_turns():
-            self._apply(settings)
-
-    def _apply(self, settings: ControllerSettings) -> None:
         fixed = fixed_changes(self.settings, settings)
         if fixed:
             raise SettingsError(
                 f"{listed(fixed)} cannot change while the controller runs; clean up, configure again"
             )
         check_fit(self.model, settings)
+
+    def apply(self, settings: ControllerSettings, is_checked: bool = False) -> None:
+        """Change settings while it runs, all or none; other tasks as `tasks` says.
+
+        Args:
+            settings: The new ones.
+            is_checked: They have just passed `check_change`, in another thread perhaps than that which ticks.
+
+        Raises:
+            SettingsError: As `check_change`.
+            MethodError: The method cannot carry the robot or the tasks.
+        """
+        check_kind(ControllerSettings, "settings", settings)
+        with giving_way() if self.takes_long(settings) else nullcontext():
+            if not is_checked:
+                self.check_change(settings)
+            self._apply(settings)
+
+    def _apply(self, settings: ControllerSettings) -> None:
         duty, running = self._duty, self._ticking.core
         if not duty.is_for(settings):
             duty = duty.successor(settings, running)

@@ -7,6 +7,8 @@ the old law to the new one over `fade`, both being computed meanwhile (`ControlL
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -15,6 +17,7 @@ from ..model import Model
 from ..model.rotations import to_quaternion
 from .core import Core, read_only
 from .live import write_live
+from .options import Payload
 from .report import Report
 from .settings import ControllerSettings
 from .targets.posture_target import PostureTarget
@@ -43,6 +46,7 @@ class Duty:
     def __init__(self, model: Model, settings: ControllerSettings):
         self.model = model
         self.core = Core(model, settings)
+        self._written = replace(settings, payload=Payload())  # a core is made without a payload
         self.tasks = tuple(settings.tasks)
         self.names = tuple(task.name for task in settings.tasks)
         self._number = {name: i for i, name in enumerate(self.names)}
@@ -57,7 +61,8 @@ class Duty:
         """Use settings of the same tasks, which have been checked, from the next tick on."""
         for target, task in zip(self.targets, settings.tasks):
             target.settings, target.timeout = task, settings.safety.target_timeout
-        write_live(self.core, settings, posture)
+        write_live(self.core, settings, posture, self._written)
+        self._written = settings
 
     # ---- other tasks ----
 

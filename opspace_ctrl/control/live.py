@@ -3,6 +3,8 @@
 All others are declared with `law=True`, and written as they are (`ControlLaw.take`).
 """
 
+from typing import Any
+
 from ..errors import Mistakes, SettingsError, listed, quoted
 from ..model import Model
 from . import entries
@@ -13,16 +15,18 @@ from .targets.posture_target import PostureTarget
 __all__ = ["check_fit", "write_live"]
 
 
-def write_live(core: Core, settings: ControllerSettings, posture: PostureTarget) -> None:
-    """Write every setting that is a live number; what was checked before cannot fail."""
+def write_live(
+    core: Core, settings: ControllerSettings, posture: PostureTarget, before: ControllerSettings
+) -> None:
+    """Write every live number that differs from `before`, which the core has; what was checked cannot fail."""
     law = core.law
-    law.take(settings)
+    law.take(settings, before)
     entries.derive(law.address)
     law.posture_stiffness, law.posture_damping = posture.gains()
     posture.write(law.references)
-    payload = settings.payload
-    frame = _payload_frame(settings) if payload.mass > 0.0 else None
-    core.set_payload(frame, payload.mass, payload.centre)
+    payload = _payload(settings)
+    if payload != _payload(before):
+        core.set_payload(*payload)
 
 
 def check_fit(model: Model, settings: ControllerSettings) -> None:
@@ -62,6 +66,13 @@ def _check_payload(model: Model, settings: ControllerSettings) -> None:
         raise SettingsError(
             f"payload.frame: {quoted(frame)} does not move; valid are {listed(moving)}"
         )
+
+
+def _payload(settings: ControllerSettings) -> tuple[str | None, float, Any]:
+    """Frame, mass and centre of what is carried."""
+    payload = settings.payload
+    frame = _payload_frame(settings) if payload.mass > 0.0 else None
+    return frame, payload.mass, payload.centre
 
 
 def _payload_frame(settings: ControllerSettings) -> str | None:

@@ -150,7 +150,8 @@ class Session:
             if self.controller.takes_long(settings):
                 self.controller.apply(settings)  # the next tick goes over to it
             else:
-                self.loop.do(lambda: self.controller.apply(settings))
+                self.controller.check_change(settings)  # here: the loop has no time for it
+                self.loop.do(lambda: self.controller.apply(settings, is_checked=True))
         finally:
             for each in topics:
                 each.keep(self.controller.task_names)

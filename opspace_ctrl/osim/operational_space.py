@@ -13,7 +13,7 @@ from ..dynamics.state import TOO_LARGE
 from ..errors import ConfigurationError
 from ..model import Model, check_model
 from ..model.configuration import check_vector
-from ..turns import short_turns
+from ..turns import giving_way
 from . import entries
 from .build import TaskSpace
 from .equation import EquationOfMotion
@@ -75,15 +75,15 @@ class OperationalSpace(EquationOfMotion):
 
         A method that was asked for by name is kept, "auto" chooses again. There is no result of the new tasks before
         the next `update` or `control`; views of old results stay as they are. Another thread may tick meanwhile: each
-        of its calls works with the old tasks or with the new ones, and the interpreter changes hands every
-        `turns.TURN` (a single call into C may keep it longer). Whatever is refused, by the same errors as when an
+        of its calls works with the old tasks or with the new ones, and this thread gives way to it every `turns.TURN`
+        (`turns.giving_way`). Whatever is refused, by the same errors as when an
         object is made, changes nothing.
         """
         return self._now.tasks
 
     @tasks.setter
     def tasks(self, tasks: Tasks) -> None:
-        with short_turns():
+        with giving_way():
             self._now = self._prepared(tasks, self._now.asked)
 
     @property

@@ -8,7 +8,6 @@ import pytest
 
 from opspace_ctrl import CenterOfMass, OperationalSpace, OpspaceError, Task, load_robot
 from opspace_ctrl.osim import methods
-from opspace_ctrl.turns import TURN, short_turns
 
 RESULTS = (
     "jacobian",
@@ -162,12 +161,3 @@ def test_another_thread_sees_the_old_tasks_or_the_new_ones_and_nothing_between(r
         sys.setswitchinterval(usual)
     assert not wrong and set(seen) == set(inertias) == {0, 1}
     assert all(seen.values()) and all(inertias.values())
-
-
-def test_turns_are_short_while_something_is_prepared_and_usual_after_the_last():
-    usual = sys.getswitchinterval()
-    with short_turns():
-        with short_turns():
-            assert sys.getswitchinterval() == pytest.approx(min(TURN, usual))
-        assert sys.getswitchinterval() == pytest.approx(min(TURN, usual))
-    assert sys.getswitchinterval() == pytest.approx(usual)

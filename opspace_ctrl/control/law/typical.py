@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...osim.response import SAMPLES, sampled_configurations
-from ...turns import give_way
 from ..build import OF_LIMITS
 from ..fields import TASKS_MODE, Law
 
@@ -47,7 +46,6 @@ def measure_typical(core: Core) -> None:
             rows = np.s_[law.stack_level_start[l] : law.stack_level_end[l]]
             scale = law.stack_scale[rows]
             largest = np.linalg.eigvalsh(law.P[rows, rows] * np.outer(scale, scale))[-1]
-            give_way()
             if level >= 2 and largest > 0.0:
                 found.setdefault(level, []).append(1.0 / largest)
     law.typical_response[1] = OF_LIMITS
@@ -73,7 +71,6 @@ def _response_together(space, alone: np.ndarray) -> np.ndarray:
             values, vectors = np.linalg.eigh(
                 space.inertia_inv[np.ix_(rows, rows)] / np.outer(scale, scale)
             )
-            give_way()
             kept = values > LOST * values[-1]
             inertia = np.square(vectors[:, kept]) @ (1.0 / values[kept])
             kinds = [(row[:3].any(), row[3:].any()) for row in block.selection]

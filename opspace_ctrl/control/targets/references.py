@@ -15,7 +15,7 @@ velocity, acceleration, angular acceleration.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -128,9 +128,9 @@ class References(Workspace, declared=_LIMITS):
         self.rows, self.stamp, self.posture_rows = 1, np.nan, 1
         self.table[:, QUATERNION + 3] = 1.0
 
-    def take(self, tasks: Sequence[ControlTask]) -> None:
-        """Use the settings of tasks from the next target on."""
-        for i, task in enumerate(tasks):
+    def take(self, tasks: Iterable[tuple[int, ControlTask]]) -> None:
+        """Use the settings of tasks, each with its place, from the next target on."""
+        for i, task in tasks:
             selection = task.task().selection()
             self.has_position[i] = selection[:, :3].any()
             self.has_orientation[i] = selection[:, 3:].any()

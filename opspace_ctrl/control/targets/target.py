@@ -96,7 +96,7 @@ class Target:
     @settings.setter
     def settings(self, settings: ControlTask) -> None:
         self._settings = settings
-        self._own.take([settings])
+        self._own.take([(0, settings)])
 
     @property
     def timeout(self) -> float:
