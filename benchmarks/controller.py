@@ -34,7 +34,7 @@ def case(robot: str) -> tuple[Controller, list[tuple[np.ndarray, np.ndarray]]]:
         {**node_parameters(path, "opspace_controller"), "method": "sparse_ltdl"}
     )
     controller, rng = Controller.from_settings(model, settings), np.random.default_rng(0)
-    start = start_of(path, model, settings, Findings())
+    start = start_of(node_parameters(path, "opspace_simulator"), model, settings, Findings())
     states = [
         (
             model.integrate(start, 0.05 * rng.normal(size=model.nv), 1.0),
