@@ -14,6 +14,7 @@ from std_srvs.srv import Trigger
 
 from ..control.settings import ControllerSettings, controller_settings, table_for
 from ..errors import ConfigurationError, OpspaceError
+from ..turns import giving_way
 from .bond import Bond
 from .declared import NODE_OPTIONS, Declared
 from .privileges import collect_garbage
@@ -162,9 +163,10 @@ class ControllerNode(LifecycleNode):
 
     def _accept(self, values: dict[str, Any], names: list[str]) -> None:
         """A change while the node runs; raises what refuses it, and then nothing has changed."""
-        settings = controller_settings(values)
-        if self._session is not None:
-            self._session.apply(settings)
+        with giving_way():
+            settings = controller_settings(values)
+            if self._session is not None:
+                self._session.apply(settings)
 
     # ---- services ----
 
