@@ -17,7 +17,7 @@ from ..errors import ConfigurationError, OpspaceError
 from ..turns import giving_way
 from .bond import Bond
 from .declared import NODE_OPTIONS, Declared
-from .privileges import collect_garbage
+from .privileges import collect_garbage, fill_tuple_store
 from .robot import Description, load
 from .runtime import DONE, Stop, leave, run_lifecycle
 from .sentry import Sentry
@@ -90,6 +90,7 @@ class ControllerNode(LifecycleNode):
 
         def activate() -> None:
             collect_garbage()  # not again while efforts go out
+            fill_tuple_store()
             self._configured.loop.activate()
             self._bond.start()
 

@@ -7,6 +7,7 @@ made.
 import json
 from array import array
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped
@@ -26,6 +27,7 @@ from visualization_msgs.msg import MarkerArray
 from ..control.controller import Controller
 from . import qos
 from .black_box import BlackBox
+from .groups import ForgetfulGroup
 from .markers import Markers
 from .messages import matrix_message, pose_message, vector_message
 from .sending import send
@@ -62,7 +64,7 @@ class Outputs:
         Configuration: returns a copy of the present q (nq,). Rates in Hz, 0: none. Prefix: of the robot's frames.
         """
         self._node, self._controller, self._header = node, controller, header
-        self._prefix = prefix
+        self._prefix, self._group = prefix, ForgetfulGroup()
         self._box, self._told = box, 0  # commands whose references were told
         self.of_tasks = TaskTopics(self._make, self._destroy)
         self.of_tasks.add(controller.task_names)
@@ -77,7 +79,7 @@ class Outputs:
 
     def _make(self, task: str) -> tuple[Publisher, ...]:
         """What is told about a task: its pose, its error, its references."""
-        create = self._node.create_publisher
+        create = partial(self._node.create_publisher, callback_group=self._group)
         return (
             create(PoseStamped, f"~/{task}/pose", qos.OUTPUTS),
             create(TwistStamped, f"~/{task}/error", qos.OUTPUTS),
@@ -107,7 +109,9 @@ class Outputs:
             )
             timer = self._timers[number]
             if is_wanted and timer is None:
-                self._timers[number] = self._node.create_timer(1.0 / rate, callback, clock=steady)
+                self._timers[number] = self._node.create_timer(
+                    1.0 / rate, callback, self._group, steady
+                )
             elif timer is not None and not is_wanted:
                 self._node.destroy_timer(timer)
                 self._timers[number] = None

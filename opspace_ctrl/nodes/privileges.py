@@ -11,6 +11,7 @@ from contextlib import suppress
 
 __all__ = [
     "collect_garbage",
+    "fill_tuple_store",
     "lock_memory",
     "quiet_interpreter",
     "raise_priority",
@@ -21,6 +22,7 @@ __all__ = [
 LOCK_CURRENT, LOCK_FUTURE, LOCK_ON_FAULT = 1, 2, 4  # of mlockall(2)
 MMAP_THRESHOLD = -3  # of mallopt(3)
 LARGE_BLOCK = 1 << 17  # [bytes] where glibc begins to ask the system for a block of its own
+MOST_KEPT, LONGEST_KEPT = 2000, 20  # free tuples of each length, and their lengths, in CPython
 SWITCH = 1e-4  # [s] after which a thread yields the interpreter to a loop that waits for it
 USUAL_SWITCH = 5e-3  # [s] Python's own
 
@@ -75,6 +77,17 @@ def quiet_interpreter() -> str:
 def collect_garbage() -> None:
     """Collect what has become garbage since `quiet_interpreter`; quick, because little has been made since."""
     gc.collect()
+
+
+def fill_tuple_store() -> None:
+    """Let CPython keep from now on as many free tuples as it ever will, 2000 of each length up to 20.
+
+    A tuple made of an iterator, as dataclasses and rclpy make them, grows until it fits: it is not taken from that
+    store, but goes there when it is freed. So every change of a gain would leave some kB, for hours, until the store
+    is full. A collection of garbage empties it.
+    """
+    for length in range(1, LONGEST_KEPT + 1):
+        [(None,) * length for _ in range(MOST_KEPT)]
 
 
 def restore_interpreter() -> None:

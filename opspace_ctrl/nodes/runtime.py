@@ -30,6 +30,7 @@ __all__ = [
     "publish_last",
     "run",
     "run_lifecycle",
+    "tell_failure",
 ]
 
 DONE, FAILED, INVALID = 0, 1, 2
@@ -186,11 +187,24 @@ def _serve(make_node: Callable[[Stop], RunnableNode], stop: Stop) -> int:
             except ExternalShutdownException:
                 break
             except Exception as error:
-                text = f"a callback failed: {type(error).__name__}: {error}"
-                node.get_logger().error(text, throttle_duration_sec=QUIET)
+                tell_failure("a callback", error, node.get_logger())
     except KeyboardInterrupt:
         pass
     return _ended(node, executor)
+
+
+def tell_failure(what: str, error: Exception, logger: Any) -> None:
+    """Say, at most once a second, that something in a spinning executor has failed, and forget where.
+
+    rclpy's task keeps the error, whose frames keep the task: a circle, and nobody collects garbage while efforts go
+    out.
+    """
+    text = f"{what} failed: {type(error).__name__}: {error}"
+    logger.error(text, throttle_duration_sec=QUIET)
+    each: BaseException | None = error
+    while each is not None:
+        each.__traceback__ = None
+        each = each.__context__
 
 
 def _ended(node, executor) -> int:

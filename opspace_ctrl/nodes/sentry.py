@@ -16,6 +16,7 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from . import qos
+from .runtime import tell_failure
 from .sending import send
 from .side_node import close_side_node, make_side_node
 
@@ -23,7 +24,6 @@ __all__ = ["Sentry"]
 
 LOOK = 0.02  # [s] between two looks at the gates
 WAIT = 0.5  # [s] longest wait of the thread
-QUIET = 1.0  # [s] between two words about what failed
 HEADER = 4  # [bytes] before what a message says
 
 
@@ -81,8 +81,7 @@ class Sentry:
             except ExternalShutdownException:
                 return
             except Exception as error:  # the stop must go on being served
-                text = f"the sentry failed: {type(error).__name__}: {error}"
-                self._logger.error(text, throttle_duration_sec=QUIET)
+                tell_failure("the sentry", error, self._logger)
 
     def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.message = self._stop()

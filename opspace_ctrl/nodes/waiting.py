@@ -13,12 +13,12 @@ from contextlib import suppress
 from copy import copy
 from typing import Any
 
-from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions, _declare_qos_parameters
 from rclpy.subscription import Subscription
 
+from .groups import ForgetfulGroup
 from .hearing import advice
 from .short_take import HAS_SHORT_TAKE, ShortTake
 
@@ -136,7 +136,7 @@ class Waiter:
         self._subscriptions[inlet] = self._node.create_subscription(*given, **options)
 
 
-class _NotTheExecutor(CallbackGroup):
+class _NotTheExecutor(ForgetfulGroup):
     """The group of entities that no executor may serve."""
 
     def can_execute(self, entity) -> bool:

@@ -1,0 +1,107 @@
+"""What the changes of a running controller leave behind: nothing, for nobody collects garbage while efforts go out."""
+
+import gc
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+from helpers.ros import Graph
+from rclpy.executors import SingleThreadedExecutor
+
+from opspace_ctrl.nodes.runtime import tell_failure
+
+WARM, MANY = 60, 200
+# objects left by a change: Python's caches of names fill up at first; 24 to 38 where something is kept
+FEW = 5
+
+CHANGING = """
+import json, os, sys
+import rclpy
+from rclpy.parameter import Parameter
+from opspace_ctrl.nodes.controller import ControllerNode
+from opspace_ctrl.nodes.runtime import Stop
+
+GIVEN = {"robot": "arm7", "tasks": "[hand]", "hand.frame": "tool", "method": "sparse_ltdl"}
+words = [word for name, value in GIVEN.items() for word in ("-p", f"{name}:={value}")]
+rclpy.init(args=["", "--ros-args", *words])
+node = ControllerNode(Stop())
+node.trigger_configure()
+node.trigger_activate()
+
+def set_all(**values):
+    names = [name.replace("__", ".") for name in values]
+    changes = [Parameter(name, value=value) for name, value in zip(names, values.values())]
+    found = node.set_parameters_atomically(changes)
+    assert found.successful, found.reason
+
+def gain(i):
+    set_all(hand__stiffness=[400.0 + i % 7])
+
+def method(i):
+    set_all(method=["rjk", "sparse_ltl", "sparse_ltdl"][i % 3])
+
+def task(i):
+    set_all(tasks=["hand", "elbow"], elbow__frame="link4") if i % 2 else set_all(tasks=["hand"])
+
+change, warm, many = globals()[sys.argv[1]], int(sys.argv[2]), int(sys.argv[3])
+for i in range(warm):
+    change(i)
+before = sys.getallocatedblocks()
+for i in range(many):
+    change(i)
+print(json.dumps(sys.getallocatedblocks() - before), flush=True)
+node.end()
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("change", ["gain", "method", "task"])
+def test_changes_while_efforts_go_out_leave_no_memory_behind(change, tmp_path):
+    with Graph(tmp_path) as graph:
+        command = [sys.executable, "-c", CHANGING, change, str(WARM), str(MANY)]
+        found = subprocess.run(command, env=graph.environment, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout.splitlines()[-1]) < FEW * MANY
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_callback_that_fails_leaves_circles_until_its_failure_is_told(is_told, tmp_path):
+    """Such as rclpy's own, when a parameter comes that has a type which does not exist."""
+    said = []
+    logger = SimpleNamespace(error=lambda text, **_: said.append(text))
+
+    def fails():
+        try:
+            int("x")
+        except ValueError as error:
+            raise RuntimeError("made by the test") from error
+
+    with Graph(tmp_path) as graph:
+        node, executor = graph.node, SingleThreadedExecutor(context=graph.context)
+        guard = node.create_guard_condition(fails)
+        executor.add_node(node)
+
+        def fail():
+            count = len(said)
+            while len(said) == count:
+                guard.trigger()
+                try:
+                    executor.spin_once(timeout_sec=1.0)
+                except RuntimeError as error:
+                    tell_failure("it", error, logger) if is_told else said.append(str(error))
+
+        fail()
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(MANY):
+                fail()
+            left = gc.collect()
+        finally:
+            gc.enable()
+        executor.remove_node(node)
+        executor.shutdown(timeout_sec=1.0)
+    assert "made by the test" in said[-1]
+    assert left < MANY if is_told else left > 10 * MANY
