@@ -30,6 +30,8 @@ FILES = {
     "joints.py": OF_GATES,
     "base.py": OF_GATES,
     "stamps.py": OF_GATES,
+    "decisions.py": ("test_decisions.py",),
+    "calls.py": ("test_decisions.py",),
 }
 SURVIVED, NOTICED = 0, 1
 SWAPS = {
