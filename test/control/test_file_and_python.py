@@ -226,7 +226,7 @@ def gen3():
 
 
 def openarm():
-    return arm("openarm", "openarm_right_hand_tcp", [0.3, 0.3, 1.5708, -0.3, 0.0, 0.4, 1.5708])
+    return arm("openarm", "openarm_right_hand_tcp", [0.3, 0.3, 0.0, 1.5, 0.0, 0.0, 0.0])
 
 
 CASES = {
