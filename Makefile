@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every target sets up what it needs in .venv/; it installs again only when setup.py or this file changed.
 #   make demo    the library at work on the shipped arm
 #   make test    linters, type checks and the whole test suite
-#   make lint    ruff and mypy alone
+#   make lint    ruff, mypy and the licences (reuse) alone
 #   make matrix  a smoke suite on every Python of this machine, with the oldest and the newest dependencies
 #   make docs    the documentation site in build/site, warnings as errors
 #   make bench   the methods timed beside Pinocchio and MuJoCo
@@ -65,6 +66,7 @@ test-launch:
 lint: $(TEST)
 	$(BIN)/ruff format --check --quiet . || { echo "run ruff format" >&2; exit 1; }
 	$(BIN)/ruff check .
+	@! git rev-parse --quiet --verify HEAD >/dev/null 2>&1 || $(BIN)/reuse lint --quiet || { echo "run reuse lint" >&2; exit 1; }
 	$(BIN)/mypy
 
 # MATRIX chooses lines: make matrix MATRIX="3.12 oldest". What is installed already may come from a sourced ROS 2.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Install opspace_ctrl with pip, or with colcon as an ament_python package."""
 
 import sys
@@ -8,8 +9,14 @@ from setuptools import find_packages, setup
 
 PACKAGE = "opspace_ctrl"
 
-# Folders at the top of the tree that are package data too, so that an editable install finds them.
-DATA_PACKAGES = {f"{PACKAGE}.{folder}": folder for folder in ("config", "rviz", "urdf")}
+# pip installs by a finder what is mapped, and Python asks it last: from the folder that holds a checkout it would find
+# the checkout itself, as a namespace package. So an editable install is of the package alone, by a path; data.py finds
+# the folders beside it.
+IS_EDITABLE = "editable_wheel" in sys.argv
+# Folders at the top of the tree that are package data too.
+DATA_PACKAGES = (
+    {} if IS_EDITABLE else {f"{PACKAGE}.{folder}": folder for folder in ("config", "rviz", "urdf")}
+)
 
 EXECUTABLES = {
     "opspace": f"{PACKAGE}.cli:main",
@@ -68,13 +75,13 @@ setup(
     long_description_content_type="text/markdown",
     author="opspace_ctrl contributors",
     maintainer="opspace_ctrl maintainers",
-    maintainer_email="maintainers@example.com",
+    maintainer_email="maintainers@opspace-ctrl.invalid",
     license="Apache-2.0",
     license_files=["LICENSE"],
     keywords=["ROS", "robotics", "dynamics", "operational space", "torque control"],
     python_requires=">=3.10",
     packages=[*find_packages(include=[PACKAGE, f"{PACKAGE}.*"]), *DATA_PACKAGES],
-    package_dir=DATA_PACKAGES,
+    package_dir={"": "."} if IS_EDITABLE else DATA_PACKAGES,
     package_data={
         PACKAGE: ["py.typed"],
         # what is prebuilt is there when `make build` made it; a wheel without it is as good where there is a C compiler
@@ -132,6 +139,7 @@ setup(
             "playwright",  # with the machine's Chromium; it downloads none
             "pytest",
             "pytest-xdist",
+            "reuse",
             "ruff",
             "sympy",
             "setuptools>=70.1,<80",  # 70.1 can build a wheel; 80 lost what `colcon --symlink-install` needs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The controller under attack, with a monitor inside its process and one outside.
 
     python benchmarks/attack.py [--robot arm7] [--seconds 20] [--minutes 0] [--rate 500] [--json FILE] [--only NAME,...]

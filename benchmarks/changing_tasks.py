@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gaps of a loop at 1 kHz while another thread changes the tasks, beside the undisturbed loop.
 
     python benchmarks/changing_tasks.py [--seconds 5]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time of a control tick: arm7 (pose and posture) and asimo (two feet, two hands, centre of mass, posture), by method.
 
     python benchmarks/controller.py [--ticks 20000]

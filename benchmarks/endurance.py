@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ten minutes of the controller node: memory, ticks, and methods that change while it runs.
 
     python benchmarks/endurance.py [--robot asimo] [--minutes 10] [--rate 1000] [--tight]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Round trip of the controller node beside an echo node of the same pattern, in one run.
 
     python benchmarks/latency.py [--robot arm7] [--seconds 20] [--rate 1000]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lock-step over ROS: the simulator and the controller, a process each, for 100,000 steps; none may be lost.
 
     python benchmarks/lockstep.py [--steps 100000] [--robot arm7]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutation score of the gates and of the last door: how many small errors in their text do the tests notice?
 
     python benchmarks/mutation.py [--only door.py,gates.py] [--sample 100] [--jobs 2]

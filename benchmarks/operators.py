@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time to apply each spatial operator against the number of links.
 
 python benchmarks/operators.py

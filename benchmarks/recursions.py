@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time against size: every forward dynamics, closed chains and duals on chains of up to 1000 links.
 
     python benchmarks/recursions.py [--most 1000]

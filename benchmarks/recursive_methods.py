@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time of J and Lambda^-1 by the recursive methods on chains of 250 to 2000 links, and how it grows with their number.
 
 python benchmarks/recursive_methods.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time of a simulated step beside mj_step in the same run, and how much faster than real time a closed loop goes.
 
     python benchmarks/simulator.py [--rounds 30]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long the emergency stop takes, and how regular commands are, while somebody sends too much.
 
     python benchmarks/stop.py [--seconds 20] [--rate 500] [--json FILE]

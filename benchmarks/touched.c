@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One tick between two marks, for benchmarks/touched.py: touched ROBOT.opspace, under valgrind. */
 #include <stdio.h>
 #include <stdlib.h>

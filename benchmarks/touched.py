@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much memory an exported tick touches: cache lines of code and of data, counted by valgrind.
 
     python benchmarks/touched.py [ROBOT ...]

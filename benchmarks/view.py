@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much the viewer's clients disturb the loop: its missed turns alone and with clients that read and discard.
 
     python benchmarks/view.py [ROBOT] [SECONDS]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The documentation site: Sphinx with MyST. `make docs` builds it into build/site, warnings as errors."""
 
 project = "opspace_ctrl"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write what docs/ prints of the code: `python docs/generate.py`.
 
 The tables of ros_interface.md are those of the nodes' parameters and of nodes/interface.py, from which the SROS 2

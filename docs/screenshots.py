@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draw the pictures of docs/view.md: the viewer in Chromium, without a screen.
 
 python docs/screenshots.py [NAME ...]        # arm7, asimo, panda, phone; it needs the extra `test` and Chromium

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A humanoid stands on both feet, shifts its weight and moves a hand, while somebody pushes it."""
 
 import numpy as np

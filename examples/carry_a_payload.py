@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pick up one kilogram: what the tool sags without telling the controller, and with it."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Give the arm another task while it moves: from a whole pose to a position, without a step in torque."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which stiffness survives 2 ms of delay? A step of 2 cm for several, with the efforts two milliseconds late.
 
 Run it with the name of a picture, such as delay.png.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draw a circle with the tool, as one trajectory of way points; a picture shows the path.
 
 Run it with the name of a picture, such as circle.png.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two descriptions of one robot disagree: which link is it? One mass of the shipped arm is changed, and found."""
 
 from opspace_ctrl import load_robot, load_urdf

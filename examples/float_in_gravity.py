@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gravity compensation only, as on the first power-on: the arm floats, and a push moves it."""
 
 import numpy as np

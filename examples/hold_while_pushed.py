@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold a pose while someone pushes: a soft and a stiff arm are pushed with 20 N for a second.
 
 Run it with the name of a picture, such as hold.png, to draw how far each gave way.

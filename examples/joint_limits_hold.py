@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pull the tool where a joint's limit does not let it go: the joint stops before its limit, the task gives way."""
 
 import numpy as np

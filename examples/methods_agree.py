@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same operational-space inertia by eight algorithms of six papers, on a humanoid with three tasks."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Move the elbow and keep the tool where it is: a new posture acts in the null space of the task."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a URDF to a robot that moves: propose a configuration, try it, and look at what was guessed.
 
 Run it with the path of your URDF; without one it takes a small arm of its own.

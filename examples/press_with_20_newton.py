@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Press on a table with 20 N: the tool's z axis is controlled by force, everything else by motion."""
 
 import numpy as np

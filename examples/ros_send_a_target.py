@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Send the tool of a running controller 5 cm up, from a script: what a planner or a policy would do over ROS 2.
 
 opspace_simulator --ros-args --params-file my_robot.yaml -p autostart:=true

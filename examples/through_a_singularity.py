@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ask for more than the arm can reach: it stretches, goes through the singularity, and torques stay bounded.
 
 Run it with the name of a picture, such as stretched.png.

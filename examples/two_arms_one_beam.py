@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A free flyer moves a beam with both arms: a closed chain on a base that nothing holds.
 
 Robot and beam are a forest of two trees; two closures weld the tools to the ends of the beam. The beam is asked for a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A control law of your own, of the quantities behind it: F = Lambda (Kp e - Kd xdot), posture in the null space."""
 
 import numpy as np

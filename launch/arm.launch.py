@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot before our simulator: arm7, or any other with its parameter file. humanoid, free_flyer and hil include it."""
 
 from launch import LaunchContext, LaunchDescription

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot to look at: robot_state_publisher and, if it is asked for, RViz. It controls nothing; others include it."""
 
 from launch import LaunchContext, LaunchDescription

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A free flyer before our simulator: two arms on a bus, without gravity. It is arm.launch.py with another robot."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A controller before Gazebo: the world is generated, started and bridged."""
 
 from launch import LaunchContext, LaunchDescription

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot under ros2_control: the controller manager with its two controllers, and ours after them."""
 
 from launch import LaunchContext, LaunchDescription

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A controller before simulated hardware with faults: arm.launch.py in real time, with further parameters."""
 
 from pathlib import Path

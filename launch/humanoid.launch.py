@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A humanoid before our simulator: asimo on its feet. It is arm.launch.py with another robot."""
 
 from pathlib import Path

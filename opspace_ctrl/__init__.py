@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operational-space dynamics and control for ROS 2."""
 
 from importlib import import_module

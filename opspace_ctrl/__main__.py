@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`python -m opspace_ctrl` is the command `opspace`."""
 
 import sys

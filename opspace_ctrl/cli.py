@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The `opspace` command: subcommands are found in `opspace_ctrl.commands`, every error is one line."""
 
 import argparse

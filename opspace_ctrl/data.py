@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files shipped with the package: the folders `urdf/`, `config/` and `rviz/` at the top of the source tree."""
 
 import os

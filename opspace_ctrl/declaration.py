@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Settings that are declared once: a frozen dataclass whose fields say what they mean, their unit and what is valid.
 
     @dataclass(frozen=True, kw_only=True)
@@ -17,8 +18,8 @@ from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args, get_ori
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import Mistakes, ParameterError, listed, quoted
-from .parameters import MOST_ENTRIES, Parameter, checked_value, offered
+from .errors import Mistakes, ParameterError, listed, offered, quoted
+from .parameters import MOST_ENTRIES, Parameter, checked_value
 
 Numbers: TypeAlias = float | Sequence[float] | NDArray[Any]
 NumbersByName: TypeAlias = Numbers | Mapping[str, Numbers]

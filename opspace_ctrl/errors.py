@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every error the package raises on purpose, under one parent.
 
 The message of each names the offending element and what would be valid.
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import reprlib
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 MOST_MISTAKES = 20  # that one message tells
@@ -278,6 +280,12 @@ def listed(names: Iterable[object]) -> str:
     names = list(names)
     tail = f", ... ({len(names)} in all)" if len(names) > 40 else ""
     return (", ".join(shown(name, 80) for name in names[:40]) or "(none)") + tail
+
+
+def offered(name: object, known: Iterable[str]) -> str:
+    """A question for the end of a message: was the nearest of the known names meant?"""
+    near = get_close_matches(str(name)[:200], list(known), 1)
+    return f"; did you mean {quoted(near[0])}?" if near else ""
 
 
 def without_ros(what: str, error: ImportError) -> str:

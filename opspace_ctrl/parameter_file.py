@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parameters of one node from a ROS 2 parameter file."""
 
 import re

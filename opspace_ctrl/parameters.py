@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters as data: one table serves declaration, checking and documentation; it knows no ROS.
 
 The type of the default is the type of the parameter. A range holds for every element of an array.
@@ -9,7 +10,7 @@ from difflib import get_close_matches
 from math import isfinite
 from typing import Any
 
-from .errors import Mistakes, ParameterError, listed, quoted, shown
+from .errors import Mistakes, ParameterError, listed, offered, quoted, shown
 
 # The names of the types, as ROS 2 spells them.
 KINDS = ("bool", "integer", "double", "string", "double_array", "string_array")
@@ -238,9 +239,3 @@ def _remedy(name: str, table: Mapping[str, Parameter], values: Mapping[str, Any]
             else f" (valid are {listed(beside.values())})"
         )
     return f" (valid are {listed(table)}{offered(name, table)})"
-
-
-def offered(name: str, known: Iterable[str]) -> str:
-    """A question for the end of a message: was the nearest of the known names meant?"""
-    near = get_close_matches(name, known, 1)
-    return f"; did you mean {quoted(near[0])}?" if near else ""

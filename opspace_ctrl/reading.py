@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading a file of unknown origin: regular files only, and no more of it than is wanted."""
 
 import errno

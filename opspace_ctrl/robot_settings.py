@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which robot is controlled or simulated, and how it is loaded."""
 
 import os

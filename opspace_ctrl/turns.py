@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thread that prepares something lets a loop beside it have the interpreter, often enough for the loop's period."""
 
 import contextlib

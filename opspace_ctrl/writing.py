@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """May we write here? One answer for every file and folder that the package writes for a user.
 
 A file is new, or replaces one because `force` says so. A folder is one that we made, that is empty, or that carries our

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading YAML of unknown origin: bounded, without aliases, and as ROS 2 reads it."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One policy for all tests.
 
 Generated ones take the same examples in every run; `HYPOTHESIS_PROFILE=search` looks for new ones. A slow machine is no

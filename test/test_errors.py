@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What messages show of values from outside: short, in one line, and quickly."""
 
 import gc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters as data: types, ranges and choices; YAML files as ROS 2 reads them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What we may write, replace and remove: our own results, and nothing else."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The innovations factorization as a whitening filter (000 (43)-(46), 003 lemmas 1 and 2).
 
 Joint forces with the covariance of the mass matrix go in; what comes out of I - H psi K is white: independent numbers

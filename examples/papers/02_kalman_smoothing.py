@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics as Kalman smoothing (001, result 8.1 and section 9).
 
 The joint forces are measurements; the filter runs from the tips to the base, the smoother back. What all measurements

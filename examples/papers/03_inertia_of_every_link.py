@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lambda of every link of a free flyer at once (004, lemma 4.1 and algorithm 8).
 
 Two recursions of opposite directions, P and S; their sum at a link is the inertia that a force there feels, whichever

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A closed chain (003 5.3): the free flyer's hands held together, f(0) = Lambda_c [alpha_2f - alpha_1f]."""
 
 import numpy as np

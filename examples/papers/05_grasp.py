@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two arms hold a beam, move it and squeeze it with 20 N (003 sections 5.3 and 6), on a base that floats freely."""
 
 import numpy as np

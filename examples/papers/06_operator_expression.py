@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the first line of a derivation to a torque and back (000 section IX, 003 (2)-(15)): text in, vectors out."""
 
 import numpy as np

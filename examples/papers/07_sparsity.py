@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sparsity of a humanoid (002 sections 3 to 9): where H, L and Y are zero, and what that saves."""
 
 import numpy as np

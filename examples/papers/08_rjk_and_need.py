@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RJK and its need table (002 appendix B): few of all blocks of Omega are computed; figure 15 as printed lacks some."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Any link as base (004 appendix A): other coordinates, M_k = T* M T, the same Omega."""
 
 import numpy as np

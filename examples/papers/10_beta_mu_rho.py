@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """beta, mu and rho along a motion (002 (3)-(8)): what velocity and gravity ask for in the operational space."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of the papers that the control path does not need: operators, recursions, closed chains, free flyers, counts.
 
 A leaf: forward dynamics finds a recursion here by its name, when it is asked for, and nothing else of the control path

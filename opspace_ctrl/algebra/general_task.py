@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A task that combines the motions of several bodies by a matrix of the user's ([Featherstone2010] (12)-(19))."""
 
 from __future__ import annotations

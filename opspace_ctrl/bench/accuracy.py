@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Correct digits of Lambda^-1 and of forward dynamics, method by method, against extended precision (mpmath).
 
 The reference is dense algebra in 50 digits on the numbers of the model and of q as they are: poses, J, H, J H^-1 J^T.

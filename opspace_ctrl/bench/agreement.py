@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Are two results the same, as far as rounding lets one tell?"""
 
 from collections.abc import Mapping

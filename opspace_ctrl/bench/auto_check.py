@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is `auto` right? Its choice against every able method, on every robot of the example-robot-data wheel."""
 
 from collections.abc import Callable, Iterable, Iterator

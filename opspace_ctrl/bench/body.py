@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The control tick without Python: its body, repeated in a compiled loop."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A part that fails is noted, and the others go on: minutes of measuring are not to be lost."""
 
 import os

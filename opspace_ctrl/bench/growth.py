@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cost against size: serial chains and binary trees with a fixed number of task rows."""
 
 from collections.abc import Callable, Iterable, Mapping

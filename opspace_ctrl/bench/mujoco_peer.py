@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MuJoCo's control tick from Python, on a model converted from ours."""
 
 from collections.abc import Callable, Sequence

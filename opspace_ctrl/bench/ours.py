@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our contestants: every method that can carry the robot."""
 
 from collections.abc import Callable, Sequence

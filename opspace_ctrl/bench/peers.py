@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs we are timed against, each given its best effort from Python."""
 
 from collections.abc import Sequence

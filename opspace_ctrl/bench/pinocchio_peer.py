@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pinocchio from Python: a careful user's tick, the fastest one we could write, and its single algorithms.
 
 Each function below prepares buffers and views once and returns what is timed. Fields of Data that are read

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One run: what is asked for, compared, measured and judged, as plain data for JSON, tables and plots."""
 
 from collections.abc import Callable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robots that are timed, with their tasks: shipped, of the example-robot-data wheel, or any URDF."""
 
 import warnings

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The time that the singularity test takes of a regular tick, and the time of a singular tick."""
 
 import numpy as np

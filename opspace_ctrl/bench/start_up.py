@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The time until a controller has all it needs: in new processes, with an empty cache and with a filled one."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States to time at: random ones, regular or singular."""
 
 from typing import NamedTuple

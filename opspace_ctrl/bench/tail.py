@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does the tick allocate, and how late is the latest of a thousand?"""
 
 import tracemalloc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The targets, and the verdict whether a measurement reaches them."""
 
 from collections.abc import Mapping

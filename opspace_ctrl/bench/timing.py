@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stopwatch: contestants in turns on one core, the least and the median time of each."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the launch files share of launch and launch_ros: the only module here that imports them.
 
 When a required process ends, a task fails, or a transition that launch has asked for fails, everything is shut down in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop without Python: what is exported for it, and the controllers of ros2_control with our plugin among them."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The world of a robot in Gazebo, and how its server is started."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is written for hardware: the controllers of ros2_control, and the faults of simulated hardware."""
 
 from collections.abc import Iterable

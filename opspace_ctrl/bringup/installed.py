@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which ROS packages are installed here."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the arguments of the launch files mean, each in one place: what `ros2 launch ... --show-args` prints."""
 
 from ..gazebo.generation import GENERATIONS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The subcommands of `opspace`, one module each; modules with a leading underscore are shared between them.
 
 A subcommand's module is named after it, its docstring's first line is its help, and it defines

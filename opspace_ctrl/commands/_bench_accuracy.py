@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`opspace bench --accuracy`: correct digits, method by method."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sentences around the tables of a timing report: where and how it was made, who is missing and why."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A timing report as a picture: the control tick by method and peer, and cost against size."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A timing report as tables for the terminal, or as Markdown."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A ROS domain that nobody uses: held by a lock file, so that runs beside it get other ones."""
 
 import fcntl

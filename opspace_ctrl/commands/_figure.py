@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures without a screen: a new figure, and a file of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The findings of `opspace check`, and the tables that show them."""
 
 from dataclasses import dataclass, field

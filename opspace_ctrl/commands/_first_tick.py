@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The part of `opspace check` that builds the controller and lets it tick once where the robot starts."""
 
 from pathlib import Path

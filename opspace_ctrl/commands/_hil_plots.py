@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of a run on simulated hardware: timing, tracking, torque, and what each entry of the schedule did."""
 
 from __future__ import annotations

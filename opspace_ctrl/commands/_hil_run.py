@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run on simulated hardware: the simulator and the controller as processes, followed until its end."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `opspace info` shows of an exported controller."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SIGINT, SIGTERM, SIGHUP, noted instead of raised: a command that has started processes ends them in order."""
 
 from __future__ import annotations
@@ -26,12 +27,18 @@ class Interruption:
     def __init__(self, keep: bool = False) -> None:
         self.keep = keep
         self._event = threading.Event()
+        self._number = 0
         self._before: dict[int, object] = {}
 
     @property
     def requested(self) -> bool:
         """Has a signal come?"""
         return self._event.is_set()
+
+    @property
+    def exit_code(self) -> int:
+        """As shells report an end by a signal: 128 + its number; 0 if none has come."""
+        return 128 + self._number if self._number else 0
 
     def wait(self, seconds: float) -> bool:
         """Wait for so long, or until a signal comes; whether one has."""
@@ -59,4 +66,5 @@ class Interruption:
                 signal.signal(number, handler)  # type: ignore[arg-type]
 
     def _note(self, number: int, frame: FrameType | None) -> None:
+        self._number = self._number or number  # the first is why it ends
         self._event.set()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The entries of H, L and J that may be nonzero: branch-induced sparsity [Featherstone2010, sections 3, 5]."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The connectivity graph of a robot beside the patterns of H, L and J [Featherstone2010, figures 1 and 2]."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes that a command starts, and the ROS graph that they share; all end with the command."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot of a subcommand: its arguments, loading it, and its default task frames."""
 
 import argparse

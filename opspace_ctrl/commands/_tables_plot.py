@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures 12 and 13 of [Featherstone2010]: operations as bars, the paper's counts beside ours."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time the methods beside Pinocchio and MuJoCo: same work, same states, results compared first."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Show what the controller kept when a gate closed: states, commands and gates of the last seconds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Check a controller's parameter file against a robot, up to the torques it would send first, before hardware moves."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Print a completion script for a shell: commands, their options, and the names that they take."""
 
 from __future__ import annotations

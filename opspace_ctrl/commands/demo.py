@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A controller and a simulated robot at work: the same figure of eight by each method, then a push."""
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..data import shipped_path
 from . import add_force
-from ._interrupt import INTERRUPTED, Interruption
+from ._interrupt import Interruption
 from .view import add_page_arguments
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         TemporaryDirectory(prefix="opspace_demo_") as folder,
     ):
         _shown(args, Path(folder), stop)
-        return INTERRUPTED if stop.requested else 0
+        return stop.exit_code
 
 
 def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Look at this machine: versions, kernel cache, ROS 2, real-time permissions; what is wrong, and how to mend it."""
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ EXTRAS = {
     "xacro": ("xacro", ".xacro files"),
     "mcap_ros2": ("record", "bags"),
     "dartpy": ("dart", "the DART engine"),
+    "viser": ("view", "the page in the browser"),
+    "sympy": ("study", "formulas of H^-1"),
+    "mpmath": ("study", "digits of `opspace bench --accuracy`"),
 }
 GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 

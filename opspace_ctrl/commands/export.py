@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a controller, or a simulated robot, as an image that libopspace runs without Python; and the library itself."""
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from ..errors import ParameterFileError
 from ..export.controller import WAY_POINTS, image_of
 from ..export.emulated import recorder_for
 from ..export.image import Image
-from ..export.library import NAMES, TARGETS, library_path, machine, native_target
+from ..export.library import NAMES, TARGETS, library_path, machine, native_target, processors
 from ..export.record import Recorder, with_reference_ticks
 from ..export.simulator import simulator_image, with_reference_steps
 from ..model import Model
@@ -64,7 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help=f"write {', '.join(NAMES)} into this folder; needs a C compiler",
     )
-    parser.add_argument("--cpu", metavar="NAME", default="", help="as LLVM calls it (x86-64-v3)")
+    parser.add_argument(
+        "--cpu", metavar="NAME", default="", help="as LLVM calls it (x86-64-v3); help: list them"
+    )
     parser.add_argument("--target", choices=tuple(TARGETS), default=native_target())
     parser.add_argument(
         "--example",
@@ -76,6 +79,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write what is asked for."""
+    if args.cpu == "help":
+        console().print(*processors(args.target))
+        return 0
+    args.parameters = _own_file(args.parameters)
     if not (args.output or args.library or args.example):
         raise CommandError(
             "nothing to write: give -o ROBOT.opspace, --library DIR or --example DIR"
@@ -111,6 +118,13 @@ def run(args: argparse.Namespace) -> int:
             out.print(f"{folder.path}: {', '.join((*files, *extra[name]))}")
     out.print(f"done in {perf_counter() - start:.1f} s")
     return 0
+
+
+def _own_file(name: str | None) -> str | None:
+    """The parameter file that is meant: "arm7" is the shipped arm7.yaml, as it is elsewhere the robot."""
+    if not name or Path(name).suffix or shipped_or_own("config", name).is_file():
+        return name
+    return f"{name}.yaml" if shipped_or_own("config", f"{name}.yaml").is_file() else name
 
 
 def _image(args: argparse.Namespace) -> bytes:

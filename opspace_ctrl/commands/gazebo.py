@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a Gazebo world, the robot as SDF, and the files of the bridges, for any robot."""
 
 import argparse

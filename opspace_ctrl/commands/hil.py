@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Test a controller on simulated hardware with faults: a report, plots, and an exit code for CI."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Print the tree, dimensions, masses, limits and sparsity of a robot, or what is in an exported controller."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a first parameter file and effort-controller file for a robot of your own, and try them in the simulator."""
 
 from __future__ import annotations

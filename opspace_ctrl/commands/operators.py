@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explain an operator expression such as "(I - H Psi G)* D^-1 (I - H Psi G)" down to the links of a robot."""
 
 import argparse

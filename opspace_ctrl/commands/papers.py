@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """List the equations of the five papers with their calls and tests, or show one and run it on a robot."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compare two descriptions of a robot (URDF, xacro, SDF, MJCF), or one and a recording of it at rest: worst first."""
 
 import argparse
@@ -65,5 +66,8 @@ def run(args: argparse.Namespace) -> int:
     for each in found:
         table.add_row(f"{each.size:.2g}", each.subject, each.text)
     out.print(table)
+    out.print(
+        "size: the difference as a share of the larger of the two; 10: another kind of robot (joints, order, signs)"
+    )
     out.print(f"{args.first} and {args.second} differ in {len(found)} points", soft_wrap=True)
     return DIFFERENT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Record topics of a running graph into an MCAP file, for Foxglove or rosbag2; Ctrl-C ends it."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot in the browser: watch it, drag its tool, push it, tune its gains."""
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..errors import ViewError
-from ._interrupt import INTERRUPTED, Interruption
+from ._interrupt import Interruption
 
 PORT = 8080
 NICE = 5  # the page yields to the loop
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     """Show it until Ctrl-C."""
     with Interruption(keep=getattr(args, "owns_process", False)) as stop, ExitStack() as stack:
         _show(args, stop, stack)
-        return INTERRUPTED if stop.requested else 0
+        return stop.exit_code
 
 
 def _show(args: argparse.Namespace, stop: Interruption, stack: ExitStack) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile everything that a robot's controller and simulator need, and keep it for the next start."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The engine room: what kernels are written in, work on and are compiled by. Only this folder knows Numba's inside."""
 
 COMPILERS = (

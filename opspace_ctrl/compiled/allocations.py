@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How often compiled code asks for memory: for tests and benchmarks that say it never does."""
 
 from collections.abc import Callable, Iterator

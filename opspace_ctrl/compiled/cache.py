@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where compiled kernels are kept: Numba's own cache, in a folder of ours for every state of our sources.
 
 Numba looks at the stamp of one file only, but a kernel is made of many. So the folder is named by a hash of all sources

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How kernels are compiled: as Numba does it, with the same options everywhere.
 
     @kernel                     called by other kernels, or by anybody's njit

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a kernel is to Numba: text that is compiled into whatever calls it.
 
 Numba optimises every function by itself, makes machine code and two wrappers of it, and optimises it again in each

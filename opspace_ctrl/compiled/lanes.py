@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Eight doubles in a register, and rows of memory to read them from: what kernels are written in.
 
     x = a[i, j:j + W]          eight neighbours of row i from column j on, in one register

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Object code of stages for any processor that LLVM knows: what a C program is linked with.
 
 Every stage becomes a C function `void f(int64_t or double, ...)` of the addresses of workspaces and of numbers, and a

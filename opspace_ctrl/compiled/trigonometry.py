@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sine and cosine of eight angles at once."""
 
 import numpy as np

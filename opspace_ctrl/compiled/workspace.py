@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory that kernels work on, declared once: name, shape, meaning, and what it is.
 
     class Tree(Workspace):

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tasks, hierarchy, limits and safety: the controller, without ROS."""

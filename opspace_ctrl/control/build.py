@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a model and settings to a `Law`: its tables, and the numbers that are declared."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Contact`: a frame of the robot that the ground holds. Its parameters are declared as those of tasks are."""
 
 from dataclasses import dataclass, field

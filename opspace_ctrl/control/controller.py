@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Controller`: from the state of a robot to joint torques, with targets, settings and methods that can change.
 
 It knows no ROS; time is that of one clock, in seconds. All 6-vectors are linear first, in world axes (those of a task

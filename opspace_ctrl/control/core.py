@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Core`: the compiled control tick of a robot, and the memory of everything in it that can change while it runs."""
 
 from __future__ import annotations

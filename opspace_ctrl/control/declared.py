@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Declared settings as fields of a workspace, named and described as the parameters are."""
 
 from __future__ import annotations

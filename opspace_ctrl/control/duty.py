@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Duty`: the tasks of a controller with all that follows from them, so that one assignment exchanges it.
 
 A new list of tasks is a new duty, with a law of its own, prepared while the old one ticks. Between two ticks it takes

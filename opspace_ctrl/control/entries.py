@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `Core` calls: the stages that C calls too, on a state in NumPy vectors. Nothing here allocates or raises."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory that the control law works on: what one tick reads, decides and leaves to the next.
 
 Sizes: t tasks and c contacts in the user's order, k joint coordinates in the order of v without the

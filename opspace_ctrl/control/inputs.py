@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Inputs`: what a controller is told from outside, target poses, trajectories, wrenches, postures, F and tau0."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From settings to the live numbers of the tick that depend on the robot, or on several settings at once.
 
 All others are declared with `law=True`, and written as they are (`ControlLaw.take`).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which names tasks, contacts and joints may have."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is compensated and carried, and how torques and joints are limited."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Posture`: what the joints do in the null space of all tasks."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Report`: what the last tick did, as numbers with names."""
 
 from .core import read_only

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ControllerSettings`: everything about a controller except its robot, of the parts that declare it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tasks of a controller: `PoseTask`, `PositionTask`, `OrientationTask`, `CenterOfMassTask`.
 
 Every parameter of a task is declared here and nowhere else, see `declaration`. One with `law=True` is the field

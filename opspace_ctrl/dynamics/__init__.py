@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rigid-body dynamics on any tree: one algorithm a file, compiled, nothing allocated inside."""
 
 from .forward import *  # noqa: F403

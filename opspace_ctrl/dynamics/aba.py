@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Articulated-body inertias and the O(n) solve of H x = tau ([Featherstone2008] 7.3; [Rodriguez1992] (34)-(54)).
 
     U = IA S,  D = S^T U + armature,  IA_parent += IA - U D^-1 U^T                                tips to base

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From an immutable `Model` to a `Tree`: connectivity and constants as the kernels want them."""
 
 from typing import Any

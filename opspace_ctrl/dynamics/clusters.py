@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clusters: what mimic joints tie together is one generalised joint for the articulated-body recursions.
 
 A cluster is the nodes that share a coordinate z; all of them hang, directly or through each other, on one node g that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Coriolis matrix C with C v = h - gravity and dH/dt = C + C^T ([Echeandia2021], algorithm 1, in world axes).
 
 For a body with velocity v and inertia I:  B = 1/2 (v x* I - I v x + (I v) xbar*),  so that B + B^T = dI/dt and

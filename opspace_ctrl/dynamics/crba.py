@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Composite-rigid-body algorithm: H_ij = S_i^T I_c S_j along the support of i only ([Featherstone2010] (2))."""
 
 from ..compiled.jit import kernel, stage

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dual recursions of a free flyer: the robot seen from its tips ([Jain1995], algorithms 4 and 5, section 3.4).
 
 S(k) and z_s(k) are the inertia and residual force of everything but the subtree of k, felt through the hinge of k:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinetic and potential energy."""
 
 from ..compiled.jit import kernel

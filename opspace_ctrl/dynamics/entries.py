@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the public functions call: look at the numbers, take them, compute, write the result. Nothing here allocates."""
 
 from ..compiled.jit import address, entry, integer, kernel, run, vector, writable

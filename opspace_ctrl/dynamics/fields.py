@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory that kernels of rigid-body dynamics work on.
 
 A *node* is one degree of freedom of the expanded connectivity graph ([Featherstone2010], figure 3), mimic followers

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics by name: every published recursion behind one function, and what else each of them gives."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a method of forward dynamics is: a stage, and what it can carry."""
 
 from __future__ import annotations

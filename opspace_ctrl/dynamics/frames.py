@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Frames and the centre of mass: pose, velocity, classical acceleration, Jacobian ([Featherstone2010] (13)-(16)).
 
 What leaves this file is public: linear first, world axes, at the frame's origin.

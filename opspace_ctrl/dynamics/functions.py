@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The public functions of rigid-body dynamics: a model and plain arrays in, a new array out."""
 
 import threading

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward kinematics in world axes: body poses, motion subspaces S and spatial inertias at the trees' origins."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sparse factorisations H = L_d^T D L_d and H = L^T L and their solves ([Featherstone2005]; rows by ancestor depth).
 
 L and L_d keep the pattern of H (L(lambda) is a group, [Featherstone2010] appendix A), so they replace H in place. The

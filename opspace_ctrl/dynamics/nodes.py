@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The expanded connectivity graph of a model: one node a degree of freedom ([Featherstone2010], figure 3)."""
 
 import weakref

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recursive Newton-Euler: tau = H a + h - sum J^T f_ext ([Featherstone2008], table 5.1; [Rodriguez1992] (6)-(12))."""
 
 from ..compiled.jit import kernel, stage

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Six registers at a time: the k-th matrix of an array is its rows 6 k to 6 k + 5, and each of these one register.
 
 What lanes and registers stand for depends on the array. Of a 6 x 6 matrix (IA, Omega) register r is row r. Task rows X

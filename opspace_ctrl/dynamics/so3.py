@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rotations in kernels: quaternions (x, y, z, s), rows of matrices, exponential and logarithm of SO(3).
 
 `model.rotations` has the same for Python. A rotation matrix is three triples, its rows; a rotation vector is a triple,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Three- and six-dimensional vector algebra for kernels, on tuples of doubles or of `Lanes` alike.
 
 A spatial vector is a pair (angular, linear) of triples; a spatial inertia about the origin is (m, m c, I) with the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers from outside: looked at before they are taken, so that a bad one leaves the workspace as it was."""
 
 import math

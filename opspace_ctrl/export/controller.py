@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a `Controller` to its image: the law with all methods that the robot can use, and every name."""
 
 from __future__ import annotations

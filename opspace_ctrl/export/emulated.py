@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reference ticks through a library for another kind of machine, which an emulator runs here."""
 
 from __future__ import annotations

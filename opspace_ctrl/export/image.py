@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Images: a controller as one versioned file, which the library opens; `runtime/opspace_image.h` says the format."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libopspace: the kernels as machine code for a processor, and the C around them, linked as .so and .a."""
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from pathlib import Path
 
 from ..compiled.cache import base_folder
 from ..compiled.objects import emit
-from ..errors import ExportError, listed
+from ..compiled.processors import known_processors
+from ..errors import ExportError, listed, offered, quoted
 from .stages import kernel_hash, library_stages
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "machine",
     "native_target",
     "prebuild",
+    "processors",
     "run_tool",
     "runtime_folder",
 ]
@@ -143,15 +146,38 @@ def _digest(*chosen: str) -> str:
     return digest.hexdigest()
 
 
+def _target(name: str) -> Target:
+    """The target of a name.
+
+    Raises:
+        ExportError: There is none.
+    """
+    if name not in TARGETS:
+        raise ExportError(f"no target {quoted(name)}; valid are {listed(TARGETS)}")
+    return TARGETS[name]
+
+
+def processors(target: str) -> tuple[str, ...]:
+    """The CPUs that a library can be made for.
+
+    Raises:
+        ExportError: An unknown target.
+    """
+    return known_processors(_target(target).triple)
+
+
 def build_library(folder: Path, target: str, cpu: str = "") -> None:
     """Make libopspace.so, libopspace.a and opspace.h in a folder that is there.
 
     Raises:
         ExportError: An unknown target or CPU, or no C compiler for it on this machine.
     """
-    if target not in TARGETS:
-        raise ExportError(f"no target {target!r}; valid are {listed(TARGETS)}")
-    chosen = TARGETS[target]
+    chosen = _target(target)
+    if cpu and cpu not in (chosen.cpu, *known_processors(chosen.triple)):
+        raise ExportError(
+            f"LLVM knows no processor {quoted(cpu)} of {target}; `opspace export --cpu help` lists those "
+            f"that it knows{offered(cpu, known_processors(chosen.triple))}"
+        )
     compiler = compiler_of(target)
     stages = library_stages()
     try:

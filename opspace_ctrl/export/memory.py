@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workspaces as one block of bytes that can be put anywhere: what was an address is a place in it, or a number.
 
 The block is that of every workspace, one after the other as each is laid out; `pointers` are the words that hold a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The lines of an image's table of names: every field of a workspace and of its parts, by its path."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library called from Python: for recording reference ticks, and for tests."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parameters of the ros2_control plugin: its own, and all of an image that may change while it runs.
 
 `ros2_control/src/parameters.yaml` is made of them (docs/generate.py), for generate_parameter_library: names, types,

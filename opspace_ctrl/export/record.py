@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reference ticks: what a robot answers on a fixed motion, kept in its image and replayed where it shall run."""
 
 from __future__ import annotations

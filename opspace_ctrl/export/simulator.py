@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a `Simulator` to its image: a robot that C programs step."""
 
 from __future__ import annotations

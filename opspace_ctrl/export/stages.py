@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stages that the library consists of, and what identifies them."""
 
 from __future__ import annotations

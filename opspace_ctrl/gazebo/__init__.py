@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Worlds, models and bridge files for Gazebo, for any robot."""
 
 from .files import gazebo_files

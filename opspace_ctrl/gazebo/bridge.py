@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The YAML files of ros_gz_bridge and of our own bridge node."""
 
 from typing import Any

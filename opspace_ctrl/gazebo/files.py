@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All the files of a robot in Gazebo."""
 
 from pathlib import Path

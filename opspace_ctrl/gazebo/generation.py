@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The names that differ between the generations of Gazebo."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertias that Gazebo takes: it refuses a world with a massless link or with impossible moments of inertia."""
 
 import numpy as np

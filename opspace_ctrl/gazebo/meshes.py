@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The file of a mesh that a URDF names by file://, package:// or a path relative to the URDF."""
 
 import os

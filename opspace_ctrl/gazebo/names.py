@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names that SDF accepts: unique among the links, joints and frames of a model, and none of its reserved words."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot as an SDF model whose joint zeros are its start.
 
 Gazebo honours no initial joint position in SDF, and a joint's zero is where the links' poses put it. So the links are

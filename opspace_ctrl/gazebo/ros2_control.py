@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots under ros2_control: the controllers' parameters, and the part of the URDF that names the hardware."""
 
 from collections.abc import Mapping, Sequence

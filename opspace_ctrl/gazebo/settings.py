@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The settings of a Gazebo world, besides the robot."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The visuals and collisions of a URDF as SDF, on the bodies that carry their links."""
 
 from pathlib import Path

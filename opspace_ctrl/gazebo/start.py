@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A world that begins as our simulator does: the settings of a world from the simulator's parameters."""
 
 from collections.abc import Iterable, Mapping

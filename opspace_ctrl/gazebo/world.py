@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The SDF world: physics, systems, light, ground and the robot."""
 
 from copy import deepcopy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small helpers to write SDF: elements, numbers that survive the text, poses by quaternion."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot: URDF, xacro or MJCF text becomes an immutable Model."""
 
 from .joints import JointType

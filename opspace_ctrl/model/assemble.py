@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From moving bodies to a Model: the arrays everything else reads."""
 
 import numpy as np

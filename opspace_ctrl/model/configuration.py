@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configurations q and velocities v of a model: checks, neutral and random ones, exponential and logarithm.
 
 Revolute and prismatic coordinates add. A continuous joint's angle is a number, not a point of the circle: it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The connectivity of a kinematic tree, from its parent array [Featherstone2010, sections 2 and 8].
 
 The paper counts from 1 and calls the fixed base 0; here bodies and coordinates count from 0 and the fixed

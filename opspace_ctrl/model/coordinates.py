@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The coordinates of a model: who owns which, their limits, and what acts along them."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The part of a URDF that the model needs, with every number and attribute of it checked.
 
 urdf_parser_py stops at any texture or transmission it does not know, reads a missing attribute as the

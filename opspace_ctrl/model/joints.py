@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The joint types: how many coordinates each has, and where it puts its body."""
 
 from enum import IntEnum

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """load_urdf and load_robot: from a source to a Model, or to a named error."""
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .singular import check_regular
 from .source import ROBOTS, naming, read_source, robot_text
 from .specs import JointSpec, RobotSpec
 from .spelling import warn_of_unknown_parts
-from .tree import Body, Frame, floating_base, grow
+from .tree import Body, Frame, floating_base, grow, without_world
 from .urdf import parse_urdf
 from .validate import find_root, judge_inertias, unique_across
 
@@ -46,7 +47,8 @@ def load_urdf(
 
     Args:
         path_or_xml: URDF text, the path of a URDF or .xacro file, or a list of these (a forest).
-        base: "fixed" or "floating"; for a forest one for all or one each.
+        base: "fixed" or "floating"; for a forest one for all or one each. Floating, an empty root link
+            ("world") that carries the robot by a floating joint is left out: that joint is the base.
         gravity: (3,) in world axes [m/s^2].
         armature: rotor inertia of every joint (floating ones excepted), or {joint: value} [kg m^2 or kg].
         locked: {joint: position}: frozen there and lumped, with the joints that mimic it [rad or m].
@@ -77,6 +79,9 @@ def load_urdf(
         warn_of_unknown_parts(robot)  # first, for they may be why the rest fails
     roots = [find_root(robot) for robot in robots]
     unique_across(robots)
+    for k, kind in enumerate(bases):
+        if kind == "floating":
+            robots[k], roots[k] = without_world(robots[k], roots[k])
     frees = [
         floating_base(f"{prefix}root_joint", root) if kind == "floating" else None
         for root, kind, prefix in zip(roots, bases, prefixes)

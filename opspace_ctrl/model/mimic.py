@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mimic joints and locked joints: which joints have a coordinate, which follow one, which stand still."""
 
 import math

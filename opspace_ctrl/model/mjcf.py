@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """load_mjcf: a robot in MuJoCo's format, through MuJoCo's own compiler, to the same Model as a URDF.
 
 What is read is the compiled mjModel, so that defaults, includes, meshes and inertias from geometry are MuJoCo's

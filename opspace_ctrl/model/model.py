@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot as everything above sees it: an immutable tree of moving bodies."""
 
 import difflib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a robot is loaded, beside its source: what `load_urdf` and `load_robot` can be told by name."""
 
 from collections.abc import Mapping, Sequence

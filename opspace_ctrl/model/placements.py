@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the bodies are: plain forward kinematics, for checks when a model is loaded and as a reference."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rotations: roll-pitch-yaw, axis and angle, quaternions [x, y, z, w], exponentials of SO(3) and SE(3)."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is the joint-space inertia matrix regular? Asked once, when a model is loaded.
 
 H(q) is analytic in q, so it is singular at one generic configuration only if it is singular at all of them: a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where robot descriptions come from: XML text, a file, a xacro file, or the robots of the package."""
 
 import os

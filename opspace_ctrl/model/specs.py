@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a URDF says, element by element, before it becomes a tree of moving bodies."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elements and attributes of a URDF that nobody knows: misspelt ones would be ignored in silence."""
 
 import warnings

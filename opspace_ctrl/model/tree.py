@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """From links and joints to moving bodies: fixed and frozen joints lumped, bodies numbered depth first."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,6 +47,23 @@ def floating_base(name: str, root: str) -> JointSpec:
         axis=np.array([0.0, 0.0, 1.0]),
         is_base=True,
     )
+
+
+def without_world(robot: RobotSpec, root: str) -> tuple[RobotSpec, str]:
+    """The robot without an empty root link whose one joint is a floating one, and the root that is left.
+
+    Such a file says itself what a floating base says; taken together they would free a link without mass.
+    """
+    massless = next(link.mass == 0.0 for link in robot.links if link.name == root)
+    on_root = [joint for joint in robot.joints if joint.parent == root]
+    if not massless or len(on_root) != 1 or on_root[0].joint_type != JointType.FLOATING:
+        return robot, root
+    (first,) = on_root
+    if first.translation.any() or not np.array_equal(first.rotation, np.eye(3)):
+        return robot, root
+    links = tuple(link for link in robot.links if link.name != root)
+    joints = tuple(joint for joint in robot.joints if joint is not first)
+    return replace(robot, links=links, joints=joints), first.child
 
 
 def grow(

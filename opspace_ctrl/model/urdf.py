@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """URDF text to a RobotSpec, through urdf_parser_py."""
 
 from xml.etree.ElementTree import tostring

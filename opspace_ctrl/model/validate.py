@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What must hold of a robot's links and joints before a tree is grown from them."""
 
 import warnings

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program that expands a xacro file, in a process that may read files, compute, and do nothing else.
 
 `xacro_process` starts it, sends a request as JSON on stdin and reads the answer, JSON too, from stdout. It imports

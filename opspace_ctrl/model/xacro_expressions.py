@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expressions of xacro files, `${...}` and `$(eval ...)`, evaluated without a way out of them.
 
 Upstream forbids names with two underscores in the outermost expression, and nothing in `$(eval ...)`. Here every

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expanding xacro files in a process of its own, with limits: a xacro file is a program."""
 
 import importlib.util

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """XML text to an element tree, refusing what could cost unbounded time or memory.
 
 Document type declarations, and with them every entity (billion laughs, file:// entities), are refused when

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The last seconds before and after a gate closed: a ring that the loop writes, and a thread that keeps it as a file.
 
 `opspace blackbox FILE` shows one.

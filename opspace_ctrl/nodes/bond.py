@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A bond: the heartbeat by which a lifecycle manager knows that an active node lives; where the package bond is there.
 
 A manager, such as that of Nav2, ends what it has activated when the topic `bond` falls silent for 4 s. The node sends

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Serialised messages read and written in place: a state comes and a command goes a thousand times a second.
 
 rclpy's own conversion makes a Python object of every string and number of a message; here only what is used is looked

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The way out: commands to the effort controller, as they have left through the last door."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop: a state arrives, efforts leave. One thread owns the controller while it runs.
 
 Other threads hand over jobs (new settings, hold, a changed lifecycle state), which run between two ticks; a tick comes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """opspace_controller: a lifecycle node that turns states of a robot into efforts.
 
 configure reads the robot, builds and compiles; activate lets efforts out; deactivate sends the last command; cleanup

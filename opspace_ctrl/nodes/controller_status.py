@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the controller says about itself on /diagnostics, once a second: gates, the loop, the tick."""
 
 from collections.abc import Callable, Iterable

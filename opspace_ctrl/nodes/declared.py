@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our parameter tables on a ROS 2 node: declared with description and range, read, and set all or none.
 
 The node must have been made with `**NODE_OPTIONS`: then setting a name that does not exist is left to us to refuse.

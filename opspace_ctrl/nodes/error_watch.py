@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Listens to what controllers tell of their tracking.
 
 Ours tell the reference of every tick on `<task>/reference`, see `interface`; whoever tells an error instead publishes

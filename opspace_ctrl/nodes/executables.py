@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The executables of the nodes: each starts its node or, where there is no ROS 2, says what to install."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The action of each task, where control_msgs is installed: a trajectory with feedback, a result and a cancellation.
 
 It is control_msgs/FollowJointTrajectory, whose `multi_dof_trajectory` is the message of the topic `~/<t>/trajectory`.

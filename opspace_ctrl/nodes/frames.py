@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The frames that messages name: the world, or a frame of the robot through our own kinematics."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Says what the gates do: a warning for each change, the state of safety for other machines, the black box."""
 
 from collections.abc import Callable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """opspace_gazebo_bridge: Gazebo, behind ros_gz_bridge, as the robot that a controller expects.
 
     effort_controller/commands (Float64MultiArray) -> one Float64 topic a joint, with a watchdog

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which forces go to Gazebo and when; knows no ROS.
 
 Gazebo keeps the last force of a joint for ever, through a pause too, so the bridge has the watchdog. It bites when no

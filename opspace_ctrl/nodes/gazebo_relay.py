@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gazebo's joint states and odometry as the messages that a robot sends."""
 
 from array import array

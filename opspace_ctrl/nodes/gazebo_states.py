@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint states and odometry as the controller wants them, from what Gazebo sends; knows no ROS.
 
 Gazebo repeats the same stamp while it is paused, lists joints in an order and under names of its own (fixed ones too),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parameters of the Gazebo bridge and the names it shares with ros_gz_bridge; knows no ROS."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the bridge knows of Gazebo: is it there, does its time move, does it obey; knows no ROS.
 
 All times are real ones [s], for simulated time stands when something is wrong.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the Gazebo bridge says of itself and of both sides; knows no ROS."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gazebo's world control through ROS: run and step; ros_gz_interfaces is optional."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a subscription hear the publishers of its topic? Not one that offers less than is asked for."""
 
 from rclpy.node import Node

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages that anybody may send, as often and as long as he likes.
 
 They come to a participant of their own (`side_node`), are taken by a thread of their own, one of each topic in a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every topic, service and action of the nodes, declared once: for the documentation and for the SROS 2 policies.
 
 `<t>` stands for the name of a task, `<frame>`, `<m>` and `<j>` for those of a frame, a model and a joint.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What RViz shows: frames of the tasks, their targets and errors, contact forces, operational-space inertia."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Between messages and numbers: stamps, vectors, poses, arrays, diagnostics."""
 
 from array import array

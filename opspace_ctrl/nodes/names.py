@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of the robot's parts as parts of ROS names."""
 
 import re

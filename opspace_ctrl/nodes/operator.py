@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The user of a robot, as a schedule has one: asks the controller for poses, trajectories and methods.
 
 Everything but `ask` runs in the executor's thread. A request is over when the controller has answered it. A lock-step

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the controller tells at a decimated rate: poses, errors, the operational-space inertia.
 
 Everything here runs in the executor's thread and reads the results of the newest tick; what nobody listens to is not

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When a cycle of a loop is due, on a steady clock; knows no ROS."""
 
 __all__ = ["Pacer"]

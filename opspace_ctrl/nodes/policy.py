@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SROS 2 policies of the nodes: what each may publish, hear, answer and ask for, and nothing else.
 
     python -m opspace_ctrl.nodes.policy opspace_controller /lab tool elbow

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What makes a loop's thread regular, as far as the system permits: priority, locked memory, no garbage collection.
 
 Each function returns a phrase for the log and the diagnostics: what was done, or why not.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quality of service, in one place.
 
 Whatever drives a robot is RELIABLE both ways, because a lock-step simulation would stop at the first lost message.

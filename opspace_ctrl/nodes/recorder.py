@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes what is said on a graph into an MCAP file, message by message, as it comes: the bytes as they were sent.
 
 A topic is subscribed to when its publisher appears, with what that publisher offers, so that none goes unheard.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot that a node's parameters name, or that the topic robot_description tells."""
 
 import warnings

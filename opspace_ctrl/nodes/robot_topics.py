@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The topics of a robot, as the simulator offers them: states out, commands and pushes in."""
 
 from array import array

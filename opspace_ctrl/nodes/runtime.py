@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How our nodes run: their main function, signals and an orderly end.
 
 rclpy's own signal handlers kill the context before anybody can send a last command. So they stay off: ours only note

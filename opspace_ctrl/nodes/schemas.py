@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The definition of a ROS 2 message as text, from its Python class; an MCAP file carries it beside the messages."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Publishing on a busy machine: DDS may have no room for a message in time, and rclpy raises what it does not name."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What must never wait behind anybody's message: the emergency stop, the dead man's switch, the state of safety.
 
 They are served by a node, an executor and a thread of their own, and come to a participant of the middleware to which

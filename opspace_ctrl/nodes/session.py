@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All that a configured controller node has: made by `configure`, closed by `cleanup`."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Takes a serialised message without holding Python's interpreter lock, and no more of it than is wanted.
 
 rclpy's own take copies a message twice while every other thread waits: for one of 80 MB a fifth of a second, in which

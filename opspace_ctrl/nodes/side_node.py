@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A node beside another: its names, but a place of its own in the middleware.
 
 A context is a participant with its own ports and threads. What is sent to one does not wait behind what is sent to

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator's loop in a thread of its own: steps when they are due, states out, commands in.
 
 free and scaled: a cycle (the steps between two states) begins when its time has come on a steady clock. lockstep: when

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """opspace_simulator: a lifecycle node that, seen from the ROS graph, is the robot.
 
 configure loads and prepares the robot, activate lets time run, deactivate stops it where it is, cleanup forgets it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the simulator says about itself once a second: on /diagnostics, and in the log what is wrong."""
 
 from time import monotonic

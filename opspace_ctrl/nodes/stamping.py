@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From simulated time to stamps; knows no ROS."""
 
 from collections.abc import Callable

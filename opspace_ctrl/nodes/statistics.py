@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How regular a loop is: its period and how long it computes, over the last seconds."""
 
 from dataclasses import dataclass

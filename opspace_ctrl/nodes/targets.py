@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What comes from the user: target poses, twists, wrenches, trajectories, postures, and F and tau0 of the raw law.
 
 Everything here runs in the executor's thread. Messages come as bytes (`Inbox`): what is longer than its kind can be is

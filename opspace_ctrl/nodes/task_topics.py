@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`TaskTopics`: topics that come and go with the tasks of a controller."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The transform from the world to the root link of a floating base, where tf2_ros is installed."""
 
 from geometry_msgs.msg import TransformStamped

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A running graph as the viewer sees it: a robot's states and its controller's words become rows.
 
 It listens; what it may ask for, if it may, goes over the topics, services and parameters that everybody has.

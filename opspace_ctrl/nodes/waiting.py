@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subscriptions served by a loop of one's own instead of an executor.
 
 An executor's dispatch costs more than a control tick, so a loop waits on its subscriptions itself: a wait set, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The inverse operational-space inertia by every published method, and `OperationalSpace` on top."""
 
 # The function `methods` has the name of a subpackage. An import binds a submodule to its parent once, the first time:

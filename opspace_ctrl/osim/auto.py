@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which method is fastest for a robot and its tasks: operation counts first, a short timing of those that are close."""
 
 from time import perf_counter_ns

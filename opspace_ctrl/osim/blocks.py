@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Products of task blocks: what every method ends with. A block is up to six rows, in the lanes of a register."""
 
 from ..compiled.jit import kernel

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From tasks to a `Space`: supports, slots, ways, common paths and selections."""
 
 from collections.abc import Sequence

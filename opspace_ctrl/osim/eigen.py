@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Eigenvalues and eigenvectors of a small symmetric matrix without allocation: Householder, then implicit QL.
 
 The classical pair tred2 and tql2 ([Wilkinson1971]), written by rows: eigenvectors are rows of Z, so that reflections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `OperationalSpace` calls: the control tick among them. Nothing here allocates or raises."""
 
 from ..compiled.jit import address, entry, flag, integer, kernel, vector

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operational-space equation of motion, term by term, and the velocity law ([Featherstone2010] section 4)."""
 
 from __future__ import annotations

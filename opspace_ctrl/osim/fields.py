@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory of an operational space: tasks over a tree, and what a method computes of them.
 
 A *block* is up to six rows of one task; its rows are lanes. The *support* of a block is the coordinates it depends on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Are the intermediate results plausible? Positive, symmetric, well scaled ([Rodriguez1992] X.C)."""
 
 from __future__ import annotations

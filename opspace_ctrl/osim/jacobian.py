@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The task Jacobian J = R S ([Featherstone2010] (12)-(19)) by support slot, and the bias acceleration Jdot v."""
 
 from ..compiled.jit import kernel, stage

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operational-space inertia of every link of a free flyer at once ([Jain1995], algorithm 8)."""
 
 import numpy as np

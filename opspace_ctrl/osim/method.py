@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a method is: a stage that computes the inverse operational-space inertia, its memory, and what it can carry."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which blocks of Omega the Rodriguez-Jain-Kreutz recursion needs ([Featherstone2010], figure 15)."""
 
 from collections.abc import Iterable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`OperationalSpace`: the operational-space quantities of a robot and its tasks, by a method that can change."""
 
 from __future__ import annotations

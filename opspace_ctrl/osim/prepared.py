@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Prepared`: tasks of a robot with all that is needed to compute with them, exchanged as one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Task rows carried from body to body: K_parent = K L, L = 1 - S D^-1 U^T (the force propagator, transposed).
 
 Shared by the recursive methods. L is never formed: X L = X - (X S)(D^-1 U^T) is twelve multiply-adds a row, and X S is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The methods by name: ours, and those that other packages offer (entry-point group `opspace_ctrl.osim_methods`)."""
 
 import warnings
@@ -7,7 +8,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
 from ..compiled.jit import prepare
-from ..errors import MethodError
+from ..errors import MethodError, offered, quoted
 from ..model import Model, check_model
 from .method import Method
 from .tasks import Block
@@ -51,8 +52,9 @@ def get_method(name: str) -> type[Method]:
         return _for_study(name)
     if not isinstance(name, str) or name not in _foreign():
         raise MethodError(
-            f"no method {name!r}; choose auto, {', '.join((*BUILT_IN, *_foreign()))}"
+            f"no method {quoted(name)}; choose auto, {', '.join((*BUILT_IN, *_foreign()))}"
             f" (for study: {', '.join(STUDY)})"
+            f"{offered(name, ('auto', *BUILT_IN, *_foreign(), *STUDY))}"
         )
     loaded = _load(name)
     if isinstance(loaded, MethodError):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is Lambda^-1 regular? Lower bounds of its smallest eigenvalue, so that no singular case is taken for a regular one.
 
 They are of A = r^-1/2 Lambda^-1 r^-1/2, r the typical response, after `solve.factorise`: A = R^T R with

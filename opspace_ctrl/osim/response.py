@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The typical response of a task: how large the diagonal of Lambda^-1 gets over the workspace.
 
 It makes rows of different units, and tasks of light and heavy parts, comparable where singular directions are told from

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Lambda is where Lambda^-1 is singular or nearly so: a stretched arm, a task twice, more rows than joints.
 
 Rows are first measured in their typical response r (a diagonal of Lambda^-1 seen over the workspace), so that metres

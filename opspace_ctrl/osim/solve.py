@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From Lambda^-1 to Lambda: a factorisation, solves, Jbar and N.
 
 The regular path is Lambda^-1 = U^T D U without pivoting; `regular` tells from the factor whether it may be taken.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sparse matrix algorithms of [Featherstone2010]: figures 5 to 10 and equations (10), (32), (33).
 
 Written as the paper prints them, on ordinary arrays:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a task is: which frame, which rows of its motion, relative to what."""
 
 from collections.abc import Iterable, Sequence

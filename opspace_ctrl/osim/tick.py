@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stages and kernels behind `OperationalSpace`: from a state to torques, and to everything that can be read."""
 
 from ..compiled.jit import integer, kernel, run, stage

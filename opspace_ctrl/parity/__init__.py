@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two descriptions of one robot, or a description and the robot itself: where do they disagree?
 
 sources    URDF, xacro, SDF and MJCF files as models     sdf        the reader of SDF

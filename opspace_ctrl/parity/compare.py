@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What differs between two models of a robot, or a model and what its robot did: in words, the worst first."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Efforts of a robot at rest, from the joint states of an MCAP bag."""
 
 from __future__ import annotations

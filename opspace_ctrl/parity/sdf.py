@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """load_sdf: the first model of an SDF document as the same Model as a URDF, its root held."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot's file, whatever its format, as a model whose root is held."""
 
 import warnings
@@ -6,7 +7,7 @@ from pathlib import Path
 
 from ..errors import InertiaWarning, MjcfWarning, SourceError, quoted
 from ..model import Model, load_mjcf, load_robot, load_urdf
-from ..model.source import ROBOTS, read_source
+from ..model.source import ROBOTS, naming, read_source
 from ..model.xml_safety import parse_xml
 from .sdf import load_sdf
 
@@ -28,14 +29,15 @@ def load_description(source: str, xacro_args: Mapping[str, object] | None = None
         if source in ROBOTS:
             return load_robot(source, base="fixed", gravity=(0.0, 0.0, -9.81))
         path = Path(source)
-        text = read_source(path, xacro_args, "a URDF, xacro, SDF or MJCF file")
-        tag = parse_xml(text).tag
-        if tag == "robot":
-            return load_urdf(text)
+        with naming(path):
+            text = read_source(path, xacro_args, "a URDF, xacro, SDF or MJCF file")
+            tag = parse_xml(text).tag
+            if tag == "robot":
+                return load_urdf(text)
+            if tag == "sdf":
+                return load_sdf(text)
         if tag == "mujoco":
             return load_mjcf(path, base="fixed")
-        if tag == "sdf":
-            return load_sdf(text)
     raise SourceError(
         f"{quoted(path)} is a <{tag[:40]}>; valid are URDF (<robot>), xacro, SDF (<sdf>) and MJCF "
         "(<mujoco>)"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A first configuration for a robot that nobody has configured: what `opspace init` writes, guess by guess.
 
     passive    which joints are not for the controller: fingers, wheels, joints without drives

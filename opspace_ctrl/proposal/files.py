@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A proposal as commented files: parameters of controller and simulator, and the effort controller of ros2_control."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stiffness, speeds and clips of a task, from the robot's inertia and limits and the rate of the loop.
 
 A task whose inertia is decoupled is a double integrator behind a delay T: with critical damping its crossover is at
@@ -6,7 +7,6 @@ A task whose inertia is decoupled is a double integrator behind a delay T: with 
 of it at the largest error that counts, and the motion to a target for a smaller part.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from ..dynamics import bias_forces, frame_jacobian, mass_matrix
 from ..model import Model
 from .limbs import Limb
-from .reach import POSE_ROWS, POSITION_ROWS
+from .reach import POSE_ROWS, POSITION_ROWS, poses_about
 
 __all__ = [
     "TaskGains",
     "decent",
     "largest_accelerations",
+    "largest_speeds",
     "loop_stiffness",
     "task_gains",
     "torques_of_acceleration",
@@ -42,9 +43,9 @@ INTEGRAL_CLIPS = (
 OVERCOME = 1.5  # times the friction
 ERROR_CLIP, ANGLE_CLIP = 0.05, 0.3  # [m, rad] at most
 LINEAR, ANGULAR = (0.5, 2.0), (1.5, 8.0)  # speed and acceleration of a first motion at most
+LEAST_SPEED = 0.005  # [m/s, rad/s]
 SOFTEST = 25.0  # [1/s^2]
 RESET = 0.1  # integral action, as a share of the damping
-ABOUT, AROUND = 0.3, 8  # [rad or m] and how many poses about the start are looked at
 SINGULAR = 1e-3  # directions of a task with less than this of the largest response are left out
 NO_LIMIT = 1e9
 FASTEST = 10.0  # [rad/s or m/s] what counts as the limit of a joint that has none
@@ -56,6 +57,8 @@ class TaskGains:
 
     Attributes:
         is_stuck: Dry friction is larger than the inertia behind it lets the loop overcome.
+        reason: What limits the stiffness.
+        slowest: What limits the speed.
     """
 
     stiffness: float
@@ -70,6 +73,7 @@ class TaskGains:
     integral_clip_angle: float
     is_stuck: bool
     reason: str
+    slowest: str
 
 
 def loop_stiffness(rate: float) -> float:
@@ -82,8 +86,10 @@ def task_gains(
 ) -> TaskGains:
     """Gains of a task at the end of a limb; softer < 1 lowers stiffness and motion alike."""
     count = POSE_ROWS if rows == "pose" else POSITION_ROWS
-    pairs = [largest_accelerations(model, pose, limb, count) for pose in _about(model, q, limb)]
-    a, v = (np.min([pair[k] for pair in pairs], axis=0) for k in range(2))
+    poses = poses_about(model, q, limb)
+    a = np.min([largest_accelerations(model, pose, limb, count) for pose in poses], axis=0)
+    pairs = [largest_speeds(model, pose, limb, count) for pose in poses]
+    v = np.min([speeds for speeds, _ in pairs], axis=0)
     fastest = loop_stiffness(rate)
     by_effort = min(
         FEEDBACK * a[0] / LEAST_ERROR, FEEDBACK * a[1] / LEAST_ANGLE if count > 3 else np.inf
@@ -99,9 +105,9 @@ def task_gains(
     return TaskGains(
         stiffness=kp,
         integral=decent(RESET * 2.0 * kp**0.5),
-        speed=decent(softer * min(SPEED * v[0], LINEAR[0])),
+        speed=decent(max(softer * min(SPEED * v[0], LINEAR[0]), LEAST_SPEED)),
         acceleration=decent(softer * min(MOTION * a[0], LINEAR[1])),
-        angular_speed=decent(softer * min(SPEED * v[1], ANGULAR[0])),
+        angular_speed=decent(max(softer * min(SPEED * v[1], ANGULAR[0]), LEAST_SPEED)),
         angular_acceleration=decent(softer * min(MOTION * a[1], ANGULAR[1])),
         error_clip=decent(float(np.clip(FEEDBACK * a[0] / kp, LEAST_ERROR, ERROR_CLIP))),
         error_clip_angle=decent(float(np.clip(FEEDBACK * a[1] / kp, LEAST_ANGLE, ANGLE_CLIP))),
@@ -109,6 +115,7 @@ def task_gains(
         integral_clip_angle=decent(float(np.clip(needed[1], *INTEGRAL_CLIPS[1]))),
         is_stuck=needed[0] > INTEGRAL_CLIPS[0][1] or needed[1] > INTEGRAL_CLIPS[1][1],
         reason=why,
+        slowest=_why_slow(model, v[0], min(pairs, key=lambda pair: pair[0][0])[1]),
     )
 
 
@@ -125,23 +132,59 @@ def _error_of_friction(
 
 def largest_accelerations(
     model: Model, q: NDArray[np.float64], limb: Limb, rows: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Acceleration and speed (linear, angular) that the limits allow along the worst axis, from rest at q.
+) -> NDArray[np.float64]:
+    """Accelerations (linear, angular) that the effort limits allow along the worst axis, from rest at q.
 
-    The base is taken as held. tau = J^T Lambda e per acceleration e beside gravity and friction; per speed the joint
-    speeds of least norm as shares of their limits, and of what damping allows. Directions that the task cannot move
-    are left out. Without angular rows the second numbers are those of a turn of 1 rad a metre.
+    The base is taken as held: tau = J^T Lambda e per acceleration e, beside gravity and friction. Directions that the
+    task cannot move are left out. Without angular rows the second number is that of a turn of 1 rad a metre.
     """
     base = model.nv - len(model.effort_limits)
     H, J = _held(model, q, limb, rows)
     still = np.abs(bias_forces(model, q, np.zeros(model.nv))[base:]) + model.friction[base:]
     room = np.maximum(EFFORT_SCALE * model.effort_limits - still, 0.01 * model.effort_limits)
-    limits = np.where(model.velocity_limits > 0.0, model.velocity_limits, np.inf)
-    with np.errstate(divide="ignore"):
-        limits = np.minimum(limits, model.effort_limits / model.damping[base:])
+    return _worst(torques_of_acceleration(H, _movable(J, limb)), room)[0]
+
+
+def largest_speeds(
+    model: Model, q: NDArray[np.float64], limb: Limb, rows: int
+) -> tuple[NDArray[np.float64], int]:
+    """Speeds (linear, angular) that velocity limits and damping allow along the worst axis, and the joint at its limit.
+
+    The joints move at the speeds of least norm as shares of their limits; axes as in `largest_accelerations`.
+    """
+    limits = _speed_limits(model)
     fastest = np.minimum(limits, FASTEST)
-    to_speed = fastest[:, None] * _inverse(J * fastest)
-    return _worst(torques_of_acceleration(H, J), room), _worst(to_speed, limits)
+    J = _movable(_held(model, q, limb, rows)[1], limb)
+    return _worst(fastest[:, None] * _inverse(J * fastest), limits)
+
+
+def _speed_limits(model: Model) -> NDArray[np.float64]:
+    """(joints,) what velocity limits allow, and the effort that works against damping."""
+    base = model.nv - len(model.effort_limits)
+    limits = np.where(model.velocity_limits > 0.0, model.velocity_limits, np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):  # no limit and no damping: inf / 0
+        return np.fmin(limits, model.effort_limits / model.damping[base:])
+
+
+def _why_slow(model: Model, speed: float, joint: int) -> str:
+    """Which joint a motion along the worst axis brings to its limit first, and by what."""
+    if SPEED * speed >= LINEAR[0]:
+        return f"no more than {LINEAR[0]:g} m/s in a first motion, though the joints allow it"
+    own, limit = _speed_limits(model)[joint], model.velocity_limits[joint]
+    what = "velocity limit" if own >= limit > 0.0 else "speed against its damping"
+    return (
+        f"{SPEED:.0%} of the {decent(speed):g} m/s at which {model.joint_names[joint]} reaches its "
+        f"{what}, {decent(own):g}, along the worst axis about the start"
+    )
+
+
+def _movable(J: NDArray[np.float64], limb: Limb) -> NDArray[np.float64]:
+    """J along its axes; of fewer joints than axes, along the directions that they can move."""
+    if len(limb.joints) >= len(J):
+        return J
+    U, values, _ = np.linalg.svd(J, full_matrices=False)
+    is_moved = values > SINGULAR * max(float(values[0]), 1e-12)
+    return U[:, is_moved].T @ J
 
 
 def _held(
@@ -168,26 +211,17 @@ def _inverse(A: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.linalg.pinv(A / size[:, None], rcond=SINGULAR) / size
 
 
-def _worst(response: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(linear, angular): what is possible along the worst axis of each kind."""
+def _worst(
+    response: NDArray[np.float64], room: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], int]:
+    """(linear, angular): what is possible along the worst axis of each kind; and the joint that limits the first."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        possible = np.nanmin(room[:, None] / np.abs(response), axis=0)
-    linear = float(np.min(possible[:3]))
-    angular = float(np.min(possible[3:])) if len(possible) > POSITION_ROWS else linear
-    return np.minimum([linear, angular], NO_LIMIT)
-
-
-def _about(model: Model, q: NDArray[np.float64], limb: Limb) -> Sequence[NDArray[np.float64]]:
-    """The start, and some poses about it."""
-    rng, poses = np.random.default_rng(3), [q]
-    base, joints = model.nv - len(model.position_limits), np.array(limb.joints)
-    places = joints + model.nq - model.nv
-    for _ in range(AROUND):
-        near = q.copy()
-        near[places] += rng.uniform(-ABOUT, ABOUT, size=len(places))
-        near[places] = np.clip(near[places], *model.position_limits[joints - base].T)
-        poses.append(near)
-    return poses
+        possible = np.where(response == 0.0, np.inf, room[:, None] / np.abs(response))
+    axes = possible[:, :POSITION_ROWS]
+    linear, angular = (each.min(initial=np.inf) for each in (axes, possible[:, POSITION_ROWS:]))
+    if possible.shape[1] <= POSITION_ROWS:
+        angular = linear
+    return np.minimum([linear, angular], NO_LIMIT), int(axes.min(axis=1, initial=np.inf).argmin())
 
 
 def decent(value: float) -> float:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The limbs of a robot: chains from a branching of the tree to its tips, what each is for, and the frame at its end."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which joints are not for the controller: fingers, wheels and joints without a drive are held where they are."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All guesses in order: from a URDF to the values of a parameter file, with a note for each guess."""
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..dynamics import bias_forces, frame_pose
 from ..errors import InertiaWarning, OpspaceError
 from ..model import Model, load_urdf
 from ..model.joints import NV
-from ..model.source import read_source
+from ..model.source import naming, read_source
 from ..model.urdf import parse_urdf
 from .gains import EFFORT_SCALE, TaskGains, decent, loop_stiffness, task_gains
 from .limbs import Limb, find_limbs
@@ -96,9 +97,10 @@ def propose(
         StandingError: A floating base, and no pose in which its feet carry it.
         OpspaceError: What `load_urdf` raises.
     """
-    text = read_source(robot, xacro_args)
+    with naming(robot):
+        text = read_source(robot, xacro_args)
+        passive = passive_joints(parse_urdf(text))
     folder = robot.parent if isinstance(robot, Path) else None
-    passive = passive_joints(parse_urdf(text))
     locked = {name: position for name, (position, _) in passive.items()}
     model = _load(text, base, locked)
     notes = [Note(f"{name} locked at {p:g}", "", why) for name, (p, why) in passive.items()]
@@ -132,6 +134,11 @@ def _check(model: Model) -> None:
         for i in range(len(model.parent))
         if NV[model.joint_type[i]] != 1 and not model.is_base_coordinate[model.v_index[i]]
     ]
+    if several and not model.is_base_coordinate.any() and several[0] == model.body_joint_names[0]:
+        raise ProposalError(
+            f"{model.name}: its root is carried by {several[0]}, a joint of several coordinates; a robot "
+            "that floats or walks is --base floating"
+        )
     if several:
         raise ProposalError(
             f"{model.name}: {several[0]} has several coordinates; write a parameter file by hand "
@@ -159,6 +166,11 @@ class _Guess:
     def note(self, subject: str, taken: str, reason: str) -> None:
         """Say what was guessed."""
         self.notes.append(Note(subject, taken, reason))
+
+    @property
+    def _softened(self) -> str:
+        """What the trials before this one did to the numbers, in words."""
+        return "" if self.softer == 1.0 else f"; times {self.softer:g}: more was tried and failed"
 
     def made(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Parameters of controller and simulator."""
@@ -290,7 +302,10 @@ class _Guess:
                 f"{rows} of {limb.frame}",
                 f"{limb.reason}, {len(limb.joints)} joints",
             )
-            self.note(f"task {name}", f"stiffness {gains.stiffness:g}", gains.reason)
+            self.note(
+                f"task {name}", f"stiffness {gains.stiffness:g}", gains.reason + self._softened
+            )
+            self.note(f"task {name}", f"speed {gains.speed:g} m/s", gains.slowest + self._softened)
             if gains.is_stuck:
                 self.warnings.append(
                     f"{name}: the URDF gives its joints more dry friction than the inertia behind them "

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A start pose for arms: joints well inside their ranges, the hand away from singularities, gravity easily carried."""
 
 from collections.abc import Sequence
@@ -13,12 +14,14 @@ __all__ = [
     "conditioning",
     "mirror_signs",
     "places_in_q",
+    "poses_about",
     "rest_positions",
     "start_of_hands",
     "task_rows",
 ]
 
-SAMPLES = 300
+SAMPLES, FINALISTS = 300, 20
+ABOUT, AROUND = 0.3, 8  # [rad or m] and how many poses about one are looked at
 SPREAD, SHARE = (
     0.8,
     0.2,
@@ -26,18 +29,26 @@ SPREAD, SHARE = (
 INSIDE = 0.8  # share of a range in which zero is a good rest position, and that samples keep to
 MIRROR = np.array([-1.0, 1.0, -1.0])  # an axis of rotation seen in the plane y = 0
 ALIKE = 0.9  # cosine of axes that mirror each other
-LOW = 0.02  # [m] above the ground that an arm on a table keeps
+LOW = 0.02  # [m] above the plane of its base that an arm on a table keeps, if it can
 RANK = 0.02  # singular values this small beside the largest are none
 POSE_ROWS, POSITION_ROWS = 6, 3
 
 
 def rest_positions(model: Model) -> NDArray[np.float64]:
     """q (nq,) with every joint at zero, or in the middle of its range where zero is near its limits or beyond."""
-    q, lower, upper = model.neutral(), *model.position_limits.T
-    middle, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
-    is_inside = ~np.isfinite(half) | (np.abs(np.nan_to_num(middle)) <= INSIDE * half)
-    q[model.nq - len(middle) :] = np.where(is_inside, 0.0, middle)
+    q = model.neutral()
+    middle, half = _middles(model.position_limits)
+    q[model.nq - len(middle) :] = np.where(np.abs(middle) <= INSIDE * half, 0.0, middle)
     return q
+
+
+def _middles(limits: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Middle and half of each range (k, 2); 0 and infinite where it is open at an end."""
+    lower, upper = limits.T
+    is_closed = np.isfinite(upper - lower)
+    middle = np.zeros(len(limits))
+    np.add(lower, upper, out=middle, where=is_closed)
+    return 0.5 * middle, np.where(is_closed, 0.5 * (upper - lower), np.inf)
 
 
 def task_rows(model: Model, limb: Limb) -> str:
@@ -84,7 +95,22 @@ def _best_pose(model: Model, rest: NDArray[np.float64], limb: Limb) -> NDArray[n
     rng = np.random.default_rng(1)
     rows = POSE_ROWS if task_rows(model, limb) == "pose" else POSITION_ROWS
     samples = [_sample(model, rest, limb, rng) for _ in range(SAMPLES)]
-    return max(samples, key=lambda q: _merit(model, q, limb, rows))
+    best = sorted(samples, key=lambda q: -_merit(model, q, limb, rows))[:FINALISTS]
+    return max(
+        best, key=lambda q: min(_merit(model, p, limb, rows) for p in poses_about(model, q, limb))
+    )
+
+
+def poses_about(model: Model, q: NDArray[np.float64], limb: Limb) -> Sequence[NDArray[np.float64]]:
+    """The pose, and some about it, inside the joints' limits."""
+    rng, poses = np.random.default_rng(3), [q]
+    base, places = model.nv - len(model.position_limits), places_in_q(model, limb)
+    limits = model.position_limits[np.array(limb.joints) - base]
+    for _ in range(AROUND):
+        near = q.copy()
+        near[places] = np.clip(q[places] + rng.uniform(-ABOUT, ABOUT, len(places)), *limits.T)
+        poses.append(near)
+    return poses
 
 
 def _merit(model: Model, q: NDArray[np.float64], limb: Limb, rows: int) -> float:
@@ -93,14 +119,9 @@ def _merit(model: Model, q: NDArray[np.float64], limb: Limb, rows: int) -> float
     joints = np.array(limb.joints)
     gravity = np.abs(bias_forces(model, q, np.zeros(model.nv))[joints])
     left = 1.0 - float((gravity / model.effort_limits[joints - base]).max())
-    lower, upper = model.position_limits[joints - base].T
-    half, position = 0.5 * (upper - lower), q[places_in_q(model, limb)]
-    room = np.where(
-        np.isfinite(half), 1.0 - np.abs(position - lower - half) / np.maximum(half, 1e-9), 1.0
-    )
-    is_low = not base and _lowest(model, q, limb) < LOW <= _lowest(
-        model, rest_positions(model), limb
-    )
+    middle, half = _middles(model.position_limits[joints - base])
+    room = 1.0 - np.abs(q[places_in_q(model, limb)] - middle) / np.maximum(half, 1e-9)
+    is_low = not base and _lowest(model, q, limb) < LOW
     merit = conditioning(model, q, limb, rows) * max(left, 1e-3) ** 2 * min(float(room.min()), 0.5)
     return 0.1 * merit if is_low else merit
 

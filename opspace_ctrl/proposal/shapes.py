@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points on the collision shapes of a link: enough of them to find where it touches the ground."""
 
 from itertools import product

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sole of a foot: the rectangle of its collision shapes that touches level ground."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A pose in which a robot stands: legs bent, soles flat on level ground, the centre of mass above them."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A proposal at work in the simulator: three targets, with a delay between state and effort."""
 
 from __future__ import annotations

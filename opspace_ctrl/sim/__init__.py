@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated robot, without ROS: forward dynamics, contacts, faults."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot that is really simulated where it differs from the model that the controller knows."""
 
 from collections.abc import Iterable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The configuration in which a simulation starts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The places of the joints' coordinates in q, in v and among the k efforts."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator's parameters: the physics (`SimulatorSettings`) and what only the node needs."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Simulator`: the robot as a body that efforts move, without ROS; what every engine offers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The door of the page: who may load it, and who may open its socket.
 
 viser answers whoever connects. Its server is made by `websockets.serve`, which has a hook for every request

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What overlays draw, as numbers: ellipsoids, singular directions, support polygon, centre of pressure, colours."""
 
 from __future__ import annotations

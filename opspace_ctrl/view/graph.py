@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot of a running ROS graph to look at, and, where that is permitted, to move."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is dragged in the scene: the target of each task, and forces on the robot.
 
 Whoever drags is remembered: when that page goes away the task holds where it is and the force ends.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot of our own to look at: a loop in a process of its own."""
 
 from __future__ import annotations

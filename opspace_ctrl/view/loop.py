@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop behind the page: a controller with its gates, and the simulated robot that it moves, in real time.
 
 It has a thread of its own in a process of its own (`process`): what a browser does cannot delay it. The clocks that the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is drawn over the robot on demand: ellipsoids, singular directions, balance, contact forces, joints' loads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page: everything in it, fed with the newest rows some thirty times a second."""
 
 from __future__ import annotations

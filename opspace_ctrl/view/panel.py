@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The panel beside the scene: stop, state, method, gains, posture, faults, and what is shown."""
 
 from __future__ import annotations

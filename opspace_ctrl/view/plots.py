@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots beside the scene: errors of tasks, torques by level against their limits, the time of a tick."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop's process: started, asked and ended by the page's."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run that was recorded, as rows: an MCAP file of ROS messages, or the folder of `opspace hil`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recorded run on a timeline: it plays, pauses, and goes wherever the slider is put."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a page may ask of the loop: the words that pass between the two processes, and nothing else."""
 
 from __future__ import annotations

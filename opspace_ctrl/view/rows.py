@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a loop tells, row by row, in memory that two processes share: one writes, the other reads, nobody waits."""
 
 from __future__ import annotations

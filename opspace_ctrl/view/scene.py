@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot in the scene: its shapes on moving bodies, the ground, frames, and the trails of tasks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """viser's server behind our door."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shapes of a robot's links as triangles: primitives, meshes, and placeholders for meshes that are missing."""
 
 from __future__ import annotations

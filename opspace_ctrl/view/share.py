@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is taken away from the page: a run as one HTML file, a table, a picture."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a page shows: the robot, and rows of what it does, whoever tells them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A step response beside the gains that made it: a task is asked to jump, and what it does is plotted and judged."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A parameter in the panel: what it shows and takes follows from its declaration, and a refusal stands beside it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot in one process, no Python in the loop: ros2_control_node with our controller, and our simulator as hardware.
 
     ros2 launch opspace_ctrl_plugin arm.launch.py

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "opspace_ctrl_plugin/base_state.hpp"
 
 #include <algorithm>

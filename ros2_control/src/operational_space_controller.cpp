@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "opspace_ctrl_plugin/operational_space_controller.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paper 000: what algorithm 1 and the inward sweep of forces find, each as a result of its own."""
 
 import numpy as np

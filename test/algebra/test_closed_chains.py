@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Closed chains (003 5.3) against dense saddle-point systems."""
 
 import tracemalloc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """r(k) of paper 000 by ten parameters a composite body."""
 
 import numpy as np

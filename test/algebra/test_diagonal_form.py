@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """003 section 6: the equations of motion in residuals, whose inertia is the identity."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every erratum of the papers both ways: what is printed fails, what docs/theory.md has in its place holds."""
 
 from dataclasses import replace

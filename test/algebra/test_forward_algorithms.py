@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics by the algorithms of papers 000, 001, 003 and 004, equation by equation."""
 
 import numpy as np

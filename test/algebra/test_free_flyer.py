@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paper 004: free flyers from both ends, link by link, on any base."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paper 003 section 6: arms by themselves, mechanisms added up, motion and internal forces of an object."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several arms holding one object (003 5.3 and 6) against dense equations and against lumped models."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paper 003 section 2: J J*, J* J and inverse kinematics by recursions; 002 section 4: rows over several bodies."""
 
 import numpy as np

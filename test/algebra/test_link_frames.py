@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paper 002 appendix B on real robots: frames by Denavit and Hartenberg on a tree, figure 14 in link coordinates."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Applying an operator costs O(N): counted in operations of the recursions, sweeps and memory, up to 1000 links."""
 
 import runpy

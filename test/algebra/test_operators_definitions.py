@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every operator is the matrix that the papers define, forwards and backwards, on vectors and on matrices."""
 
 import numpy as np

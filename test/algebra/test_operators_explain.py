@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`explain` and `opspace operators`: the levels of paper 000 section IX, from the expression to the links."""
 
 import re

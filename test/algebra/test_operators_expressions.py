@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operator expressions as text: what is read, what is refused, and where the carets point."""
 
 import pickle

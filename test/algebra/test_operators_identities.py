@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The identities of papers 000, 003 and 004 (with their errata and with armature), checked as operator expressions.
 
 Every parameter is named after the line of the checklist it covers.

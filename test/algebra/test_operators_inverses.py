@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which inverses are recursions, which do not exist, and that each undoes its operator."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Papers 000 section IX and 003 (2)-(7): vectors beside operators in one expression, and square roots."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of the papers' equations is complete, and what it names exists."""
 
 import ast

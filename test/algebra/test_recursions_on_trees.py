@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recursions of papers 000, 001, 003 and 004 on random trees, forests, chains and stars of every joint type."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The counted RJK of `algebra.counts` against dense 6 x 6 algebra, on random trees and on the shipped robots."""
 
 from __future__ import annotations

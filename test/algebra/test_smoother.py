@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paper 001: forward dynamics as filtering and smoothing, equation by equation and as an estimation problem."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paper 001 section 12: the filter in square-root form."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paper 002 appendix B: the variants kept for study, by name alone."""
 
 import numpy as np

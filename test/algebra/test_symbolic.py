@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paper 001 section 11: scalar formulas for the elements of the inverse inertia matrix."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figures of [Featherstone2010], exactly: tables 1 to 4, (39), (40) and the numbers in its text."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two-sweep forward dynamics of paper 000 VII.D, with and without its delay."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paper 001 section 10: the weighting kernels, each by itself."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `opspace bench` measures: the same work, in turns, judged. No test looks at seconds."""
 
 import os

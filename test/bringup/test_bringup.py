@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the launch files ask for by name, and what they give our nodes, compared with what the nodes declare."""
 
 import re

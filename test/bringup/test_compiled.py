@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the launch files prepare for the loop without Python."""
 
 import xml.etree.ElementTree as ET

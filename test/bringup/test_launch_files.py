@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The launch files, as far as they can be checked without launch: they compile and use what launch_ros offers."""
 
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`opspace bench`: what it writes, prints, draws and refuses, and what it does when a part fails."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`opspace check`: good files pass, each defect fails with its reason; `opspace warmup` fills the cache."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The `opspace` command as a user meets it: what it prints, and one clear line when something is wrong."""
 
 import json

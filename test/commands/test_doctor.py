@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`opspace doctor` and `opspace completion`."""
 
 from __future__ import annotations
@@ -71,3 +72,10 @@ def test_other_shells_get_a_script(shell, capsys):
     assert main(["completion", shell]) == 0
     out = capsys.readouterr().out
     assert "parity" in out and ("bashcompinit" in out) == (shell == "zsh")
+
+
+def test_every_extra_that_brings_a_feature_is_listed(capsys):
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert all(module in out for module in ("matplotlib", "mujoco", "xacro", "mcap_ros2", "dartpy"))
+    assert all(module in out for module in ("viser", "sympy", "mpmath"))

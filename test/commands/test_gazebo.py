@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`opspace gazebo` as a user meets it."""
 
 import shlex

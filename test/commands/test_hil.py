@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`opspace hil`: wrong arguments are one line before anything starts; its processes end with it, whatever they do."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of unknown origin given to a command: one line, at once, whatever they are."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`opspace init`: files that work at once, and that no file of a user's is lost for."""
 
 from __future__ import annotations
@@ -7,9 +8,9 @@ import shutil
 import numpy as np
 import pytest
 import yaml
-from helpers.support import urdf_path
+from helpers.support import load_quietly, urdf_path
 
-from opspace_ctrl import Controller, Simulator
+from opspace_ctrl import Controller, Simulator, bias_forces
 from opspace_ctrl.cli import main
 from opspace_ctrl.parameter_file import node_parameters
 from opspace_ctrl.sim.settings import simulator_settings
@@ -94,3 +95,33 @@ def test_a_standing_robot_gets_contacts_and_passes_the_check(tmp_path, capsys):
     assert values["contacts"] == ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
     assert main(["check", urdf, str(params)]) == 0
     assert "FAIL" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["not XML", "<robot", "<robot name='a'><joint/></robot>"])
+def test_a_file_that_is_no_urdf_is_named(text, tmp_path, capsys):
+    path = tmp_path / "mine.urdf"
+    path.write_text(text)
+    assert main(["init", str(path)]) == 2
+    assert main(["parity", "arm7", str(path)]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert "mine.urdf" in first and "mine.urdf" in second
+
+
+WORLD = """<link name="world"/><joint name="free" type="floating"><parent link="world"/>
+  <child link="{root}"/></joint>"""
+
+
+def test_a_floating_joint_of_the_files_own_is_the_floating_base(tmp_path, capsys):
+    """Some makers write a world and a floating joint into the URDF: `--base floating` means the same."""
+    text = urdf_path("go2").read_text()
+    root = load_quietly(text).frame_names[0]
+    path = tmp_path / "go2_world.urdf"
+    path.write_text(text.replace("</robot>", WORLD.format(root=root) + "</robot>"))
+    plain, with_world = load_quietly(text, "floating"), load_quietly(path, "floating")
+    assert with_world.frame_names == plain.frame_names and with_world.nv == plain.nv
+    q, v = plain.random_configuration(np.random.default_rng(0)), np.ones(plain.nv)
+    np.testing.assert_array_equal(bias_forces(with_world, q, v), bias_forces(plain, q, v))
+    arguments = ["init", str(path), "--out", str(tmp_path / "out"), "--no-trial"]
+    assert main([*arguments, "--base", "floating"]) == 0
+    assert main(arguments) == 2
+    assert "carried by free" in (err := capsys.readouterr().err) and "--base floating" in err

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`opspace parity`: descriptions that agree, and every kind of defect planted into one of them and found."""
 
 from __future__ import annotations

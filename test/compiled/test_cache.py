@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cache of compiled kernels: restarts, edits, races, damage, full disks and folders of other people."""
 
 import json

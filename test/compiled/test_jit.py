@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Entries: what Python calls takes exactly what it is compiled for, and is compiled once."""
 
 import contextlib

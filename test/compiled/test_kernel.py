@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels: compiled into what calls them, and callable from Python and from anybody's njit."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Eight doubles in a register and rows of memory: every operation compiled, uncompiled and in plain NumPy."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Declared workspaces: what is declared is there, in Python and in kernels, under one name and of one shape."""
 
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A controller whose every input changes every tick, to anything: the torque keeps its promises all the same."""
 
 from __future__ import annotations

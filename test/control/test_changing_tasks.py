@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`controller.tasks = [...]` while it runs: torques pass over from the old law to the new one, what stays goes on."""
 
 import sys

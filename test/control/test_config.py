@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each shipped parameter file: it loads, fits its robot, holds it, and moves it where it should."""
 
 from __future__ import annotations

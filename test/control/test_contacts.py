@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts: what the soles carry, how it is shared, how near they are to slipping, and how they come and go."""
 
 from __future__ import annotations

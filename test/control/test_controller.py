@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The controller in closed loop and against dense formulas: arm7, free_flyer, targets, switching, limits, rubbish."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The core as its owner sees it: refusals, orders, holding, and a tick that allocates nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A parameter is declared once: everything that knows it follows from one line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The last door by itself: what leaves is finite, within limits, and as near the last command as the time allows."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A shipped parameter file and the same controller written in Python give the same torques, bit for bit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Friction is compensated for the velocity that the targets ask of the joints."""
 
 import numpy as np

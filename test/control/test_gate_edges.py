@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the limits of the gates lie: at a limit a message passes, the next number beyond it does not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever happens in whatever order: gates and commands are those of the table in docs/safety.md."""
 
 from helpers.gate_table import Table, run_table

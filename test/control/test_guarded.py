@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What leaves a controller behind its gates: gravity when nothing is believed, and no step beyond the rate limit.
 
 Gravity is Pinocchio's; the rate limit is judged by the differences of the commands.

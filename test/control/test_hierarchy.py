@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strictness: a lower level never accelerates a higher one, and every level does what it can."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The damping of the impedance law where none is given: every mode of what a task meets has the ratio asked for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a controller loads: the control path alone."""
 
 import subprocess

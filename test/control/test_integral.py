@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Integral action: it grows by what the level has of the error, and stands still where it should."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The control law against the same law written with dense matrices, for every kind of base and contact."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits: effort, rate, joint positions and speeds, ramp and error; what was limited is reported."""
 
 from __future__ import annotations

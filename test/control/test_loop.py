@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Closed loops with a minimal integrator: what the law promises is what the robot does."""
 
 from __future__ import annotations

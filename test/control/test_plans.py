@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kernels that make programs of targets agree with the same in NumPy and SciPy, written literally."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sampling of programs, SO(3) errors and force axes, against plain NumPy and SciPy."""
 
 from __future__ import annotations

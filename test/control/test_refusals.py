@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a controller refuses in words: wrong arguments of every kind, answers before a state, time that runs back."""
 
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots with dry friction come to rest on their targets and stay there: the figures of docs/theory.md."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gates: what closes each, what may be sent meanwhile, how it opens; driven with plain numbers."""
 
 from __future__ import annotations

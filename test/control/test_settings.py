@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of the controller: every table row is valid, every contradiction is refused by name."""
 
 from __future__ import annotations

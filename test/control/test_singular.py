@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Singular tasks: the torque stays bounded and continuous while an arm passes through its stretched pose.
 
 The bound: along a direction whose response a (as a share of the typical response r) falls below e, half of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint states and odometry into one state: names, order, parts, missing velocities, stamps, pairing, rubbish."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """References: no jump, limits kept, exact ends; derivatives by finite differences, paths against SciPy."""
 
 from __future__ import annotations

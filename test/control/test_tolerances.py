@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a trajectory that is followed is judged, and how a task is stopped on its way."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a tick must not leave to the next: numbers that are not finite, activations, rows of a larger stack."""
 
 from __future__ import annotations

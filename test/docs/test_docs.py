@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What README.md, CONTRIBUTING.md and docs/ show is run or checked: code, commands, parameter files, links."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/fields.md is what the workspaces declare."""
 
 import importlib.util

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/methods.md says what the methods do, and README no more than it."""
 
 import importlib.util

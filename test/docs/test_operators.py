@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tutorial on spatial operators runs as it stands, and prints what it says."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What only the README claims: its installation lines and the speed it quotes. Its blocks are run by test_docs.py."""
 
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/safety.md promises nothing without a test: each row of its tables names one that exists, each gate has a row."""
 
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The documentation site builds without a warning, and has what readers come for."""
 
 import subprocess

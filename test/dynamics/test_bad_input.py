@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments of every kind: the right result or a named error, and the next good call is right either way."""
 
 import array

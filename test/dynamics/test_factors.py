@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sparse factors of H: H = L_d^T D L_d and H = L^T L, on the pattern of the elimination tree."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A result depends on the arguments of its call alone: not on the world's origin, other threads, or earlier calls."""
 
 import gc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hinges of two to five freedoms as chains of links without mass: exact by every method; what a gimbal lock does."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics against MuJoCo, which reads the same URDFs with its own parser and keeps a free base in other axes."""
 
 from functools import cache

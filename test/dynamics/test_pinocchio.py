@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics against Pinocchio on the robots of the example-robot-data wheel, at random states."""
 
 from dataclasses import dataclass

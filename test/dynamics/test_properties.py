@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What mechanics demands of the dynamics: derivatives, energy, closed forms."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A screw, as docs/extending.md writes one: a prismatic joint that mimics a turn, against Pinocchio's helical joint."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rotations in kernels against those of `model.rotations` and SciPy, through all sizes of angles."""
 
 from __future__ import annotations

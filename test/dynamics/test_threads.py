@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One Model in several threads: each thread has a workspace of its own, from its first call on."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics of random trees, and of the trees where special cases hide, against dense algebra."""
 
 import re

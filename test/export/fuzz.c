@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls every function of a robot with random arguments; every answer has to be a known code, every command finite. */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Spoils the header and the tables of an image, with a checksum that fits, and opens it each time. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A loop in which the kernel kills whoever makes a system call: ticks, targets, switches, setters, a stop; bare and behind
  * gates, and a simulated robot. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A controller in C is the controller in Python, bit for bit; what is damaged or missing is refused by name."""
 
 from pathlib import Path
@@ -6,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.exported import ROBOTS, Both, shipped
 
+from opspace_ctrl.cli import main
 from opspace_ctrl.errors import ExportError
 from opspace_ctrl.export import library as made
 from opspace_ctrl.export import library_path
@@ -179,6 +181,13 @@ def test_without_a_compiler_the_error_says_which(monkeypatch, tmp_path: Path):
         build_library(tmp_path, "aarch64-linux-gnu")
     with pytest.raises(ExportError, match="valid are x86_64-linux-gnu, aarch64-linux-gnu"):
         build_library(tmp_path, "vax")
+
+
+def test_a_processor_that_llvm_does_not_know_is_refused_with_the_nearest(tmp_path, capsys):
+    with pytest.raises(ExportError, match="no processor 'cortex-a78e'.*--cpu help.*'cortex-a78"):
+        build_library(tmp_path, "aarch64-linux-gnu", "cortex-a78e")
+    assert main(["export", "--cpu", "help", "--target", "x86_64-linux-gnu"]) == 0
+    assert {"x86-64-v3", "znver3"} <= set(capsys.readouterr().out.split())
 
 
 def test_the_library_of_a_wheel_is_found_without_a_compiler_while_it_is_of_these_sources(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gates in C are the gates in Python: the same verdicts, gates, words and commands, whatever happens."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library is fit for real time: what it may call, what it may touch, and what its own C does under sanitizers."""
 
 from __future__ import annotations

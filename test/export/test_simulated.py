@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated robot in C is the `Simulator`: every step, hold, push and reset in every bit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the Gazebo bridge decides, without ROS: forces, names, pairs and twists."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The SDF that `opspace gazebo` writes, read by libsdformat (in Drake's wheel) and compared with our own model."""
 
 import re

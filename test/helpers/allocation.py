@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much memory calls ask for: of Python, of NumPy, and inside compiled code."""
 
 from __future__ import annotations

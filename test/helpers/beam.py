@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The free flyer that holds a beam with both tools: a closed chain on a floating base."""
 
 from __future__ import annotations

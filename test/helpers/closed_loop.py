@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A controller and a minimal integrator on forward dynamics, for tests of the control layer alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles what the nodes of a live test need before it starts them: nobody waits for a process that compiles."""
 
 from opspace_ctrl.control.controller import Controller

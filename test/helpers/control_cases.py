@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the control law share: cores without limits, states, and the law written with dense matrices.
 
 The dense law is that of Sentis and Khatib, with pseudo-inverses of full matrices:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fenced blocks and links of README.md, CONTRIBUTING.md and docs/, as the documentation tests read them."""
 
 from __future__ import annotations

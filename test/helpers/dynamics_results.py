@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every public function of dynamics/ and every forward method on a few small robots, for tests that compare two runs.
 
 python dynamics_results.py OUT.npz

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A node on our runtime, for the tests of the runtime: it echoes `input` to `output` and says -1 at its end.
 
 python test/helpers/echo_node.py [wait_set | executor] --ros-args ...

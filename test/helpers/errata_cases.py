@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An arm as the papers draw it: a chain of revolute joints without armature, link 1 the tip; operators as matrices."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A controller in Python and the same in C, given the same; what each commands."""
 
 from __future__ import annotations

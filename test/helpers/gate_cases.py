@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A state gate, alone and with its controller, that is fed with messages by a clock."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of docs/safety.md as a rule-based test.
 
 Messages good and bad, silence, stops, permissions and settings come in any order, and a model of the table, written

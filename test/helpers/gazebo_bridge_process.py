@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bridge node of the package, with the stand-in's world control instead of the service of ros_gz_bridge."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A graph in which a DART world stands in for Gazebo, behind the package's own bridge node and generated files."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A process that looks like Gazebo behind ros_gz_bridge: a DART world under the topics of a generated folder.
 
     python -m helpers.gazebo_stand_in ROBOT FOLDER [--paused] [--factor F] [--lose N] [--lag S]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gates and a controller in Python and the same in C: every event goes to both, and has to be answered alike."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an installed package must hold, whoever installed it; used by the tests of pip and of colcon."""
 
 import ast

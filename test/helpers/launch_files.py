@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The launch files read without launch: their arguments, and the parameters that they name for our nodes."""
 
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots whose hinges have two to five freedoms, written as URDF chains of links without mass."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models to try the spatial operators on, and the operators as matrices written from their definitions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of osim/ share: tasks on a robot's ends, and the textbook formulas with the error they may have."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Short runs of the shipped arm on its bus, held by a plain joint controller."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robots of the wheel that `opspace init` is tried on, and those for which it is known to fall short."""
 
 # Legged robots: tried standing on their feet.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arms that example-robot-data does not have, as models of our own: published kinematics and limits, round inertias.
 
 Each table has a row a joint: name, origin xyz [m] and rpy [rad] in the link before, axis, position limits [rad],
@@ -7,8 +8,8 @@ a real arm.
 
 `opspace parity` found the axes of all joints, their position and velocity limits and the masses as in what the makers
 publish: Universal_Robots_ROS2_Description (ur5e), franka_description (fr3 with its hand), lbr_fri_ros2_stack (iiwa14),
-ros2_kortex (gen3 with 7 joints, no gripper) and openarm_description (v10, the right arm of two). Effort limits are theirs
-too, but for the iiwa 14: its URDF says 200 Nm for each joint, these are the data sheet's.
+ros2_kortex (gen3 with 7 joints, no gripper) and openarm_description (v10, the right arm of two). Tools are where theirs
+are, to 0.01 mm. Effort limits are theirs but for the iiwa 14: its URDF says 200 Nm each, these are the data sheet's.
 """
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the papers' recursions share: states of robots, and their operators as dense matrices."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots as the counted RJK wants them: screws between links, inertias in link axes."""
 
 from __future__ import annotations

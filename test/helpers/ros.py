@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Live tests: one ROS graph with a node in the test's process and other nodes in processes of their own.
 
     with Graph(tmp_path) as graph:

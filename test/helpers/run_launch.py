@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run a launch file as `ros2 launch` does, without ros2cli: run_launch.py FILE [NAME:=VALUE ...]."""
 
 import signal

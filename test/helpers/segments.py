@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kernels of references in NumPy, literally: polynomials of degree five in time for position and rotation vector.
 
 A *program* is an array of rows in time order, one row a segment, which the control tick samples (`law.reference`):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shipped parameter files at work: controller and simulator of a robot in one process, with its dry friction."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the robots in urdf/ share: their home poses and the same URDFs in Pinocchio."""
 
 from __future__ import annotations

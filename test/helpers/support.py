@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What several tests share: the robots of the example-robot-data wheel, and Pinocchio beside our model."""
 
 from __future__ import annotations

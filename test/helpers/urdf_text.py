@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small URDF documents for tests."""
 
 from __future__ import annotations

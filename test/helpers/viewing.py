@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A viewer's page in this process, and a real browser before it."""
 
 from __future__ import annotations

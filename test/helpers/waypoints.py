@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trajectories in NumPy and SciPy, literally: a program of segments through way points.
 
 Positions follow the quintic spline through the points, which has the least jerk (integral of its square) of all curves

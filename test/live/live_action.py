@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The action of a task and the bond, with the real control_msgs, bond and bondpy; `make test-launch` runs this.
 
 The file's name keeps it out of `make test`: these packages come with a ROS 2 installation, not from PyPI.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The launch files run for real; `make test-launch` runs this where launch_ros is importable.
 
 The file's name keeps it out of `make test`: launch and launch_ros come with a ROS 2 installation, not from PyPI.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The short form of benchmarks/attack.py: every scenario for a moment, counted inside the controller and outside."""
 
 import json

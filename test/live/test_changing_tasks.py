@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of tasks changed over ROS while a humanoid stands: parameters and topics come and go, no tick is missed."""
 
 from copy import deepcopy

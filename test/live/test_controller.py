@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """opspace_controller on a live graph, a fixed arm in lock-step: lifecycle, gates, targets, parameters, switching, end.
 
 One process serves the whole module; the tests run in order, each leaves an active controller with open gates.

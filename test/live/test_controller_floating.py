@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """opspace_controller on a live graph, a floating base: odometry paired by stamp, its gates, and `shutdown`."""
 
 import numpy as np

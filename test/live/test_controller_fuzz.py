@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nothing that a publisher or a client can send makes opspace_controller crash, hang or send an impossible effort."""
 
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What docs/safety.md promises, on a live graph: broken bytes, forged parts, long messages, stop, black box.
 
 One process serves the module; each test leaves an active controller with open gates.

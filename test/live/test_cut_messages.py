@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages that are cut anywhere, or made up, on every topic that the nodes read: they go on, and take good ones."""
 
 from contextlib import suppress

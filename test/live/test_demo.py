@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo: what it follows, what it measures, and that it runs in one process and as a ROS graph."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Own URDF to a moving robot: what `opspace init` writes is started as it is, and an example sends a target."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Gazebo bridge between a DART world, which looks like Gazebo from the graph, and a controller: this process."""
 
 import signal

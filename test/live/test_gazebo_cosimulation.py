@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The controller before Gazebo's engine: DART behind the topics of the Gazebo launch, and our own simulator beside it.
 
 The same controller parameters serve all of them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`opspace hil` with the real simulator and the real controller, each a process of its own."""
 
 import json

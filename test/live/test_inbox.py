@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What anybody may send: long messages come without their bytes, and a flood leaves the newest ones."""
 
 import rclpy

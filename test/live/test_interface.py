@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/ros_interface.md and the SROS 2 policies say what the nodes really have: parameters, topics, services."""
 
 import importlib.util

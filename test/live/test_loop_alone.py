@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The control loop in the test's own process, with real topics: what nobody expected, and what is left behind."""
 
 import gc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Humanoids that stand and move a hand, controller and simulator in their own processes, by every method in turn."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of the nodes on a live graph: what `ros2 param dump` writes starts the same node again."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`opspace record` on a live graph: every message, as it was sent, whatever its publisher offers."""
 
 import signal

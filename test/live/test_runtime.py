@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What all our nodes share: waiting in a loop of one's own, parameter tables, signals, the orderly end."""
 
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The emergency stop is served while the rest of its node is busy, however long."""
 
 import threading

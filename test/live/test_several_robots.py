@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several robots on one graph: whose time it is, and who says what."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulator that is stopped, killed and started anew, and a controller that is stopped, under simulated time."""
 
 import os

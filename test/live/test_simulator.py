@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator node as the ROS graph sees it; this process is the controller, with real rclpy on both sides."""
 
 import signal

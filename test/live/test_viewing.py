@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The viewer on a real graph: what it shows of a controller and a simulator, and what it may ask of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`make matrix`: the smoke suite on every interpreter of this machine, with the oldest and the newest dependencies.
 
     python matrix.py                 all of it; about two minutes a line the first time

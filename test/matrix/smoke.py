@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All layers on small robots, on whatever Python, Numba and NumPy this runs: needs the core dependencies alone.
 
     python smoke.py              every case, started three times; one line at the end

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configurations: integrate and difference against Pinocchio, random ones within limits, bad ones refused."""
 
 import numpy as np

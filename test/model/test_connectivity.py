@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Connectivity sets and the expanded parent array, on the figures of [Featherstone2010].
 
 The paper counts from 1 and calls the world 0.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Model cannot be changed, copies included, and its frames are found by name."""
 
 import copy

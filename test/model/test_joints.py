@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint placements and motion subspaces of every type, axes of any direction."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bad URDFs and bad arguments: a named error that says which element is wrong."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several robots in one model."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever is fed to the loader, nothing but an OpspaceError leaves it, and what loads is sound."""
 
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Doubtful inertias and singular robots: warned of, refused, cured."""
 
 import warnings

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the loader lets pass: defaults, leftovers of exporters, and elements that are none of its business."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mimic joints, locked joints, armature: coordinates shared, frozen, and weighed."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every robot of the example-robot-data wheel, against Pinocchio."""
 
 import xml.etree.ElementTree as ET

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where robots come from: text, paths, xacro files, and the robots of the package."""
 
 import sys

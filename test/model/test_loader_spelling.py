@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Misspelt parts of a URDF are warned of by name and place; what other programs put there is not."""
 
 import warnings

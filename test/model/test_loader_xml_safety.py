@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hostile XML is refused before anything is expanded, in bounded time and memory."""
 
 import tracemalloc

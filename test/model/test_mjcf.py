@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MJCF through MuJoCo's compiler: inertia, bias, Jacobians and poses are MuJoCo's own; every method carries them."""
 
 from __future__ import annotations

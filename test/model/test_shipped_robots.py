@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robots in urdf/ as they are written: connectivity, inertias, limits, frames, MuJoCo's view of them."""
 
 from __future__ import annotations

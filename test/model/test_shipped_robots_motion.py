@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robots in urdf/ as they move: mirror symmetry, home poses, strength to stand, squat and carry."""
 
 from __future__ import annotations

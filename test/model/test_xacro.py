@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A xacro file is a program: what it may do in its process, and what it may not."""
 
 import os

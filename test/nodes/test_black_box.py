@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of the black box: what is in them, how many there are, and what happens where none can be written."""
 
 import errno

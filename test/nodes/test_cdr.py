@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Serialised messages read and written in place, against rclpy's own serialisation."""
 
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The executables where ROS 2 is not installed, and the bond where its package stands in."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The action's decisions, before a stand-in of rclpy's server and of control_msgs, which is not on PyPI.
 
 What the real ones do with it is tested by test/live/live_action.py, where they are installed.

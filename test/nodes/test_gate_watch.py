@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What GateWatch says: every closing, soon or late; that all gates are open, once for each; which motion was ended."""
 
 from types import SimpleNamespace

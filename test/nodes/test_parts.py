@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of the nodes that need no graph: frames of messages, statistics of a loop, the base's transform."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SROS 2 policies: files made from the table of topics, in the form that `ros2 security` reads."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types that others announce: messages that are installed, and no module besides."""
 
 import sys

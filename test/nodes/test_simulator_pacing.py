@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When the simulator's cycles are due and how its states are stamped, on clocks of the test."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot in a DART world with a ground, as Gazebo has it: DART is Gazebo's default engine.
 
 Nothing of the package but its URDF text enters.

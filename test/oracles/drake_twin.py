@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drake's model of an SDF file beside ours: libsdformat reads the file, Drake computes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random kinematic trees, reproducible from a seed, for tests against dense algebra."""
 
 from __future__ import annotations

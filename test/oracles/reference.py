@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rigid-body dynamics in dense 3-D vector algebra, the long way: what the recursions are compared with.
 
 Poses come from multiplying transforms, accelerations from the rules for rotating axes, and forces from Kane's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot for live tests of the controller: the test sends its states one by one, and the answers come back."""
 
 import time

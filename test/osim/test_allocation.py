@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The control tick takes no memory: not from Python, not from NumPy, not inside compiled code."""
 
 from __future__ import annotations

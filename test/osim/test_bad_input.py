@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What OperationalSpace does with numbers and tasks it cannot use, and with those it can though they look odd."""
 
 from __future__ import annotations
@@ -331,3 +332,11 @@ def test_a_task_of_zero_rows_everywhere_has_rank_zero_and_leaves_tau0_alone():
     )
     assert (ospace.rank, ospace.damped, ospace.condition) == (0, True, np.inf)
     np.testing.assert_array_equal(ospace.torque([1.0, 2.0], np.arange(7)), np.arange(7.0))
+
+
+def test_a_misspelt_method_is_offered_the_nearest():
+    model = load_robot("arm7")
+    with pytest.raises(
+        MethodError, match="no method 'base_invarient'.*did you mean 'base_invariant'"
+    ):
+        OperationalSpace(model, ["tool"], method="base_invarient")

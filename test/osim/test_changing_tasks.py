@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ospace.tasks = [...]`: as if the object were made anew, whole or not at all, also while another thread ticks."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A method of another package, as docs/extending.md shows it: installed by pip, found, and used like ours."""
 
 import os

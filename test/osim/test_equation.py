@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paper 002 section 4: the terms of the operational-space equation by themselves, and the velocity law."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paper 000 X.C: intermediates with a physical meaning tell what is wrong."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Lambda^-1, J and Jdot v mean: impulses through forward dynamics, finite differences of poses and velocities."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Copies, switches between two readings and results handed back: nothing of one computation leaks into another."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What must not change the operational-space inertia, what must shrink it, and a pendulum in closed form."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The packed kernels that ship against the algorithms as the paper prints them, on the same inputs.
 
 `osim.sparse` and `algebra.counts.rjk_counted` are what is counted; this proves that the control loop computes the same.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every link's operational-space inertia at once, Lambda(k) = P(k) + S(k), against J H^-1 J^T of each link alone."""
 
 from __future__ import annotations

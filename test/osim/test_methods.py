@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which methods there are, what each refuses, switching between them while running, and methods of other packages."""
 
 from __future__ import annotations

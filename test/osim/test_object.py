@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`OperationalSpace` is an ordinary Python object: derived from, wrapped, mocked, held through its parts."""
 
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results do not depend on what was read, computed or switched before them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OperationalSpace against Pinocchio on every robot of the example-robot-data wheel, fixed and floating."""
 
 from __future__ import annotations

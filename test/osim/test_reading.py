@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results are those of the state at hand, whatever was read, computed ahead, refused or switched before."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Singular and nearly singular tasks: the rule of `osim.singular`, its bound, and that no such case is overlooked."""
 
 from __future__ import annotations

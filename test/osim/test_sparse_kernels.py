@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sparse kernels of [Featherstone2010] against dense algebra on random trees and forests."""
 
 from __future__ import annotations

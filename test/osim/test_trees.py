@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every method on random trees and forests, any tasks, against dense vector algebra."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package in a colcon workspace: recognised, built, tested and found there."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package as pip installs it: from a wheel, from a source distribution, and editable."""
 
 import re
@@ -130,7 +131,8 @@ def test_source_distribution_builds_the_same_wheel(wheel, tmp_path):
 
 
 def test_editable_install_runs_from_the_source(tmp_path):
-    source, venv = copy_source(tmp_path / "source"), new_venv(tmp_path / "venv")
+    """Also from the folder that holds the checkout, which Python could take for a namespace package."""
+    source, venv = copy_source(tmp_path / "opspace_ctrl"), new_venv(tmp_path / "venv")
     pip(
         "--python",
         venv / "bin" / "python",

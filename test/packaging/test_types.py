@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is public has types: its modules are clean under `mypy --strict`, and so are programs that use them."""
 
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The versions that setup.py allows are those that `make matrix` tries, and its suite runs without anything else."""
 
 import os

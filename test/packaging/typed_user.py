@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A user's program as a type checker sees it: all that is public has a type, and a slip is found before it runs.
 
 It is checked by test_types.py, not run. A line with `type: ignore` is wrong on purpose: were it not found to be, the

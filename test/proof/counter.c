@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loaded before libc (LD_PRELOAD): counts allocations, and says at the end how many there were. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

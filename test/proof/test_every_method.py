@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every method on every robot and task: 2,000 random trees and all robots of the wheel, against dense vector algebra.
 
 `make proof` runs this folder; `make test` has a smaller part of it, in test/osim/test_trees.py.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A hundred thousand ticks of every shipped parameter file, bare and behind gates: C is Python in every bit.
 
 And ten million for the clock: no page fault, no allocation, nothing that valgrind minds; and another kind of machine.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`opspace init` on every robot of example-robot-data: three targets, hardly any saturation, no oscillation.
 
 `make proof` runs it; `make test` has five of them, in test/proposal/test_trial.py.

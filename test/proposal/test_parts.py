@@ -1,15 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
 """The guesses one by one: limbs, shapes, soles, start poses, gains."""
 
 from __future__ import annotations
 
+import re
+import warnings
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pinocchio as pin
 import pytest
+import scipy.linalg
 from helpers.support import load_quietly, pin_model, urdf_path
 
-from opspace_ctrl import frame_pose, load_robot
+from opspace_ctrl import frame_jacobian, frame_pose, load_robot
 from opspace_ctrl.proposal import gains, reach
 from opspace_ctrl.proposal.limbs import find_limbs
 from opspace_ctrl.proposal.propose import propose
@@ -162,7 +166,7 @@ def test_effort_limits_bound_the_acceleration_as_inverse_dynamics_says():
     """Accelerate by what is promised along each axis: Pinocchio's torques stay inside, and one reaches its limit."""
     model, limbs = limbs_of("ur5_robot")
     q = reach.start_of_hands(model, limbs)
-    (linear, _), _ = gains.largest_accelerations(model, q, limbs[0], 6)
+    linear, _ = gains.largest_accelerations(model, q, limbs[0], 6)
     J = pin_jacobian(model, "ur5_robot", q, limbs[0].frame)
     twin = pin_model(urdf_path("ur5_robot").read_text())
     data = twin.createData()
@@ -181,3 +185,43 @@ def test_a_slower_loop_is_softer():
     assert gains.loop_stiffness(500.0) < 0.6 * gains.loop_stiffness(1000.0)
     fast, slow = (propose(urdf_path("ur5_robot"), rate=rate).controller for rate in (1000.0, 250.0))
     assert slow["tool"]["stiffness"][0] < fast["tool"]["stiffness"][0]
+
+
+@pytest.mark.parametrize("name", ["ur5_robot", "ur10_robot", "panda", "kinova"])
+def test_an_arm_starts_above_the_plane_of_its_base_without_a_warning_of_numpy(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        proposal = propose(urdf_path(name))
+    q = np.array(proposal.controller["posture"]["positions"])
+    assert frame_pose(proposal.model, q, proposal.controller["tool"]["frame"])[0][2] > 0.1
+
+
+def test_the_joint_that_limits_the_speed_is_named_and_reaches_its_limit():
+    """Move along each axis at the speed that is promised: one joint, the one that is named, is at its limit."""
+    model, limbs = limbs_of("ur5_robot")
+    q = reach.start_of_hands(model, limbs)
+    (linear, _), joint = gains.largest_speeds(model, q, limbs[0], 6)
+    J = frame_jacobian(model, q, limbs[0].frame)[:, list(limbs[0].joints)]
+    limits = np.minimum(model.velocity_limits, gains.FASTEST)[: len(limbs[0].joints)]
+    # the joint speeds of least norm as shares of their limits, by SciPy's least squares
+    shares = [scipy.linalg.lstsq(J * limits, linear * e)[0] for e in np.eye(6)[:3]]
+    assert np.abs(shares).max() == pytest.approx(1.0)
+    assert np.abs(shares).max(axis=0).argmax() == joint
+    notes = [
+        note for note in propose(urdf_path("ur5_robot")).notes if note.taken.startswith("speed")
+    ]
+    assert re.search(r"40% of the .* m/s at which \w+_joint reaches its velocity", notes[0].reason)
+
+
+def test_a_finger_of_one_joint_moves_at_the_speed_of_its_arc():
+    """Its tip moves along one direction only: the others do not slow it down."""
+    text = """<robot name="finger"><link name="palm"/><link name="tip"><inertial><origin xyz="0.05 0 0"/>
+      <mass value="0.1"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <link name="tool"/><joint name="bend" type="revolute"><parent link="palm"/><child link="tip"/>
+      <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="2"/></joint>
+      <joint name="end" type="fixed"><parent link="tip"/><child link="tool"/><origin xyz="0.1 0 0"/>
+      </joint></robot>"""
+    model = load_quietly(text)
+    (limb,) = find_limbs(model)
+    (linear, _), joint = gains.largest_speeds(model, np.array([0.001]), limb, 3)
+    assert linear == pytest.approx(2.0 * 0.1) and joint == 0

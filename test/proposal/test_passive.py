@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which joints `opspace init` locks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proposals at work: a few robots here, all of the wheel in test/proof."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plain tests of the ROS-free core:  core LIBRARY IMAGE SIMULATOR-IMAGE
 #include <cmath>
 #include <cstdio>

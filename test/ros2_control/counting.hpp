@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts what is allocated and given back: everywhere, and between `begin` and `end` in this thread. With sanitizers,
 // which have an allocator of their own, nothing is counted.
 #ifndef COUNTING_HPP_

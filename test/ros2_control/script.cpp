@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a script of events through a ControlLoop and prints every command in all its bits.
 //   script LIBRARY IMAGE < events       a line an event, see `run`; numbers may be hexadecimal
 #include <cinttypes>

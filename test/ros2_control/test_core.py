@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plugin's ROS-free core, compiled by g++ with sanitizers: the same commands as Python, bit for bit."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package opspace_ctrl_plugin: found by colcon beside the Python package, its files in step with the code."""
 
 from __future__ import annotations

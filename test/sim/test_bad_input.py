@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the simulator refuses, by name, and that a refusal changes nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The channel of a robot's bus: exact delays, order, and probabilities as stated, from fixed seeds."""
 
 import math

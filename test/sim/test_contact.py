@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact with the ground: the conditions themselves, friction on slopes, energy, and a humanoid that comes to rest."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator beside other engines: DART behind the same interface, MuJoCo's mj_step."""
 
 from __future__ import annotations

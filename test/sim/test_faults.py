@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Schedules of faults: what is read, what is refused in which words, what sensors, drives and models make of them."""
 
 import math

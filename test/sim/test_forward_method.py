@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The choice of the forward dynamics: contacts and closures by its own H^-1, and a change between two steps."""
 
 from __future__ import annotations

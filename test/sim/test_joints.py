@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints by themselves: friction that sticks, stops, saturation, and brakes that hold."""
 
 from __future__ import annotations

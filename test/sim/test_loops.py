@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop closures: against the closed chains of `algebra.closure`, a KKT system, and two arms that move a beam."""
 
 from __future__ import annotations

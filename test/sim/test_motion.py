@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator in free motion: against dense algebra and conservation laws, deterministic, saved and restored."""
 
 from __future__ import annotations

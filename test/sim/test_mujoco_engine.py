@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The engine mujoco beside the native one: the same accelerations to rounding, the same motion to the step's order."""
 
 from __future__ import annotations

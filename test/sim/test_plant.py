@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated robot on its bus: what passes, what is refused, what the watchdog does, and that every fault shows."""
 
 import itertools

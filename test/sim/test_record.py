@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recorded run, read back with mcap's own reader, holds what happened; its schemas are those of ROS."""
 
 import importlib

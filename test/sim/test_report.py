@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The report of a run: its numbers against those of a run made by hand, limits, words, and the plots."""
 
 import io

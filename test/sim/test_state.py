@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state of a simulator is its fields of role `state`, tree.q and tree.v: what is refused changes none of them."""
 
 from __future__ import annotations

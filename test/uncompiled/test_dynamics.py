@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NUMBA_DISABLE_JIT=1: the same kernels as plain Python on NumPy, which checks every place, give the same numbers."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator's kernels as plain Python on NumPy (NUMBA_DISABLE_JIT=1) give the motion that they give compiled."""
 
 from __future__ import annotations

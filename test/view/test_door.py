@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who is let in: requests to a real server, with headers as a browser, a foreign page and another host send them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What overlays draw, against dense algebra, SciPy and statics."""
 
 from __future__ import annotations

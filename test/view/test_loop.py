@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop behind the page, turn by turn in this process, and once as the process that it is."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recorded runs: what is shown of them, how the timeline goes, and what is taken away."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shapes of robots, held against Pinocchio's geometry of the same URDF."""
 
 from __future__ import annotations

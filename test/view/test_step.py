@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Step responses: figures of known second-order motions, and a real one of the simulated arm."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo in the browser: what the page's process asks of the loop, and when."""
 
 from __future__ import annotations

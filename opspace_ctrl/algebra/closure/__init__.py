@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Closed chains and grasps: loops over the trees of `dynamics/` ([Rodriguez1991] 5.3, 6).
 
 Above `osim/`: it needs the operational-space inertia. The simulator closes open loops by it before it starts.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arms that share nothing, holding one object: O(n) + O(l) ([Rodriguez1991] sections 5.3 and 6).
 
 Where every arm has a base of its own, Omega is block diagonal. Each arm gives its Lambda_i, O(n) for all together; they

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Closed chains: frames of one robot, or of several in a forest, held together ([Rodriguez1991] 5.3)."""
 
 from __future__ import annotations

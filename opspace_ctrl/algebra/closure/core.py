@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiled core of closed chains: Omega_c, its factors, contact forces and accelerations; nothing allocates.
 
 For rows w (k, 6) of the motion of frame 1 relative to frame 2, J_c = w (J_1 - J_2) and

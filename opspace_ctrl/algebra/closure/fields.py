@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory of a closed chain: rows of relative motion between pairs of frames of a tree."""
 
 from ...compiled.workspace import Workspace, constant, count, part, result

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several arms holding one rigid object ([Rodriguez1991] sections 5.3 and 6)."""
 
 from __future__ import annotations

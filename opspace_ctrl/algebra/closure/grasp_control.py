@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion and internal forces of an object that several arms hold ([Rodriguez1991] section 6).
 
 Feedback linearising: the object is told an acceleration, and how it is to be squeezed. What moves it is shared

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Adding an object to a solved mechanism: two estimates combined by their covariances ([Rodriguez1991] section 6).
 
 A mechanism that gives alpha at its contacts, and Omega more for every contact force, meets an object that asks for

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operation counts: the tables of [Featherstone2010] recomputed, on the code that ships."""

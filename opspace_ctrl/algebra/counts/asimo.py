@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Connectivity of ASIMO Next-Generation and its variants ([Featherstone2010], figure 11 and table 3)."""
 
 from dataclasses import dataclass

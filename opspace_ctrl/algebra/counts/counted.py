@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operation counts found by running the algorithms on counting numbers, to be held against `formulas`."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """H and C in link coordinates, written to be counted: the row "H, C" of table 2 of [Featherstone2010].
 
 Composite rigid bodies by ten parameters and recursive Newton-Euler, revolute joints about z below a floating base,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Analytic operation counts of [Featherstone2010]: table 1, LTDL, RJK and the ratios of table 3."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A product that looks at every element and skips the zeros ([Featherstone2010] figure 7), beside figure 5."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RJK in link coordinates on a real robot: frames by the rule of Denavit and Hartenberg, on a tree.
 
 A link's frame has its z axis on its joint and is free to turn about and slide along it. That freedom is spent on one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counting floating-point operations as [Featherstone2010], section 9, does, on the code that ships.
 
 d, m and a are divisions, multiplications and additions. A subtraction is an addition; a negation or a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The optimized RJK algorithm in link coordinates, [Featherstone2010], figure 14, at the costs of table 4.
 
 Spatial vectors are angular first, in link axes; joints are revolute about the link's z axis, that is

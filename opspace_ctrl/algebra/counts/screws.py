@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Axial-screw transforms at the costs of [Featherstone2010], table 4 ([McMillan1995], [Featherstone2008]).
 
 An axial screw turns about one coordinate axis and shifts along it. With frames placed by the rule of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables 1 to 4 and equations (39), (40) of [Featherstone2010], the paper's figures beside ours."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Free-flying robots link by link ([Jain1995]): any link as base, links that integrate themselves. For study.
 
 A package of its own beside `dynamics/`, in plain NumPy and in the paper's terms: links with hinges of one to six

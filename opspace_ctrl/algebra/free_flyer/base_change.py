@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Any link as base ([Jain1995], appendix A): new velocity coordinates, the same robot."""
 
 from dataclasses import replace

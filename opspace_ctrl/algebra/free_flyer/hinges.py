@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hinges with two to five freedoms ([Jain1995] section 2), made of joints in a row without mass between them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links with their own poses and velocities, and the hinges between them: non-minimal coordinates, 6 a link."""
 
 from dataclasses import dataclass

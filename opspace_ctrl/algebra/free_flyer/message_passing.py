@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One node a link: algorithm 7's mapping to a parallel computer, and what its links have to tell each other.
 
 [Jain1995] 3.3.2: every link knows its own inertia, velocity and hinge, and talks to its neighbours alone. It tells its

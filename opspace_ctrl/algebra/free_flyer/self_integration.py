@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Algorithm 7: each link integrates its own pose and velocity ([Jain1995] 3.3.1); what the hinges lose is measured.
 
 The links' accelerations come from lemma 3.2, so that no link waits for another to be integrated. Nothing holds the

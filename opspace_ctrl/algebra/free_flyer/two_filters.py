@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two opposite recursions, and every link solved by itself ([Jain1995], algorithms 2 to 6, in the paper's symbols).
 
     inward    z = sum z+ + P a + b,  eps = T - H z,  z+ = z + G eps,  P+ = P - G D G*              algorithms 2 and 3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The spatial operator algebra of [Rodriguez1992], [Rodriguez1991] and [Jain1995]: expressions that are recursions."""
 
 from .algebra import SpatialOperator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that compose: adjoints, products, sums and inverses of recursions are recursions again."""
 
 from __future__ import annotations

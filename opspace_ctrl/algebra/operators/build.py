@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the tree of an expression to an operator: which space each part acts on, then the composition."""
 
 from __future__ import annotations

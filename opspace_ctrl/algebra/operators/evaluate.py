@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Level 1 of [Rodriguez1992] section IX: the user types an operator expression, the program finds the recursions."""
 
 from collections.abc import Sequence

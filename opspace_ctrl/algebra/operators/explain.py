@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The levels of [Rodriguez1992] section IX, figure 3: from an expression down to the transforms between links."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operator expressions as text: "(I - H Psi G)* D^-1 (I - H Psi G)" to a tree that knows its places in the text.
 
 The grammar:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverses that are recursions: of named operators, of products of square factors, of the sums the papers invert."""
 
 from __future__ import annotations

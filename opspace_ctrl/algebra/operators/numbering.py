@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The papers' numbering, tip (1) to base (N), beside ours, base (0) to tips (N - 1)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The spatial operators of a robot at one configuration."""
 
 from collections.abc import Iterable, Sequence

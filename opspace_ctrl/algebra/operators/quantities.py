@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The link-by-link numbers the operators are made of, in world axes at each body's origin, angular rows first."""
 
 from functools import cached_property

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recursions that apply named operators and their adjoints: shifts and sweeps over the bodies, blocks on each."""
 
 from collections.abc import Callable

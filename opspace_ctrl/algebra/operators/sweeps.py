@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The O(N) recursions behind the operators, compiled: every one visits each body once.
 
     parent (N,)         lambda, -1 = world; parent[k] < k, so that counting down runs tips to base ("inward")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operators by name: what each maps, which recursion applies it, and what the papers call it.
 
 `explain` prints these lines; `SpatialOperators` takes the spaces from them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A normal form of operator expressions, so that an inverse can be recognised however it is written.
 
 An operator is a sum of words, each a product of names with a number in front: {("H", "phi", "E_phi", "G"): 1.0}. The

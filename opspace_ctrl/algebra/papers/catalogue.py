@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Equations of the papers and where they are in this package, read from the YAML files beside this one.
 
 A line names places as the paper does: "(4)-(8)", "(2.12a)", "figure 8", "table 2", "algorithm 1", "section VII.D".

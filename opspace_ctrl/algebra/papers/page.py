@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/papers.md and the table of errata in docs/theory.md, from the data beside this module."""
 
 from __future__ import annotations

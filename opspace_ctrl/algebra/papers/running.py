@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a line of the papers on a robot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Algorithm 1: four sweeps, bias forces first ([Rodriguez1992] (47)-(54)).
 
     T' = T - H phi [M phi* a + b + B f(0)]                      outward and inward: inverse dynamics with qdd = 0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Algorithm 2: four sweeps that also give every link's acceleration ([Rodriguez1992] (55)-(59)).
 
     alpha(k) = lambda(k) + zeta(k),  zeta(k) = phi* zeta(k+1) + a(k)

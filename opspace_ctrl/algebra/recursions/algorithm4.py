@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Algorithm 4: three sweeps without D'Alembert forces; lambda is the links' acceleration ([Rodriguez1992] (66)-(73)).
 
     z(k) = psi [z(k-1) + P(k-1) a(k-1)] + phi G(k-1) T(k-1) + b(k),  nu = D^-1 (T - H z)                      (70), (71)

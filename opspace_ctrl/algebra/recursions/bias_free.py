@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Algorithm 1 laid open: innovations, residuals and co-states by themselves ([Rodriguez1992] (47)-(54))."""
 
 from dataclasses import dataclass

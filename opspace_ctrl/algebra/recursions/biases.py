@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Velocities V(k), hinge accelerations a(k) and body forces b(k), link by link ([Rodriguez1992] (7), (8), (11)).
 
 No accelerations are summed along the tree and no D'Alembert forces M phi* a are formed: what the three-sweep

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Composite bodies: r(k), the inertia of all that a joint carries, by ten parameters ([Rodriguez1992] (30)-(33)).
 
 A spatial inertia is mass, mass times centre and rotational inertia: 1 + 3 + 6 numbers instead of a 6 x 6 matrix. In

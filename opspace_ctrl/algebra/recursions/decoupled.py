@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Algorithm 6: base-invariant, decoupled forward dynamics of free flyers ([Jain1995]).
 
 Two recursions of opposite directions give (P, z) and (S, z_s); then every link is solved by itself:

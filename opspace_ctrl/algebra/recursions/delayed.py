@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`TwoSweep`: forward dynamics that remembers the velocities of the step before ([Rodriguez1992] VII.D)."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Equations of motion with a unit inertia: the diagonalised innovations form ([Rodriguez1991] section 6).
 
     nu = D^1/2 (1 + H phi K)* v,     kinetic energy = 1/2 nu^T nu

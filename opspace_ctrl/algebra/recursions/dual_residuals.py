@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The residual forces z_s of a free flyer, after its dual inertias ([Jain1995], algorithm 5; see `dynamics.dual`)."""
 
 from ...compiled.jit import kernel

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """H^-1 element by element, and accelerations cause by cause, in closed form ([Rodriguez1986] section 10).
 
 With c = D^-1 + G^T Lambda+ G and d = G^T Lambda+ - c H, and s_i what node i sends inward (G_i for a unit of tau):

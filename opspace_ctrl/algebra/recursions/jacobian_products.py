@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """J J*, J* J and its inverse, and inverse kinematics, by sweeps and one 6 x 6 matrix ([Rodriguez1991] section 2)."""
 
 import numpy as np

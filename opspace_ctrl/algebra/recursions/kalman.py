@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics as a Kalman filter and a Bryson-Frazier smoother ([Rodriguez1986], result 8.1).
 
 With bias forces xi (gyroscopic, weight, external) and bias accelerations eta at the hinges, phi = 1 in our axes:

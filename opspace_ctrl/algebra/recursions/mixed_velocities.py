@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C(q, v) v_d in O(n), and the passivity-based law built on it ([Rodriguez1991] section 6).
 
 C is a matrix with C v = h - gravity and dH/dt = C + C^T, so that dH/dt - 2 C is skew: what Lyapunov designs need. Its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exact two-sweep forward dynamics of [Rodriguez1992] VII.D, variant (a): nothing is delayed, sweeps do more.
 
 Three sweeps are needed because the filter, which runs inward, wants biases that depend on velocities, which run

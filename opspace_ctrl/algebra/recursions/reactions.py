@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The force that every joint transmits ([Rodriguez1992] (10)-(12), [Rodriguez1986] (4.1)-(4.4))."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The filter and smoother of [Rodriguez1986] laid open: every quantity of result 8.1 as an array, for study.
 
 Where the papers count links from tip to base, everything here is by node, base to tips (`Nodes`: one node a degree of

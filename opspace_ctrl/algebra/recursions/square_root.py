@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The filter in square-root form: factors of the articulated inertias instead of themselves ([Rodriguez1986] 12).
 
 P = A A^T is never formed. With w = A^T H^T of one freedom, D = w.w + armature, and what the joint leaves is again a

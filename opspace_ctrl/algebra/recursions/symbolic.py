@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elements of H and H^-1 as formulas in the joint coordinates, for small robots ([Rodriguez1986] section 11).
 
 The recursions of the filter, run on SymPy's expressions: nothing is multiplied out that the innovations factorization

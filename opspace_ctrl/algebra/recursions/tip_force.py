@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How forces at the tips change the joint accelerations ([Rodriguez1991] 5.1, (17), (18)).
 
     qdd = qdd_f + delta,   delta = -(1 - H psi K)* D^-1 H psi B f(0)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics in two sweeps: velocities join the smoother and are one call old ([Rodriguez1992] VII.D).
 
 Algorithm 4 has three sweeps because its filter needs a(k) and b(k), hence V, of the same state. The paper's second

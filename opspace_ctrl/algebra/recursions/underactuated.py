@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics of free flyers: the joints' motion is wanted, the base follows ([Jain1995], introduction)."""
 
 from dataclasses import dataclass

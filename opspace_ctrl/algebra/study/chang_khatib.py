@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recursion of Chang and Khatib: one side at a time ([Featherstone2010] appendix B).
 
     Omega_ij = Omega_i,lambda(j) L_j^T     whether i supports j or not

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RJK as it was published, with psi = phi taubar multiplied out and all of Omega ([Rodriguez1992b]).
 
     Omega_ii = H_i^T D_i^-1 H_i + psi_i^T Omega_pp psi_i,   Omega_ij = [psi_i^T] Omega_.. psi_j

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo in one process, without ROS: the same controller, the same simulated robot, the same settings."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo as a ROS graph: controller and simulator are two processes, this one looks on.
 
 The simulator runs in lock-step, no faster than real time: on a busy machine the demo becomes slower, and the robot is

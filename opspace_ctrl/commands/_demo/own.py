@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo of a user's robot or parameter file: its first task with a position follows a small figure of eight."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The picture at the end: the path, the errors of the laps one over the other, torques and timing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The record of a demo, step by step, and the figures that sum it up."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo's program for each robot: the same figure of eight with one method after the other, then with a push."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo on the terminal: a live panel while the robot moves, a summary at the end."""
 
 from __future__ import annotations

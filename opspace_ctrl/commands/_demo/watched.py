@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo in the browser: the same figure, methods and push, again and again, while somebody watches."""
 
 from __future__ import annotations

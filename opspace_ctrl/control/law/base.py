@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The floating base: the motions that the contacts leave it, and the contact forces that it needs.
 
 G = J_s S^T (contact rows by 6) are the base columns of the contacts that carry.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is called from outside, by Python (`entries`) and by C (`export`): stages on the state that is given.
 
 Each leaves in `status` whether it was OK; REFUSED: an input is unusable, and nothing has changed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Critical damping of the impedance law: D such that every mode of Lambda x'' + D x' + K x = 0 has the ratio asked for.
 
 K and Lambda are diagonalised together ([AlbuSchaeffer2003]): with V^T Lambda V = 1 and V^T K V = diag(w^2),

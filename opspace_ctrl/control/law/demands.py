@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each task asks for: its errors, and from them accelerations (inertia law) or forces (impedance, force axes).
 
 In the task's axes A, with the selection o = 1 - `task_force_axes` (1 = motion, 0 = force),

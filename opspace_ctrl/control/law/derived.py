@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers of the tick that follow from settings and from the robot."""
 
 from __future__ import annotations

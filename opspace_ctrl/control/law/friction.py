@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compensation of joint friction, d v + f tanh(v / `compensation_friction_speed`).
 
 For the velocity v that the targets ask of a joint: v = v_p + H^-1 C^T w, v_p the posture's, w such that every level of

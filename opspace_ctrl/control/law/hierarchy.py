@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strict hierarchy in row space: no projector is ever formed.
 
 Stacked rows J of all levels, Gram matrix A = J H^-1 J^T. Level by level, S being A's Schur complement so far,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a controller begins: every task holds where it is, the posture is that of the robot, nothing is streamed."""
 
 from __future__ import annotations

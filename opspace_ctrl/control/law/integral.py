@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Integral action of the tasks: what friction and wrong masses hold back is taken up, and nothing else.
 
 Kp (e + y) takes the place of Kp e, with dy/dt = `task_integral` e in the task's axes: y counts as an error, so that an

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The inverse of one level's Schur complement, exact where it is regular, fading where it is not.
 
 Rows are measured in their typical response (see `osim.singular`): S = sum a u u^T. How small the least a usually is

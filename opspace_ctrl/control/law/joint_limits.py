@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints near their position and velocity limits: what they may still accelerate by, and the rows that see to it.
 
 A joint whose limit lies in the direction s has a bound b on s qdd, the least of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint space: what is compensated, the posture, and the columns of the base."""
 
 import math

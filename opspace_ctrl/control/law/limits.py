@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the levels' torques to the command: ramp, effort limits lowest level first, rate limit."""
 
 import math

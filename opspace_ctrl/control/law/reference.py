@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sampling of the references: programs of quintic segments (see `targets.references`), at the time of the tick."""
 
 from ...compiled.jit import kernel

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From vectors to the rows that a task has."""
 
 from ...compiled.jit import kernel

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact wrenches, and how far they are from lifting, sliding, tipping and turning."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stack of rows that the hierarchy eliminates, for one set of contacts and tasks: its order, Gram matrix and r.
 
 `stack_row` tells what row i of the stack is, by its sign:

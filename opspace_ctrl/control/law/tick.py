@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stages and kernels of the control tick: from a state and the time to torques."""
 
 from ...compiled.jit import kernel, real, stage

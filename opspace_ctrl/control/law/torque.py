@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From row forces to joint torques, level by level: g = J^T w (+ h, or the posture's), less what the contacts supply.
 
 For each level, tau_a = U (g - J_s^T f) with G^T f = S g, see `base`; all of it is linear, so levels add up and can be

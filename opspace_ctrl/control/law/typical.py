@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is typical of a robot and its tasks, measured when a core is built: by it singular is told from regular.
 
 space.scale makes metres and radians comparable: the root of the response r of a row while the other rows of its task

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The floating base: odometry, paired with joint states by its stamp; and the state that both make."""
 
 import math

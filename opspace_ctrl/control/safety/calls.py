@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is called from outside, by Python (`entries`) and by C (`export`): stages that answer in a field of theirs."""
 
 from ...compiled.jit import integer, stage

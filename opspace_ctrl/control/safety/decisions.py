@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is to be sent, for everything that happens: nothing now, a safe command, or a torque of the law.
 
 Whoever calls carries it out. START: let the law start anew at q, v and `told`, then as TICK. TICK: its torque at q, v

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The last door: every command leaves through `leave`, whatever asked for it.
 
 What has passed is finite, within the effort limits, and no further from the command before than the rate limits allow

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `StateGate` and `GuardedController` call. Nothing here allocates or raises; bits, numbers and nanoseconds."""
 
 from ...compiled.jit import address, entry, flag, integer

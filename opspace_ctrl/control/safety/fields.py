@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory of the gates: what a robot has said, which of it is believed, and what that permits to be sent.
 
 Stamps, arrivals and the steady clock are whole nanoseconds: two messages belong together when their stamps are equal.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gates: each closes when its fault is seen, and opens `recovery_time` after that, or with a reset.
 
 Each gate of `settings.GATES` is a bit. What may be sent while one is closed depends on what is left:

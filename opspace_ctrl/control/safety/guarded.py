@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`GuardedController`: a controller behind its gates: for everything that happens, the command to send, if any.
 
 It knows no ROS and has no thread or clock of its own. All times in ns, as `StateGate` says. What is to be done is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint states: judged as a whole, and only then merged into what is believed of the joints."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which entries of a message are which joints: found once for each list of names."""
 
 from collections.abc import Sequence

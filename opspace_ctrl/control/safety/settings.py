@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The settings of the gates."""
 
 from dataclasses import dataclass

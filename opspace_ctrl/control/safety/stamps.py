@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The time that messages tell: what is new, repeated, late, or a clock that was set."""
 
 from ...compiled.jit import kernel

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`StateGate`: may this state be used, and if not, what may be sent? It knows no ROS and no clock.
 
 It takes what a robot says, message by message, and accepts all of a message or nothing. Nothing else writes q and v:

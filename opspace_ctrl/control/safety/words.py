@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gates in words: why each is closed."""
 
 from .state_gate import StateGate, names_of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `Target` and `PostureTarget` call; nothing here allocates or raises. Answers are OK or REFUSED."""
 
 from __future__ import annotations

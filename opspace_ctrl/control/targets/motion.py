@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Motion`: pose, twist and acceleration of a reference, as Python sees it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Target poses: a motion with the least jerk, within the limits of a task, to a pose at rest.
 
 A new target starts from where the reference is, with its velocity and acceleration, so that it never jumps.

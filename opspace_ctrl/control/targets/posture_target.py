@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reference of the posture: joint positions that are approached with the least jerk, as a program of the tick."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The posture: joint positions that are approached with the least jerk."""
 
 from __future__ import annotations

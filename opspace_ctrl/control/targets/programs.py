@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sampling of programs: what a reference asks for at an instant."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory of all references: what each task, and the posture, shall do from now on.
 
 A *program* is rows in time order, one polynomial segment each:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of the draft: how a program is made, row by row, and taken when it is whole."""
 
 from __future__ import annotations

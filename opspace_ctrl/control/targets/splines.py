@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Velocities and accelerations at the knots of a trajectory.
 
 The quintic spline through the points has the least jerk (integral of its square) of all curves through them: its third

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stops: from any motion to rest, as the acceleration limits of a task allow."""
 
 from __future__ import annotations

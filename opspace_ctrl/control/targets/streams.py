@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Streams`: inputs of a controller that count for a while only: wrenches, measured wrenches, F and tau0."""
 
 from __future__ import annotations

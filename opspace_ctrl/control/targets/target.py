@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reference of one task: how targets from outside become a program that the tick samples.
 
 A new target starts from where the reference is, with its velocity and acceleration, so that it never jumps. All

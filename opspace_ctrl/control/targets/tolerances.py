@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How close a robot must stay to a trajectory, and come to its end: what a goal of the action asks for."""
 
 from __future__ import annotations

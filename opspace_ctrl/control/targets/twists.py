@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Target twists: a change to a constant twist, which is kept for a while; then a stop."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trajectories: a program through way points.
 
 Positions follow the quintic spline through the points (`splines`), or, where twists are given, quintics with these

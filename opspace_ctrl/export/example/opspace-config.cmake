@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # find_package(opspace CONFIG REQUIRED PATHS <this folder>), then target_link_libraries(... opspace::opspace).
 add_library(opspace::opspace SHARED IMPORTED)
 set_target_properties(opspace::opspace PROPERTIES

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens a robot, replays its reference ticks, then runs it for a while and says how long a tick takes.
  *
  *   replay ROBOT.opspace [--time [TICKS]] */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the reference ticks or steps of an image, and writes what comes out: where a library of another machine is tried.
  *
  *   record ROBOT.opspace <inputs >outputs

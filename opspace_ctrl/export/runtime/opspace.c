@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The robot in its arena: what opspace.h promises, around the kernels. */
 #include "opspace.h"
 

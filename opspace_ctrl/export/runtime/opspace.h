@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opspace.h: a controller, or a simulated robot, that `opspace export` made, run without Python.
  *
  * A robot is data (a file, here called its image) and the kernels are the same for every robot (this library). The

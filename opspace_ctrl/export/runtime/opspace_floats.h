@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The floating-point state that kernels expect: rounding to nearest, subnormal numbers as they are, no traps. */
 #ifndef OPSPACE_FLOATS_H
 #define OPSPACE_FLOATS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A controller behind its gates: what decides are kernels, control/safety; here it is carried out, as guarded.py does. */
 #include <math.h>
 #include <string.h>

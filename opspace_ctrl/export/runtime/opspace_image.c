@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Images: what is wrong with one, and how a copy of one comes to life. */
 #include "opspace_image.h"
 

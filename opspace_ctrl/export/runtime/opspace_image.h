@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The format of an image, little-endian; export/image.py writes it. Nothing in here is public. */
 #ifndef OPSPACE_IMAGE_H
 #define OPSPACE_IMAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opening an image in an arena, and replaying its reference ticks. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A robot in its arena, for the sources of this library. */
 #ifndef OPSPACE_ROBOT_H
 #define OPSPACE_ROBOT_H

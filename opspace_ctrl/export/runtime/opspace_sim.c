@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A simulated robot: steps of its compiled dynamics. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Targets: they are put into a mailbox by one thread and taken by the next tick, in another; neither ever waits. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operational-space inertia of the links of a free flyer, Lambda(k) = P(k) + S(k) ([Jain1995], lemma 4.1, algorithm 8).
 
 P(k) is the articulated inertia of the tree above link k, S(k) its dual: that of the rest of the robot, felt through the

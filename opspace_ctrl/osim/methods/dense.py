@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The textbook baseline: Lambda^-1 = J H^-1 J^T, (7) of [Featherstone2010], with dense matrices and Cholesky factor."""
 
 from __future__ import annotations

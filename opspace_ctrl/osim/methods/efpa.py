@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Extended force propagator algorithm, O(n + m d + m^2) ([Wensing2012]).
 
 K_parent = K L                                   tips to base: the extended force propagator, transposed

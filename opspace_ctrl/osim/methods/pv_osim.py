@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PV-OSIM: carry all task rows down the tree, Lambda^-1 += K Om K^T at every body, O(n + m^2 d) ([Sathya2024]).
 
 Om = S D^-1 S^T has rank one for a node, so K Om K^T is the product of one column of Y_D and one of Y_d, and the sum

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PV-OSIMr: rows are carried only from one branching body to the next, O(n + m^2) ([Sathya2024]).
 
 A *span* runs from a task, or from a branching body (with the identity as rows), down to just above the next branching

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rodriguez-Jain-Kreutz recursion for the needed blocks of Omega = S H^-1 S^T ([Featherstone2010] figures 14 and 15).
 
     Omega_ii = S_i D_i^-1 S_i^T + L_i Omega_pp L_i^T                         p = lambda(i)

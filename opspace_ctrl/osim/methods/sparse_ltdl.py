@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lambda^-1 = Y_D Y_d^T from the LTDL factorisation of H ([Featherstone2010] (22), (23), figures 9 and 10)."""
 
 from ...compiled.jit import kernel, stage

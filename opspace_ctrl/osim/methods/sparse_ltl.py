@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lambda^-1 = Y Y^T from the LTL factorisation of H ([Featherstone2010] (20), (21), figures 8 and 10)."""
 
 from ...compiled.jit import kernel, stage

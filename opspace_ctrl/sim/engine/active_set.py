@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The conditions of `contact` solved exactly: every point is open, sticks or slides, and a linear system says how hard.
 
 f is the impulse on a point, u = A f + b its velocity after the step: one normal component (n), two tangential ones (t).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a model and settings to an `Engine`: the robot, its contacts and closures, and how the step is made."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts and closures in the step: where they are, their impulses, and the correction of positions.
 
 The correction is an impulse of its own that moves positions and leaves velocities alone, so that no depth and no

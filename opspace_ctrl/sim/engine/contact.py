@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unilateral contact with the ground and Coulomb friction.
 
 For every point, with the normal impulse f_n, the tangential one f_t and the velocity u = A f + b after the step:

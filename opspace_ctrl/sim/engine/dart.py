@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same robot in DART (dartpy), the physics engine that Gazebo uses by default; an optional extra."""
 
 from collections.abc import Mapping

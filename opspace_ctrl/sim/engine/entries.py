@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiled calls behind `NativeSimulator`. Nothing here allocates or raises."""
 
 from ...compiled.jit import address, entry, vector, writable

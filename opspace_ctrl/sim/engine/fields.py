@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory of the native simulator: one step of a robot, with its joints' own laws, contacts and closures.
 
 `tree.q`, `tree.v` and `tree.armature` are the state and the inertia that the present stage of the step works with:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What engines from outside the package share: efforts, pushes, holding, saved states, refusals."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One step of the motion, by the integrator that was chosen: the stage in `integrator`.
 
 - semi_implicit: (H + dt D) dv = dt (tau - h - D v),  v' = v + dv,  q' = q (+) dt v'. The scheme of DART and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """H^-1 as the chosen forward dynamics has it, for contacts, closures and joints: by its factors, no others beside.
 
 With H = F^T D F, F = L_d of the LTDL factorisation ([Featherstone2010] (22)) or the articulated bodies' inverse of

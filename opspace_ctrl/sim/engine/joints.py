@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a joint does by itself: saturation, damping, Coulomb friction with stiction, stops and brakes.
 
 Everything but saturation is a force that falls with the velocity at the END of the step, piece by piece a line:

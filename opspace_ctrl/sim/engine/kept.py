@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state as it was before a step: kept, and put back if the step cannot be made.
 
 It is every field of role `state` of the engine, bit for bit, as one vector of words; `build` lends `state_now` the

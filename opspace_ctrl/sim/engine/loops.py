@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop closures: how far they are open, and their part of the Delassus matrix eliminated.
 
 A closure is a relative task of `osim`: the first frame seen from the second's moving axes. With b its rows and c those

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configurations in kernels: q (+) shift, and what a Runge-Kutta method needs on SE(3) and SE(2).
 
 A floating joint moves by the exponential of SE(3) with the shift in body axes, a planar one by that of SE(2) (the same

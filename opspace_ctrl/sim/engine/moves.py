@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is called from outside, by Python (`entries`) and by C (`export`): a step, efforts that hold, another state."""
 
 from ...compiled.jit import choice, kernel, run

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same robot in MuJoCo; an optional extra."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our model in MuJoCo: the same bodies and joints in the same order, and the same state in MuJoCo's coordinates."""
 
 import mujoco

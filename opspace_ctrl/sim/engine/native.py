@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulator on our own recursions: one compiled call a step, which allocates nothing."""
 
 from collections.abc import Mapping

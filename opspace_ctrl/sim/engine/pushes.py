@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wrenches from outside: each acts on a frame for a number of steps, in world axes at the frame's moving origin."""
 
 from ...compiled.jit import kernel

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts and closures as users write them, and where they are."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated force-torque sensors: what acts on a part of the robot from outside, or goes through its joint."""
 
 from collections.abc import Sequence

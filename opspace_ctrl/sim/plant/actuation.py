@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The drives, which may scale a command, offset it, or apply nothing of it."""
 
 from collections.abc import Iterable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One direction of the robot's bus on simulated time: messages are delayed, lost, doubled and swapped."""
 
 from collections import deque

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pushes on links while they last."""
 
 from collections.abc import Iterable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kinds of entries of a schedule: what each acts on and which numbers it takes. `docs/hil.md` prints this table.
 
 Most are faults; those of ASKED are what a user asks of the controller, so that a run moves without a script.

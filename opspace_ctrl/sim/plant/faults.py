@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Schedules of faults for hardware-in-the-loop tests: YAML to checked, immutable records.
 
     seed: 7                      # optional; a seed given to the simulator, if it is not 0, goes before it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot as its bus shows it: a simulator behind channels, encoders, drives and a watchdog, all with their faults.
 
 One turn of the loop is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot's judgement of a command: taken, or refused with a reason."""
 
 import numpy as np

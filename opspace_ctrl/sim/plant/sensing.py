@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The encoders, which measure the true joint state with bias, noise, quantisation and freezing, in this order."""
 
 from collections.abc import Callable, Iterable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults at work: which of a schedule act now, with random numbers of their own, and what each has done so far."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The drives' watchdog: what they do when commands stay away."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run as an MCAP bag with ROS 2 messages, which Foxglove and rosbag2 open.
 
 Topics: /joint_states and /odom as measured, /ground_truth/joint_states as simulated, /effort_controller/commands as

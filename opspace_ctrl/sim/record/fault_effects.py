@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The effects of each entry of a schedule: counts, and how tracking, torque and motion changed in its time.
 
 That time is one and the same for all quantities: from the entry's start until AFTER its end, because what a fault has

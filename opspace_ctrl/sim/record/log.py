@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The log of a run, streamed to a folder while the robot runs, and read back for the report.
 
 The folder holds header.json (what was simulated), rows.f64 (one row of numbers for each state measured), events.jsonl

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Definitions of the ROS 2 messages in a recording, as an MCAP schema carries them: no ROS is needed to write them."""
 
 __all__ = ["schema_text"]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The report of a run on simulated hardware: times, tracking, torques, what each fault did, which limits were kept."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tracking error of a run, step by step: what was asked of each task, against where the log says that it was.
 
 A reference that a controller told counts until it tells the next one, so that a step in which nothing reached it, or in

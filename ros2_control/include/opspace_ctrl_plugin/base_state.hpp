@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a floating base is: from odometry, or from state interfaces of a state estimator.
 #ifndef OPSPACE_CTRL_PLUGIN__BASE_STATE_HPP_
 #define OPSPACE_CTRL_PLUGIN__BASE_STATE_HPP_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clock that never jumps, by which the loop is paced.
 #ifndef OPSPACE_CTRL_PLUGIN__CLOCK_HPP_
 #define OPSPACE_CTRL_PLUGIN__CLOCK_HPP_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters of an image on a ROS node: declared with the image's own values, checked, and handed to the loop.
 #ifndef OPSPACE_CTRL_PLUGIN__IMAGE_PARAMETERS_HPP_
 #define OPSPACE_CTRL_PLUGIN__IMAGE_PARAMETERS_HPP_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The controller as a plugin of controller_manager: a thin shell over opspace_core::ControlLoop.
 #ifndef OPSPACE_CTRL_PLUGIN__OPERATIONAL_SPACE_CONTROLLER_HPP_
 #define OPSPACE_CTRL_PLUGIN__OPERATIONAL_SPACE_CONTROLLER_HPP_

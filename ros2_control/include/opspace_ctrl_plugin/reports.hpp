@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the controller tells: poses and errors of the tasks, its gates, and how long updates take.
 #ifndef OPSPACE_CTRL_PLUGIN__REPORTS_HPP_
 #define OPSPACE_CTRL_PLUGIN__REPORTS_HPP_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What comes from users: targets by topics, hold, reset and emergency stop by services; as the Python node has them.
 #ifndef OPSPACE_CTRL_PLUGIN__REQUESTS_HPP_
 #define OPSPACE_CTRL_PLUGIN__REQUESTS_HPP_

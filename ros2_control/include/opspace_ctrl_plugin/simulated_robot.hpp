@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulator as hardware of ros2_control: a thin shell over opspace_core::Simulation.
 #ifndef OPSPACE_CTRL_PLUGIN__SIMULATED_ROBOT_HPP_
 #define OPSPACE_CTRL_PLUGIN__SIMULATED_ROBOT_HPP_

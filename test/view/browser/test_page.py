@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The viewer in a real browser: what is drawn, dragged and pressed, judged by the controller's own numbers."""
 
 from __future__ import annotations

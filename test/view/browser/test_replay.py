@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recorded run in a real browser: the timeline leads anywhere, and nothing can be asked for."""
 
 from __future__ import annotations

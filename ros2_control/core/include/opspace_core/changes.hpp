@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of parameters on their way from other threads to the loop, which never waits for them.
 #ifndef OPSPACE_CORE__CHANGES_HPP_
 #define OPSPACE_CORE__CHANGES_HPP_

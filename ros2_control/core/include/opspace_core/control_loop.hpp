@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The control loop behind its gates: states in, torques out; and what other threads may ask of it.
 #ifndef OPSPACE_CORE__CONTROL_LOOP_HPP_
 #define OPSPACE_CORE__CONTROL_LOOP_HPP_

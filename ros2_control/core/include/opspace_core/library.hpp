@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libopspace.so, opened where the robot runs: the machine code that `opspace export --library` wrote.
 #ifndef OPSPACE_CORE__LIBRARY_HPP_
 #define OPSPACE_CORE__LIBRARY_HPP_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters as users have them (words, flags, lists) and as an image has them (numbers).
 #ifndef OPSPACE_CORE__PARAMETERS_HPP_
 #define OPSPACE_CORE__PARAMETERS_HPP_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A robot of an image: in locked memory of its own, and refused unless its reference ticks come out as recorded.
 #ifndef OPSPACE_CORE__ROBOT_HPP_
 #define OPSPACE_CORE__ROBOT_HPP_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated robot, stepped as fast as cycles ask for it.
 #ifndef OPSPACE_CORE__SIMULATION_HPP_
 #define OPSPACE_CORE__SIMULATION_HPP_
