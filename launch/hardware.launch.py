@@ -8,6 +8,7 @@ from launch_ros.actions import LifecycleNode, Node
 
 from opspace_ctrl.bringup import actions, compiled, hardware, words
 from opspace_ctrl.bringup.words import AUTO, BASES, BOOLEAN, LOG_LEVELS, LOOPS, METHODS
+from opspace_ctrl.gazebo.ros2_control import started
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -69,7 +70,7 @@ def start(context: LaunchContext) -> list[Action]:
         package="controller_manager",
         executable="spawner",
         namespace=request["namespace"],
-        arguments=hardware.spawner_arguments(request["namespace"], file),
+        arguments=hardware.spawner_arguments(request["namespace"], file, started(request.commands)),
         output="screen",
         on_exit=actions.after(*controlled),
     )

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ConfigurationError
 from ..model import Model
+from ..model.configuration import check_vector
 from ..osim import OperationalSpace
 from .closure.incremental import solve_well_posed
 
@@ -18,7 +19,8 @@ class GeneralTask:
     """xdot = sum of R_b v_b over bodies b: the operational space of R S v, by any method for Omega = S H^-1 S^T.
 
         J = R S,    Lambda^-1 = R Omega R^T,    Jbar = H^-1 J^T Lambda,    N = 1 - Jbar J
-    Such are the difference of two hands' heights, the mean of four feet, a ratio of rates.
+    Such are the difference of two hands' heights, the mean of four feet, a ratio of rates. It is an operational space
+    by itself; a `Controller` serves it in mode raw, with a pose task on every frame and `frame_forces` as F.
 
     Args:
         rows: For each frame its R_b (k, 6), constant, linear first, world axes; the same k for all.
@@ -38,8 +40,12 @@ class GeneralTask:
                 f"{model.name}: a task over bodies needs a finite (k, 6) matrix for each frame, the "
                 "same k for all"
             )
-        self.model, self.R = model, np.hstack(matrices)
+        self.model, self.R, self.frames = model, np.hstack(matrices), tuple(rows)
         self._ospace = OperationalSpace(model, list(rows), method=method)
+
+    def __repr__(self) -> str:
+        """Where it can be used, and what it is: it is quoted, and cut, where it is refused as a task of another's."""
+        return f"GeneralTask (for mode raw: F = frame_forces(...)) of {', '.join(self.frames)}"
 
     def update(self, q: ArrayLike, v: ArrayLike | None = None) -> GeneralTask:
         """Take a configuration and a velocity (zero if not given)."""
@@ -74,6 +80,10 @@ class GeneralTask:
         inner = self._ospace
         response = inner.jbar @ inner.inertia_inv  # H^-1 S^T, where the frames' poses are regular
         return np.asarray(response @ self.R.T @ self.inertia)
+
+    def frame_forces(self, force: ArrayLike) -> np.ndarray:
+        """R^T F (6 l,): a force along the rows as wrenches at the frames, in their order; J^T F = S^T R^T F."""
+        return np.asarray(self.R.T @ check_vector(force, len(self.R), "force"))
 
     def torque(self, force: ArrayLike, tau0: ArrayLike | None = None) -> np.ndarray:
         """J^T F + N^T tau0 (nv,)."""

@@ -8,7 +8,8 @@ import yaml
 
 from ..cli import main
 from ..errors import BringupError
-from ..gazebo.ros2_control import CONTROLLERS, urdf_with_hardware
+from ..gazebo.ros2_control import BROADCASTER as BROADCASTERS
+from ..gazebo.ros2_control import urdf_with_hardware
 from .request import CONTROLLER, SIMULATOR, Request
 
 __all__ = ["PLUGIN", "STARTED", "compiled_controllers_file", "images", "simulated_description"]
@@ -60,7 +61,7 @@ def _export(request: Request, *words: Any, robot: list[str]) -> None:
 def compiled_controllers_file(request: Request, folder: Path) -> Path:
     """Write the parameters of the controller manager, the broadcaster and our controller, in any namespace."""
     path, rate = request.scratch / "compiled.yaml", request.whole_number("update_rate", minimum=1)
-    kinds = {BROADCASTER: CONTROLLERS[BROADCASTER], CONTROLLER: TYPE}
+    kinds = {**BROADCASTERS, CONTROLLER: TYPE}
     own = {"image": str(folder / IMAGE), "library": str(folder / LIBRARY)}
     text = {
         "/**/controller_manager": {

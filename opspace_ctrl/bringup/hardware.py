@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from ..gazebo.ros2_control import CONTROLLERS, controllers
+from ..gazebo.ros2_control import controllers, started
 from .request import Request
 
 __all__ = ["controllers_file", "faults_file", "spawner_arguments"]
@@ -20,15 +20,16 @@ def controllers_file(request: Request) -> Path:
         request.scratch / "controllers.yaml",
         request.whole_number("update_rate", minimum=1),
     )
+    written = controllers(request.joints, rate, request.commands)
     path.write_text(
-        yaml.safe_dump(controllers(request.joints, rate), sort_keys=False, width=120),
+        yaml.safe_dump(written, sort_keys=False, width=120),
         encoding="utf-8",
     )
     return path
 
 
 def spawner_arguments(
-    namespace: str, file: Path, names: Iterable[str] = tuple(CONTROLLERS)
+    namespace: str, file: Path, names: Iterable[str] = tuple(started())
 ) -> list[str]:
     """The controllers in the order in which they are started, and their manager.
 

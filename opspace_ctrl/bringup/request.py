@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..command_kind import CommandKind
 from ..data import shipped_path
 from ..errors import BringupError, OpspaceError, quoted
 from ..model import Model, load_robot, load_urdf
@@ -200,8 +201,13 @@ class Request:
         return ["-d", str(shipped_path("rviz", RVIZ_FILE)), "-f", self["frame_prefix"] + frame]
 
     @property
+    def commands(self) -> CommandKind:
+        """What the controller sends, as its `mode` says."""
+        return "velocity" if self.parameters(CONTROLLER).get("mode") == "velocity" else "effort"
+
+    @property
     def joints(self) -> list[str]:
-        """The joints in the order of effort_controller/commands."""
+        """The joints in the order of the commands."""
         return list(
             self.parameters(CONTROLLER).get("joints") or self.model_of(CONTROLLER).joint_names
         )

@@ -17,7 +17,7 @@ class Findings:
 
     Attributes:
         subject: What is being looked at, for an error that ends the look.
-        torques: (joint, effort, limit, saturated, unit) of the first tick.
+        torques: (joint, command, limit, saturated, unit) of the first tick.
     """
 
     lines: list[tuple[str, str, str]] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Findings:
 
     def torque_table(self) -> Table:
         """The first command, joint by joint in its order."""
-        numbers = map(right, ("effort", "limit", "share"))
+        numbers = map(right, ("command", "limit", "share"))
         table = new_table("joint", *numbers, title="first command", title_justify="center")
         for joint, torque, limit, saturated, unit in self.torques:
             table.add_row(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..command_kind import CommandKind, command_limits, plural
 from ..control.controller import Controller
 from ..control.fields import CENTRE, CONE, TORSION, UNILATERAL
 from ..control.safety.state_gate import outside_limits
@@ -91,33 +92,35 @@ def start_of(
 def _judge_torques(
     controller: Controller, model: Model, tau: np.ndarray, findings: Findings
 ) -> None:
-    limit = dict(
-        zip(model.joint_names, controller.settings.limits.effort_scale * model.effort_limits)
-    )
+    commands, limits = controller.settings.commands, controller.settings.limits
+    scale = limits.velocity_scale if commands == "velocity" else limits.effort_scale
+    limit = dict(zip(model.joint_names, scale * command_limits(model, commands)))
     saturated = dict(zip(model.joint_names, controller.report.saturated))
     findings.torques = [
-        (name, float(torque), limit[name], bool(saturated[name]), _unit(model, name))
+        (name, float(torque), limit[name], bool(saturated[name]), _unit(model, name, commands))
         for name, torque in zip(controller.joints, tau)
     ]
     if not np.isfinite(tau).all():
-        findings.fail("first tick", "a torque is not finite")
+        findings.fail("first tick", f"a number of the {plural(commands)} is not finite")
     over = [name for name, _, _, is_saturated, _ in findings.torques if is_saturated]
     if over:
         findings.fail(
             "first tick",
-            f"to hold the start would take more than the effort limit of {', '.join(over)}",
+            f"to hold the start would take more than the {commands} limit of {', '.join(over)}",
         )
     else:
         share, name = max(
             (abs(torque) / limit, name) for name, torque, limit, _, _ in findings.torques
         )
         findings.good(
-            "first tick", f"largest share of an effort limit: {100.0 * share:.0f} %, {name}"
+            "first tick", f"largest share of the {commands} limits: {100.0 * share:.0f} %, {name}"
         )
 
 
-def _unit(model: Model, joint: str) -> str:
+def _unit(model: Model, joint: str, commands: CommandKind) -> str:
     kind = model.joint_type[list(model.body_joint_names).index(joint)]
+    if commands == "velocity":
+        return "m/s" if kind == JointType.PRISMATIC else "rad/s"
     return "N" if kind == JointType.PRISMATIC else "Nm"
 
 

@@ -85,15 +85,18 @@ def _tracking(run: Run, report: Mapping, tracking: Mapping[str, Tracking]) -> Fi
 
 
 def _torque(run: Run, report: Mapping, tracking: Mapping) -> Figure:
-    limits = np.array([np.nan if limit is None else limit for limit in run.header["effort_limits"]])
-    is_limited = bool(len(limits)) and bool(np.isfinite(limits).all())
-    figure, (command, applied) = _below_the_schedule(report, 2)
-    for axes, name in ((command, "command"), (applied, "applied")):
-        efforts = 100.0 * run[name] / limits if is_limited else run[name]
-        curves(axes, run["schedule"], efforts, run.header["joints"])
-    unit = "[% of its limit]" if is_limited else "[Nm, N]"
-    command.set_ylabel(f"effort commanded {unit}")
-    applied.set(ylabel=f"effort applied {unit}", xlabel="time of the schedule [s]")
+    kind = run.header["commands"]
+    figure, both = _below_the_schedule(report, 2)
+    shown = ("command", kind, "command_limits"), ("applied", "effort", "effort_limits")
+    for axes, (name, what, bounds) in zip(both, shown):
+        limits = np.array([np.nan if limit is None else limit for limit in run.header[bounds]])
+        is_limited = bool(len(limits)) and bool(np.isfinite(limits).all())
+        values = 100.0 * run[name] / limits if is_limited else run[name]
+        curves(axes, run["schedule"], values, run.header["joints"])
+        unit = "[% of its limit]" if is_limited else "[SI]"
+        axes.set_ylabel(f"{what} {'commanded' if name == 'command' else name} {unit}")
+    applied = both[1]
+    applied.set_xlabel("time of the schedule [s]")
     if legend := applied.get_legend():
         legend.remove()
     return figure

@@ -6,6 +6,7 @@ import warnings
 from math import isinf
 from pathlib import Path
 
+from ..command_kind import CommandKind, plural
 from ..control.live import check_fit
 from ..control.settings import ControllerSettings, controller_settings
 from ..data import shipped_path
@@ -34,10 +35,6 @@ SHIPPED = (
     "openarm",
     "two_arms",
 )
-EFFORT_CONTROLLERS = (
-    "forward_command_controller/ForwardCommandController",
-    "effort_controllers/JointGroupEffortController",
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,8 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--effort-controller",
         metavar="NAME",
-        default="effort_controller",
-        help="name of the effort controller in it (default: effort_controller)",
+        default="",
+        help="name of the effort (or velocity) controller in it (default: effort_controller, in mode "
+        "velocity velocity_controller)",
     )
     parser.add_argument(
         "--node",
@@ -119,6 +117,13 @@ def look(args: argparse.Namespace, path: Path, findings: Findings) -> None:
     start = {}
     with mistakes:
         start = _first_tick.simulator_values(path)
+    taken = start.get("commands", "effort")
+    if start and taken != settings.commands:
+        findings.fail(
+            "parameters",
+            f"mode {settings.mode} sends {plural(settings.commands)}, and CONFIG's simulator takes "
+            f"{taken}: give it commands: {settings.commands}",
+        )
     if not findings.fail_all("parameters", mistakes):
         findings.good(
             "parameters",
@@ -189,43 +194,45 @@ def _compare_robot(
 def _compare_joints(
     args: argparse.Namespace, settings: ControllerSettings, model: Model, findings: Findings
 ) -> None:
-    """The order of the command is that of the effort controller."""
+    """The order of the command is that of the controller that takes it."""
     findings.subject = "joints"
+    commands = settings.commands
+    name = args.effort_controller or f"{commands}_controller"
     joints = list(settings.joints or model.joint_names)
     if not args.controllers:
         findings.warn(
             "joints",
-            "their order was not compared with the effort controller's: give --controllers",
+            f"their order was not compared with the {commands} controller's: give --controllers",
         )
         return
-    controller = node_parameters(args.controllers, args.effort_controller)
-    others, interface = controller.get("joints"), controller.get("interface_name", "effort")
-    if interface != "effort":
-        findings.fail(
-            "joints", f"{args.effort_controller} commands the interface {interface!r}, not effort"
-        )
-    kind = _type_of(args.controllers, args.effort_controller)
-    if kind and kind not in EFFORT_CONTROLLERS:
+    controller = node_parameters(args.controllers, name)
+    others, interface = controller.get("joints"), controller.get("interface_name", commands)
+    if interface != commands:
+        findings.fail("joints", f"{name} commands the interface {interface!r}, not {commands}")
+    kind, valid = _type_of(args.controllers, name), _types_for(commands)
+    if kind and kind not in valid:
         findings.fail(
             "joints",
-            f"{args.effort_controller} is a {kind}, which does not take efforts; valid are "
-            f"{', '.join(EFFORT_CONTROLLERS)}",
+            f"{name} is a {kind}, which does not take {plural(commands)}; valid are "
+            f"{', '.join(valid)}",
         )
     if others == joints:
-        findings.good(
-            "joints", f"the {len(joints)} joints are in the order of {args.effort_controller}"
-        )
+        findings.good("joints", f"the {len(joints)} joints are in the order of {name}")
     elif isinstance(others, list) and sorted(map(str, others)) == sorted(joints):
         k = next(i for i, (a, b) in enumerate(zip(joints, others)) if a != b)
         findings.fail(
             "joints",
-            f"another order than {args.effort_controller}: place {k} is {joints[k]} here and "
+            f"another order than {name}: place {k} is {joints[k]} here and "
             f"{others[k]} there; give `joints` in its order",
         )
     else:
-        findings.fail(
-            "joints", f"not those of {args.effort_controller}, which has {others}; here: {joints}"
-        )
+        findings.fail("joints", f"not those of {name}, which has {others}; here: {joints}")
+
+
+def _types_for(commands: CommandKind) -> tuple[str, ...]:
+    """The controllers of ros2_control that hand commands of a kind on to the hardware."""
+    group = f"{commands}_controllers/JointGroup{commands.capitalize()}Controller"
+    return ("forward_command_controller/ForwardCommandController", group)
 
 
 def _type_of(path: str, controller: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..command_kind import command_limits
 from ..errors import ConfigurationError
 from ..model import Model
 from ..model.joints import NQ, NV
@@ -43,7 +44,8 @@ class ControlLaw(Law):
         rows = [len(task.task().selection()) for task in settings.tasks]
         contact_rows = [len(contact.task().selection()) for contact in settings.contacts]
         k, levels = model.nv - base, settings.levels()
-        tables = _joint_tables(model, settings, base)
+        tables, limits = _joint_tables(model, settings, base), settings.limits
+        is_velocity = settings.commands == "velocity"
         super().__init__(
             space=space,
             door=Door(k=k),
@@ -73,8 +75,9 @@ class ControlLaw(Law):
             **tables,
             base_register=_base_registers(space.supports),
             typical_response=OF_LIMITS,
-            hard_limits=model.effort_limits,
-            effort_limits=model.effort_limits,
+            hard_limits=command_limits(model, settings.commands),
+            command_limits=command_limits(model, settings.commands),
+            command_rate=limits.velocity_rate if is_velocity else limits.torque_rate,
             velocity_limits=model.velocity_limits,
             position_lower=model.position_limits[:, 0],
             position_upper=model.position_limits[:, 1],

@@ -65,12 +65,13 @@ __all__ = [
     "TASKS_MODE",
     "TORSION",
     "UNILATERAL",
+    "VELOCITY_MODE",
     "WORLD_AXES",
     "ZERO",
     "Law",
 ]
 
-TASKS_MODE, RAW_MODE, GRAVITY_MODE = 0, 1, 2  # `mode`
+TASKS_MODE, RAW_MODE, GRAVITY_MODE, VELOCITY_MODE = 0, 1, 2, 3  # `mode`
 ZERO, BALANCED = 0, 1  # `internal_forces`
 NO_TORQUE, GRAVITY, BRAKING = 0, 1, 2  # safe commands
 INERTIA_LAW, IMPEDANCE_LAW = 0, 1  # `task_law`
@@ -170,8 +171,13 @@ class Law(Workspace, declared=_DECLARED):
     )
     measured = setting("t, 6", "F_m [N, Nm] that it does exert")
     measured_on = setting("t", "1 = the force loop is closed on `measured`, 0 = it is open")
-    hard_limits = constant("k", "the URDF's effort limits [Nm or N]; inf where none")
-    effort_limits = setting("k", "the share of them that is used [Nm or N]")
+    hard_limits = constant(
+        "k",
+        "the URDF's limits of what is commanded: efforts [Nm or N], in mode velocity velocities [rad/s"
+        " or m/s]; inf where none",
+    )
+    command_limits = setting("k", "the share of them that is used")
+    command_rate = setting("", "largest change of a command [Nm/s or N/s; rad/s^2 or m/s^2]")
     velocity_limits = setting("k", "largest speed [rad/s or m/s]; inf where none")
     position_lower = setting("k", "lower limit [rad or m]; -inf where none")
     position_upper = setting("k", "upper limit [rad or m]; inf where none")
@@ -245,7 +251,9 @@ class Law(Workspace, declared=_DECLARED):
 
     # ---- rows of the operational space in this tick ----
     row_desired = result(
-        "m", "a_d of a row [m/s^2, rad/s^2]; by impedance and in raw mode its force [N, Nm]"
+        "m",
+        "a_d of a row [m/s^2, rad/s^2]; by impedance and in raw mode its force [N, Nm]; in mode velocity"
+        " its velocity [m/s, rad/s]",
     )
     row_applied = result("m", "force of the force axes [N, Nm], added to what the level finds")
     row_speed = result("m", "J v [m/s, rad/s]")
@@ -270,7 +278,8 @@ class Law(Workspace, declared=_DECLARED):
     posture_target_velocity = result("k", "v_d [rad/s or m/s]")
     posture_target_acceleration = result("k", "a_d [rad/s^2 or m/s^2]")
     posture_acceleration = result(
-        "nv", "a that the posture asks for, the base at rest [rad/s^2 or m/s^2]"
+        "nv",
+        "a that the posture asks for, the base at rest [rad/s^2 or m/s^2]; in mode velocity qdot0",
     )
     posture_force = result("nv", "H a of the posture [Nm, N]")
     joint_reference = scratch("nv", "velocity that the targets ask of a joint [rad/s or m/s]")
@@ -286,7 +295,9 @@ class Law(Workspace, declared=_DECLARED):
     activation = result("k", "0 .. 1, weight of the row that holds a joint at its limit")
     limit_side = result("k", "where that limit is, +1 or -1")
     acceleration_bound = result(
-        "k", "the acceleration that may not be exceeded on that side [rad/s^2 or m/s^2]"
+        "k",
+        "the acceleration that may not be exceeded on that side [rad/s^2 or m/s^2]; in mode velocity the"
+        " velocity",
     )
     nearness = result("k", "0 far from the limit, 1 near it")
     excess_span = result("k", "excess of acceleration at which the row is fully in")
@@ -362,7 +373,10 @@ class Law(Workspace, declared=_DECLARED):
 
     # ---- results by reported level ----
     generalised_force = scratch("nv", "of one level, before it is the level's torque [Nm, N]")
-    level_torque = result("L + 3, k", "before scaling, model order [Nm or N]")
+    level_torque = result(
+        "L + 3, k",
+        "before scaling, model order [Nm or N]; in mode velocity H^-1 of it, a velocity [rad/s or m/s]",
+    )
     level_contact_force = result("L + 3, m", "contact forces, rows of all contacts [N, Nm]")
     level_scale = result("L + 3", "what was left of the level's torque")
     level_rank = result("L + 3", "independent rows")
@@ -373,7 +387,9 @@ class Law(Workspace, declared=_DECLARED):
     contact_margin = result(
         "c, 4", "UNILATERAL [N], CONE, CENTRE, TORSION (1: unloaded, 0: on the limit)"
     )
-    wanted_torque = result("k", "what is to leave through the door, model order [Nm or N]")
+    wanted_torque = result(
+        "k", "the command that is to leave through the door, model order; see `hard_limits`"
+    )
     change = scratch("k", "of the torques in this tick, model order [Nm or N]")
     saturated = result("k", "1 where the torque is at its limit, model order")
 
@@ -381,7 +397,7 @@ class Law(Workspace, declared=_DECLARED):
     ramped = result("", "0 .. 1, how far the ramp is")
     faded = result("", "0 .. 1, how far the fade is")
     passed = result("", "0 .. 1, how far torques have passed over from the law that this follows")
-    clipped = result("", "joints cut to their effort limit at last", int)
+    clipped = result("", "joints cut to the limit of their command at last", int)
     bias_saturated = result("", "joints whose level 0 alone is beyond the effort limit", int)
     rate_limited = result("", "least share of the wanted change that a joint was allowed; 1: all")
     worst_margin = result("", "least CONE, CENTRE or TORSION")

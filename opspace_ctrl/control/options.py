@@ -58,7 +58,7 @@ class Payload(Settings, prefix="payload."):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits(Settings, prefix="limits."):
-    """Limits of the torque, how joints are kept from theirs, and where directions of tasks count as lost."""
+    """Limits of the command, how joints are kept from theirs, and where directions of tasks count as lost."""
 
     ramp: float = live(
         1.0,
@@ -94,6 +94,24 @@ class Limits(Settings, prefix="limits."):
         0.01,
         1.0,
         name="effort_scale",
+        law=True,
+    )
+    velocity_rate: float = live(
+        10.0,
+        "Mode velocity: largest change of any joint's velocity.",
+        "rad/s^2",
+        1e-3,
+        1e6,
+        name="velocity_rate_limit",
+        law=True,
+    )
+    velocity_scale: float = live(
+        1.0,
+        "Mode velocity: share of the URDF's velocity limits that is used.",
+        "",
+        0.01,
+        1.0,
+        name="velocity_scale",
         law=True,
     )
     margin: float = live(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Any, Literal, TypeAlias
 
+from ..command_kind import CommandKind
 from ..declaration import Names, Settings, declared, fixed, live
 from ..errors import ConfigurationError, Mistakes, SettingsError, listed, quoted
 from ..model import Model
@@ -33,7 +34,7 @@ __all__ = [
     "table_for",
 ]
 
-Mode: TypeAlias = Literal["tasks", "raw", "gravity"]
+Mode: TypeAlias = Literal["tasks", "raw", "gravity", "velocity"]
 InternalForces: TypeAlias = Literal["zero", "balanced"]
 LAWS = declared(ControlTask)["law"].choices
 
@@ -90,12 +91,13 @@ class ControllerSettings(Settings):
     mode: Mode = fixed(
         "tasks",
         "tasks: the hierarchy of tasks; raw: F and tau0 come from topics; gravity: compensation "
-        "only, for the first power-on.",
+        "only, for the first power-on; velocity: the hierarchy of tasks for a robot that takes joint "
+        "velocities, qdot = Jbar xdot + N qdot0.",
         law=True,
     )
     joints: Names = fixed(
         (),
-        "Joints in the order of the effort controller; empty: those of the robot in its own order.",
+        "Joints in the order of the commands; empty: those of the robot in its own order.",
     )
     internal_forces: InternalForces = live(
         "balanced",
@@ -128,6 +130,34 @@ class ControllerSettings(Settings):
             raise SettingsError(
                 "mode raw needs at least one task, whose rows F belongs to: give `tasks`"
             )
+        if self.commands == "velocity":
+            self._check_velocities()
+
+    @property
+    def commands(self) -> CommandKind:
+        """What leaves the controller: efforts, or in mode velocity joint velocities."""
+        return "velocity" if self.mode == "velocity" else "effort"
+
+    def _check_velocities(self) -> None:
+        """Refuse what needs forces, and gains that are no speed."""
+        mistakes = Mistakes()
+        for contact in self.contacts:
+            with mistakes:
+                raise SettingsError(
+                    f"mode velocity carries no contacts, which are forces: {contact.name!r}; without "
+                    "contacts, or with mode tasks, it is valid"
+                )
+        for task in self.tasks:
+            with mistakes:
+                task.check_velocity()
+        pairs = zip(*self.posture.gains())
+        if self.limits.damping == 0.0 or any(kp > 0.0 and kd == 0.0 for kp, kd in pairs):
+            with mistakes:
+                raise SettingsError(
+                    "mode velocity: errors fall at stiffness / damping: posture.damping and "
+                    "limits.damping above 0 are valid"
+                )
+        mistakes.tell()
 
     @property
     def groups(self) -> tuple[Settings, ...]:
@@ -175,6 +205,9 @@ class ControllerSettings(Settings):
                 model.frame_index(frame)
         with mistakes:
             self._check_joints(model)
+        if self.commands == "velocity":
+            with mistakes:
+                _check_velocity_robot(model)
         mistakes.tell()
 
     def _check_joints(self, model: Model) -> None:
@@ -182,6 +215,25 @@ class ControllerSettings(Settings):
             raise ConfigurationError(
                 f"joints = {quoted(self.joints)} must be all joints of {model.name}, each once: "
                 f"{listed(model.joint_names)}"
+            )
+
+
+def _check_velocity_robot(model: Model) -> None:
+    """Refuse a robot that joint velocities alone do not move, or whose joints may not move.
+
+    Raises:
+        ConfigurationError: Naming what is in the way.
+    """
+    if model.is_base_coordinate.any():
+        raise ConfigurationError(
+            f"{model.name}: mode velocity moves a robot by its joints alone, and its base floats; "
+            "valid are base='fixed', or mode tasks"
+        )
+    for name, limit in zip(model.joint_names, model.velocity_limits):
+        if limit <= 0.0:
+            raise ConfigurationError(
+                f"{model.name}: mode velocity: the URDF says that {name} moves at 0 at most; valid is "
+                "a velocity limit above 0, or none"
             )
 
 

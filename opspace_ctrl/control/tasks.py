@@ -223,6 +223,22 @@ class ControlTask(Settings, prefix="task."):
                     f"are {listed(axes)}"
                 )
 
+    def check_velocity(self) -> None:
+        """Can velocities do it, without forces?
+
+        Raises:
+            SettingsError: It asks for forces, or has no damping that makes a speed of its stiffness.
+        """
+        refused = f"mode velocity: {self.name}"
+        if self.law != "inertia":
+            raise SettingsError(f"{refused}.law = {self.law} asks for forces; valid is inertia")
+        if self.force_axes:
+            raise SettingsError(f"{refused}.force_axes ask for forces; valid are none")
+        if any(kp > 0.0 and kd == 0.0 for kp, kd in zip(self.kp, self.kd)):
+            raise SettingsError(
+                f"{refused}.damping is 0: errors fall at stiffness / damping; above 0 is valid"
+            )
+
     def gains(self, name: str) -> tuple[float, ...]:
         """A field's numbers as one an axis (6,), linear first; () where none is given.
 

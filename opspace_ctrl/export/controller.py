@@ -29,7 +29,16 @@ REFERENCES_PATH, GATES_PATH = "references.", "gates."
 
 
 def image_of(controller: Controller, way_points: int = WAY_POINTS) -> Image:
-    """The image of a controller as it is now, without reference ticks; so many points of a trajectory fit."""
+    """The image of a controller as it is now, without reference ticks; so many points of a trajectory fit.
+
+    Raises:
+        ConfigurationError: It commands velocities, which library and plugin have no interface for.
+    """
+    if controller.settings.commands != "effort":
+        raise ConfigurationError(
+            "mode velocity cannot be exported: library and plugin command efforts; valid are the other "
+            "modes, or opspace_controller"
+        )
     controller.prepare()
     core = controller._duty.core
     law, space = core.law, core._space

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ExportError
+from ..errors import ExportError, listed
+from ..sim.engine.integrators import STAGES
 from ..sim.engine.native import NativeSimulator
 from ..sim.simulator import Simulator
 from .image import Image
@@ -24,12 +25,17 @@ def simulator_image(simulator: Simulator) -> Image:
     """The image of a simulated robot as it is now, without reference steps.
 
     Raises:
-        ExportError: Another engine than the native one; a joint with several coordinates; a forward dynamics that is
-            not in the library.
+        ExportError: Another engine than the native one; an integrator that is not compiled; a joint with several
+            coordinates; a forward dynamics that is not in the library.
     """
     if not isinstance(simulator, NativeSimulator):
         raise ExportError(
             f"engine {simulator.settings.engine!r} cannot be exported; valid is 'native'"
+        )
+    integrator = simulator.settings.integrator
+    if integrator not in STAGES:
+        raise ExportError(
+            f"integrator {integrator!r} cannot be exported; valid are {listed(STAGES)}"
         )
     model, engine = simulator.model, simulator._engine
     if engine.joints != len(model.joint_names):

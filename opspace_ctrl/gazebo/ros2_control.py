@@ -5,28 +5,34 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from ..command_kind import CommandKind
 from ..model.xml_safety import parse_xml
 from .xml import add, numbers, xml_text
 
-# The controllers that stand for the simulator's topics, in the order in which they are started.
-CONTROLLERS = {
-    "joint_state_broadcaster": "joint_state_broadcaster/JointStateBroadcaster",
-    "effort_controller": "forward_command_controller/ForwardCommandController",
-}
+BROADCASTER = {"joint_state_broadcaster": "joint_state_broadcaster/JointStateBroadcaster"}
+FORWARD = "forward_command_controller/ForwardCommandController"
 
 
-def controllers(joints: Sequence[str], update_rate: int) -> dict[str, Any]:
+def started(commands: CommandKind = "effort") -> dict[str, str]:
+    """The controllers that stand for the simulator's topics and their types, in the order in which they are started."""
+    return {**BROADCASTER, f"{commands}_controller": FORWARD}
+
+
+def controllers(
+    joints: Sequence[str], update_rate: int, commands: CommandKind = "effort"
+) -> dict[str, Any]:
     """The parameters of controller_manager and of the two controllers, in any namespace.
 
     Args:
-        joints: in the order of effort_controller/commands.
+        joints: in the order of the commands.
         update_rate: of the controller manager [Hz].
+        commands: what the hardware takes.
     """
-    types = {name: {"type": kind} for name, kind in CONTROLLERS.items()}
+    types = {name: {"type": kind} for name, kind in started(commands).items()}
     return {
         "/**/controller_manager": {"ros__parameters": {"update_rate": update_rate, **types}},
-        "/**/effort_controller": {
-            "ros__parameters": {"joints": list(joints), "interface_name": "effort"}
+        f"/**/{commands}_controller": {
+            "ros__parameters": {"joints": list(joints), "interface_name": commands}
         },
     }
 

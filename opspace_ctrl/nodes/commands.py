@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way out: commands to the effort controller, as they have left through the last door."""
+"""The way out: commands to the robot's drives, as they have left through the last door."""
 
 import numpy as np
 from std_msgs.msg import Float64MultiArray
 
+from ..command_kind import CommandKind, command_topic
 from . import qos
 from .cdr import Command
 from .runtime import publish_last
@@ -11,11 +12,9 @@ from .sending import UNSENT, say_lost
 
 __all__ = ["Commands"]
 
-TOPIC = "effort_controller/commands"
-
 
 class Commands:
-    """Publishes efforts (k,) in the order of `joints`.
+    """Publishes efforts, or velocities, (k,) in the order of `joints`.
 
     Attributes:
         count: commands sent.
@@ -23,10 +22,12 @@ class Commands:
         last: (k,) what was sent last.
     """
 
-    def __init__(self, node, size: int):
+    def __init__(self, node, size: int, kind: CommandKind):
         """Size: k."""
         self._node = node
-        self._publisher = node.create_publisher(Float64MultiArray, TOPIC, qos.COMMANDS)
+        self._publisher = node.create_publisher(
+            Float64MultiArray, command_topic(kind), qos.COMMANDS
+        )
         self._command = Command(size)
         self.last = np.zeros(size)
         self.count = self.lost = 0

@@ -30,7 +30,8 @@ NAME = "opspace_controller"
 USAGE = """\
 opspace_controller [--ros-args -p robot:=ROBOT --params-file FILE ...]
 
-The operational-space controller as a ROS 2 lifecycle node: joint_states (and odom) in, effort_controller/commands out.
+The operational-space controller as a ROS 2 lifecycle node: joint_states (and odom) in, effort_controller/commands
+out (mode velocity: velocity_controller/commands).
 Its parameters and topics: docs/ros_interface.md; a file to start from: config/arm7.yaml.
 """
 SUCCESS, FAILURE, ERROR = (

@@ -73,6 +73,12 @@ CONTROLLER: Interface = (
         "in the order of `joints`",
     ),
     Topic(
+        "velocity_controller/commands",
+        "std_msgs/Float64MultiArray",
+        "out",
+        "likewise, and instead, in mode `velocity`",
+    ),
+    Topic(
         "~/<t>/target_pose",
         "geometry_msgs/PoseStamped",
         "in",
@@ -174,6 +180,12 @@ SIMULATOR: Interface = (
         "std_msgs/Float64MultiArray",
         "in",
         "wrong sizes, non-finite and over-limit efforts are refused and counted",
+    ),
+    Topic(
+        "velocity_controller/commands",
+        "std_msgs/Float64MultiArray",
+        "in",
+        "likewise velocities, and instead, where `commands` is velocity",
     ),
     Topic(
         "~/wrench",

@@ -13,6 +13,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
+from ..command_kind import command_topic
 from ..dynamics import frame_pose
 from ..errors import ConfigurationError, OpspaceError, listed, quoted
 from ..model import Model
@@ -69,7 +70,7 @@ class RobotTopics:
         self.refused_wrenches, self.reason = 0, ""
         self.waiter = make_waiter(node)
         self._command_inlet = self.waiter.subscribe(
-            Float64MultiArray, "effort_controller/commands", QUEUE
+            Float64MultiArray, command_topic(values["commands"]), QUEUE
         )
         self._wrench_inlet = self.waiter.subscribe(WrenchStamped, "~/wrench", QUEUE)
         self._make_messages(values)
@@ -125,9 +126,9 @@ class RobotTopics:
         values = np.array(message.data)
         if len(values) != len(self._order):
             return values  # whoever judges commands says what is wrong
-        efforts = np.empty_like(values)
-        efforts[self._order] = values
-        return efforts
+        ordered = np.empty_like(values)
+        ordered[self._order] = values
+        return ordered
 
     def push(self, simulator, hold: float) -> bool:
         """Let the next push act on the simulator for `hold` seconds; False if there is none.

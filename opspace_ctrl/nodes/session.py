@@ -59,7 +59,7 @@ class Session:
         self._prefix = prefix = own.frame_prefix
         self.gate = StateGate(model, settings.safety, is_simulated, prefix)
         self.memory = privileges.lock_memory(own.lock_memory)
-        self._commands = Commands(node, len(self.controller.joints))
+        self._commands = Commands(node, len(self.controller.joints), settings.commands)
         guarded = GuardedController(self.controller, self.gate)
         self._box = BlackBox(guarded, _folder(own.black_box))
         self._outputs = Outputs(

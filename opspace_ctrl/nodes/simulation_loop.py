@@ -225,8 +225,8 @@ class SimulationLoop:
     def _take(self) -> None:
         """Hand over what has come."""
         plant = self.plant
-        while (efforts := self._topics.command()) is not None:
-            self.refusal = plant.command(efforts) or self.refusal
+        while (command := self._topics.command()) is not None:
+            self.refusal = plant.command(command) or self.refusal
         while self._topics.push(plant.simulator, self.values["wrench_hold"]):
             pass
 

@@ -35,7 +35,7 @@ NAME = "opspace_simulator"
 USAGE = """\
 opspace_simulator [--ros-args -p robot:=ROBOT --params-file FILE ...]
 
-A simulated robot as a ROS 2 lifecycle node: effort_controller/commands in, joint_states (and odom) out.
+A simulated robot as a ROS 2 lifecycle node: commands of efforts (or velocities) in, joint_states (and odom) out.
 Its parameters and topics: docs/ros_interface.md; a file to start from: config/arm7.yaml.
 """
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -140,6 +140,7 @@ class SimulatorNode(LifecycleNode):
             simulator,
             schedule,
             values["seed"],
+            commands=values["commands"],
             lockstep=values["mode"] == "lockstep",
             command_timeout=values["command_timeout"],
             timeout_action=values["timeout_action"],

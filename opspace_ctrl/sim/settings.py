@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from ..command_kind import CommandKind
 from ..declaration import Names, Numbers, NumbersByName, Settings, declared, fixed, live
 from ..dynamics.forward import forward_methods
 from ..errors import ConfigurationError, quoted
@@ -15,7 +16,6 @@ from ..robot_settings import RobotSettings
 
 __all__ = [
     "ENGINES",
-    "INTEGRATORS",
     "SIMULATOR_TABLE",
     "EngineName",
     "IntegratorName",
@@ -25,9 +25,8 @@ __all__ = [
 ]
 
 EngineName: TypeAlias = Literal["native", "dart", "mujoco"]
-IntegratorName: TypeAlias = Literal["semi_implicit", "explicit", "rkmk4"]
+IntegratorName: TypeAlias = Literal["semi_implicit", "explicit", "rkmk4", "algorithm7"]
 ENGINES: tuple[str, ...] = get_args(EngineName)
-INTEGRATORS: tuple[str, ...] = get_args(IntegratorName)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +46,8 @@ class SimulatorSettings(Settings):
     integrator: IntegratorName = fixed(
         "semi_implicit",
         "semi_implicit: Euler with damping at the end of the step, as DART and Gazebo; "
-        "explicit: Euler with damping at its start; rkmk4: Runge-Kutta-Munthe-Kaas, order four.",
+        "explicit: Euler with damping at its start; rkmk4: Runge-Kutta-Munthe-Kaas, order four; "
+        "algorithm7: every link of a free flyer integrates itself, order four, for study (slow).",
     )
     forward_method: str = live(
         "crba_ltdl",
@@ -113,8 +113,11 @@ class SimulatorSettings(Settings):
 class SimulatorNodeSettings(Settings):
     """What only the node needs."""
 
-    joints: Names = fixed(
-        (), "Order of efforts in commands and of joints in states; empty: the robot's own."
+    joints: Names = fixed((), "Order of joints in commands and states; empty: the robot's own.")
+    commands: CommandKind = fixed(
+        "effort",
+        "What the drives take, and on which topic: effort, effort_controller/commands; velocity, "
+        "velocity_controller/commands, which they follow within the effort limits.",
     )
     rate: float = fixed(
         1000.0,

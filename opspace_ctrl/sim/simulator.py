@@ -72,7 +72,8 @@ class Simulator:
     ) -> Simulator:
         """An object of the engine's class, which `__init__` then makes; a misspelt argument is refused by name."""
         refuse_misspelt(cls, settings, signature(Simulator.__init__).parameters)
-        return object.__new__(_engine_class(engine) if cls is Simulator else cls)
+        integrator = settings.get("integrator", SimulatorSettings.integrator)
+        return object.__new__(_engine_class(engine, integrator) if cls is Simulator else cls)
 
     def __init__(
         self,
@@ -126,7 +127,7 @@ class Simulator:
         Raises:
             MethodError, UnknownFrameError, ConfigurationError: They do not fit the robot.
         """
-        simulator: Simulator = object.__new__(_engine_class(settings.engine))
+        simulator: Simulator = object.__new__(_engine_class(settings.engine, settings.integrator))
         simulator._set_up(robot, settings)
         return simulator
 
@@ -221,6 +222,22 @@ class Simulator:
         """
         raise NotImplementedError
 
+    def servo(self, velocity: ArrayLike) -> NDArray[np.float64]:
+        """Efforts (k,) that bring the joints to a velocity (k,) when `step` gets them: drives that follow velocities.
+
+        As `hold`, they are cut off at the effort limits, and those of the coming step only.
+
+        Raises:
+            ConfigurationError: The velocity has the wrong size or is not finite.
+        """
+        wanted = np.zeros(self.model.nv)
+        wanted[~self.model.is_base_coordinate] = check_vector(velocity, len(self.tau), "velocity")
+        return self._servo(wanted)
+
+    def _servo(self, velocity: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The same for a checked velocity (nv,), whose base coordinates do not count."""
+        raise NotImplementedError
+
     def push(self, frame: str, wrench: ArrayLike, duration: float) -> None:
         """Let a wrench (force, torque; world axes, at the frame's moving origin) act on a frame from now on.
 
@@ -309,8 +326,8 @@ class Simulator:
         return kinetic_energy(self.model, self.q, self.v) + potential_energy(self.model, self.q)
 
 
-def _engine_class(engine: str) -> type[Simulator]:
-    """The class of an engine; what it needs is imported only now.
+def _engine_class(engine: str, integrator: str) -> type[Simulator]:
+    """The class of an engine and integrator; what it needs is imported only now.
 
     Raises:
         ParameterError: There is no such engine.
@@ -325,6 +342,10 @@ def _engine_class(engine: str) -> type[Simulator]:
         from .engine.mujoco import MujocoSimulator
 
         return MujocoSimulator
+    if integrator == "algorithm7":
+        from .engine.links import LinkSimulator
+
+        return LinkSimulator
     from .engine.native import NativeSimulator
 
     return NativeSimulator

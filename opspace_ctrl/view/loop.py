@@ -63,7 +63,11 @@ class Loop:
         self, model: Model, settings: ControllerSettings, simulation: SimulatorSettings, ring: Ring
     ):
         self.model, self._ring = model, ring
-        self.plant = Plant(Simulator.from_settings(model, simulation), timeout_action="damping")
+        self.plant = Plant(
+            Simulator.from_settings(model, simulation),
+            commands=settings.commands,
+            timeout_action="damping",
+        )
         self.controller = Controller.from_settings(model, settings)
         self.controller.prepare()
         self.methods = self.controller.methods()

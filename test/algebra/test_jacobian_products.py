@@ -5,14 +5,24 @@ import numpy as np
 import pytest
 from helpers.support import load_quietly, urdf_path
 
-from opspace_ctrl import OperationalSpace, frame_jacobian, frame_pose, load_robot, mass_matrix
+from opspace_ctrl import (
+    Controller,
+    OperationalSpace,
+    PoseTask,
+    bias_forces,
+    frame_jacobian,
+    frame_pose,
+    load_robot,
+    mass_matrix,
+)
 from opspace_ctrl.algebra.general_task import GeneralTask
 from opspace_ctrl.algebra.recursions.jacobian_products import (
     inverse_kinematics,
     jj_star,
     jtj_inverse,
 )
-from opspace_ctrl.errors import ConfigurationError, IllPosedError
+from opspace_ctrl.control.options import Limits
+from opspace_ctrl.errors import ConfigurationError, IllPosedError, OpspaceError
 
 
 def ur5():
@@ -98,3 +108,26 @@ def test_002_12_19_malformed_rows_are_refused_by_name():
     ):
         with pytest.raises(ConfigurationError, match="arm7"):
             GeneralTask(model, rows)
+
+
+def test_002_12_19_a_controller_exerts_a_force_along_rows_over_several_bodies():
+    """Mode raw with a pose task on every frame: J^T F of the rows, by dense algebra, and gravity."""
+    model = load_robot("asimo", base="fixed")
+    rows = {"left_hand": [[0, 0, 1, 0, 0, 0]], "right_hand": [[0, 0, -1, 0, 0, 0]]}
+    task, q, v = GeneralTask(model, rows), model.neutral(), np.zeros(model.nv)
+    tasks = [PoseTask(name) for name in task.frames]
+    limits = Limits(ramp=0.0, torque_rate=1e7, margin=0.0)
+    controller = Controller(model, tasks, mode="raw", method="sparse_ltdl", limits=limits)
+    controller.activate(q, v, 0.0)
+    controller.force(task.frame_forces([5.0]), 0.0)
+    J = sum(np.array(R) @ frame_jacobian(model, q, name) for name, R in rows.items())
+    expected = bias_forces(model, q, v) + 5.0 * J[0]
+    np.testing.assert_allclose(controller.tick(q, v, 0.0), expected, rtol=0, atol=1e-9)
+
+
+def test_002_12_19_where_rows_over_bodies_are_no_task_it_is_said_where_they_are():
+    model = load_robot("arm7")
+    task = GeneralTask(model, {"tool": np.eye(6)[:1], "link4": np.eye(6)[:1]})
+    for refused in (lambda: OperationalSpace(model, [task]), lambda: Controller(model, [task])):
+        with pytest.raises(OpspaceError, match="GeneralTask .*mode raw: F = frame_forces"):
+            refused()

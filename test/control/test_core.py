@@ -93,7 +93,7 @@ def test_command_is_in_the_order_of_the_joints_asked_for():
     model = robot("arm7")
     joints = tuple(model.joint_names[i] for i in (3, 0, 6, 2, 1, 5, 4))
     core = Core(model, ControllerSettings(joints=joints, method="sparse_ltdl"))
-    core.law.effort_limits[:] = np.inf
+    core.law.command_limits[:] = np.inf
     q, v = state("arm7", 2)
     core.activate(q, v, 0.0)
     core.law.posture_damping[:] = 0.0
@@ -102,7 +102,7 @@ def test_command_is_in_the_order_of_the_joints_asked_for():
         core.tick(q, v, 0.0), [h[model.joint_names.index(name)] for name in joints], atol=1e-12
     )
     core.law.mode, core.law.ramp = at.RAW_MODE, 0.0
-    core.law.torque_rate_limit, core.law.raw_tau0[:] = np.inf, np.arange(7.0)
+    core.law.command_rate, core.law.raw_tau0[:] = np.inf, np.arange(7.0)
     np.testing.assert_allclose(
         core.tick(q, v, 0.1) - [h[model.joint_names.index(name)] for name in joints],
         np.arange(7.0),
@@ -178,7 +178,7 @@ def test_activation_forgets_the_past():
         50.0,
         100.0,
     )
-    core.law.wrench[0, 0], core.law.torque_rate_limit = 5.0, 50.0
+    core.law.wrench[0, 0], core.law.command_rate = 5.0, 50.0
     for k in range(100):
         core.tick(q, v, 0.01 * k)
     assert core.law.applied[0, 0] > 10.0

@@ -24,8 +24,8 @@ class SmallLaw(Workspace):
     k = count("joints")
     joint_command = constant("k", "place in the command", int)
     hard_limits = constant("k", "of the URDF")
-    effort_limits = setting("k", "that are used")
-    torque_rate_limit = setting("", "of the torque")
+    command_limits = setting("k", "that are used")
+    command_rate = setting("", "of the command")
     wanted_torque = scratch("k", "what is asked for")
 
 
@@ -36,8 +36,8 @@ def made(is_paced=0, rate=RATE):
         door=Door(k=3),
         joint_command=[2, 1, 0],
         hard_limits=LIMIT,
-        effort_limits=SCALE * LIMIT,
-        torque_rate_limit=rate,
+        command_limits=SCALE * LIMIT,
+        command_rate=rate,
     )
     law.door.open()
     law.door.is_paced = is_paced
@@ -74,7 +74,7 @@ def test_a_rate_without_limit_is_none():
 def test_a_limit_that_was_lowered_below_the_last_command_is_approached_at_the_rate():
     law = made()
     sent(law, [5.0, -10.0, 0.0], FREE)
-    law.effort_limits = 0.1 * LIMIT
+    law.command_limits = 0.1 * LIMIT
     assert sent(law, [9.0, -9.0, 0.0], 1e-3) == pytest.approx([4.0, -9.0, 0.0], abs=1e-12)
     for _ in range(20):
         found = sent(law, [9.0, -9.0, 0.0], 1e-3)
@@ -83,7 +83,7 @@ def test_a_limit_that_was_lowered_below_the_last_command_is_approached_at_the_ra
 
 def test_the_limits_of_the_robot_hold_whatever_the_settings_say():
     law = made()
-    law.effort_limits = 100.0
+    law.command_limits = 100.0
     assert sent(law, [50.0, -50.0, 50.0], FREE).tolist() == [10.0, -20.0, 50.0]
 
 
@@ -108,7 +108,7 @@ def test_whatever_is_asked_for_leaves_finite_and_within_limits_and_rate(asked):
     law = made()
     last = sent(law, [1.0, 2.0, 3.0], FREE)
     for wanted, elapsed, scale in asked:
-        law.effort_limits = scale * LIMIT[:2].max()
+        law.command_limits = scale * LIMIT[:2].max()
         found = sent(law, wanted, elapsed)
         step = RATE * elapsed if elapsed > 0.0 else 0.0
         assert np.isfinite(found).all() and (np.abs(found) <= LIMIT).all()

@@ -29,17 +29,17 @@ def test_the_lowest_level_is_scaled_first_and_keeps_its_direction():
     core.tick(q, v, 0.1)
     free, levels = core.tau.copy(), core.law.level_torque.copy()
     upper = levels[:4].sum(axis=0)
-    core.law.effort_limits[:] = np.maximum(np.abs(free), np.abs(upper)) + 1.0
+    core.law.command_limits[:] = np.maximum(np.abs(free), np.abs(upper)) + 1.0
     worst = int(np.argmax(np.abs(levels[4])))
-    core.law.effort_limits[worst] = (
+    core.law.command_limits[worst] = (
         max(abs(upper[worst]), abs(upper[worst] + 0.4 * levels[4, worst])) + 1e-6
     )
     tau = core.tick(q, v, 0.1)
-    if abs(free[worst]) > core.law.effort_limits[worst]:
+    if abs(free[worst]) > core.law.command_limits[worst]:
         assert 0.3 < core.law.level_scale[4] < 1.0
     assert core.law.level_scale[:4].tolist() == [1.0, 1.0, 1.0, 1.0]
     np.testing.assert_allclose(tau - upper, core.law.level_scale[4] * levels[4], atol=1e-12)
-    assert (np.abs(tau) <= core.law.effort_limits).all()
+    assert (np.abs(tau) <= core.law.command_limits).all()
 
 
 @pytest.mark.parametrize("share", [0.9, 0.5, 0.2, 0.05])
@@ -47,10 +47,10 @@ def test_what_is_left_of_every_level_keeps_its_direction_within_the_limits(share
     core, q, v = pulled()
     core.tick(q, v, 0.1)
     bias, largest = core.law.level_torque[0].copy(), np.abs(core.law.level_torque).max(axis=0)
-    core.law.effort_limits[:] = np.abs(bias) + share * largest
+    core.law.command_limits[:] = np.abs(bias) + share * largest
     tau = core.tick(q, v, 0.1)
     np.testing.assert_allclose(tau, core.law.level_scale @ core.law.level_torque, rtol=0, atol=1e-9)
-    assert (np.abs(tau) <= core.law.effort_limits * (1 + 1e-12)).all()
+    assert (np.abs(tau) <= core.law.command_limits * (1 + 1e-12)).all()
     assert core.law.level_scale[0] == 1.0 and (core.law.level_scale >= 0.0).all()
     active = core.law.level_scale[2:]
     cut = np.flatnonzero(active < 1.0)
@@ -62,9 +62,9 @@ def test_bias_that_saturates_alone_is_clipped_and_said_so():
     core, q, v = pulled()
     core.tick(q, v, 0.1)
     j = int(np.argmax(np.abs(core.law.level_torque[0])))
-    core.law.effort_limits[j] = 0.5 * abs(core.law.level_torque[0, j])
+    core.law.command_limits[j] = 0.5 * abs(core.law.level_torque[0, j])
     tau = core.tick(q, v, 0.1)
-    assert abs(tau[j]) == core.law.effort_limits[j]
+    assert abs(tau[j]) == core.law.command_limits[j]
     assert (
         core.law.bias_saturated == 1.0 and core.law.saturated[j] == 1.0 and core.law.clipped >= 1.0
     )
@@ -72,7 +72,7 @@ def test_bias_that_saturates_alone_is_clipped_and_said_so():
 
 def test_torques_change_no_faster_than_the_rate_and_all_joints_alike():
     core, q, v = pulled()
-    core.law.torque_rate_limit = 100.0
+    core.law.command_rate = 100.0
     first = core.tick(q, v, 0.1).copy()
     core.law.task_stiffness[:] = 900.0
     second = core.tick(q, v, 0.101).copy()

@@ -50,7 +50,7 @@ def test_what_a_larger_stack_has_left_is_not_read():
 def test_settings_that_another_thread_writes_while_gravity_is_asked_for_are_kept():
     """A safe command computes in gravity mode, with the bias added, but writes no setting."""
     core, q, rest = pulled(bias_in_law=1)
-    core.law.torque_rate_limit = np.inf
+    core.law.command_rate = np.inf
     held = core.safe(at.GRAVITY, q, rest, 0.2).copy()
     assert core.law.present_mode == at.GRAVITY_MODE and core.law.mode == at.TASKS_MODE
     assert core.law.present_bias_in_law == 0 and core.law.bias_in_law == 1

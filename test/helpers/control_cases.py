@@ -82,7 +82,7 @@ def set_sole(law, x, y, centre=0.0):
 def make_core(model, tasks=(), contacts=(), method="sparse_ltdl", **options) -> Core:
     """A core without limits, ramp or fade, unless told otherwise."""
     core = Core(model, ControllerSettings(tasks=tasks, contacts=contacts, method=method))
-    core.law.hard_limits = core.law.effort_limits = core.law.torque_rate_limit = np.inf
+    core.law.hard_limits = core.law.command_limits = core.law.command_rate = np.inf
     core.law.posture_damping, core.law.posture_error_clip = 2.0, np.inf
     core.law.compensation_friction_speed = 0.01
     core.law.ramp, core.law.fade = 0.0, 0.0

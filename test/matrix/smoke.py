@@ -106,7 +106,7 @@ def simulator() -> dict[str, np.ndarray]:
     from helpers.urdf_text import link, robot
 
     from opspace_ctrl import forward_dynamics, load_urdf
-    from opspace_ctrl.sim.settings import INTEGRATORS
+    from opspace_ctrl.sim.engine.integrators import STAGES as INTEGRATORS
     from opspace_ctrl.sim.simulator import Simulator
 
     found = {}

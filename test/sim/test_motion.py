@@ -11,7 +11,7 @@ from helpers.sim_cases import FREE, PASSIVE, SOLES, standing
 from helpers.support import load_quietly, urdf_path
 
 from opspace_ctrl import dynamics, inverse_dynamics, load_robot, load_urdf, mass_matrix
-from opspace_ctrl.sim.settings import INTEGRATORS
+from opspace_ctrl.sim.engine.integrators import STAGES as INTEGRATORS
 from opspace_ctrl.sim.simulator import Simulator
 
 ROBOTS = [("arm7", "fixed"), ("asimo", "fixed"), ("asimo", "floating"), ("free_flyer", "floating")]

@@ -383,3 +383,29 @@ def test_a_run_can_be_followed_while_it_goes_and_read_when_it_was_cut_short(tmp_
     assert cut["schedule"][-1] == reached and cut.counters["commands"] >= 200
     plant.close()
     assert len(cut.until(0.1).rows) == 101
+
+
+def test_drives_that_take_velocities_follow_them_refuse_others_and_stand_without_any(tmp_path):
+    plant = make_plant(commands="velocity", log_folder=tmp_path / "log")
+    wanted = np.array([0.2, -0.1, 0.0, 0.1, 0.0, 0.0, -0.3])
+    for _ in range(50):
+        plant.measure()
+        assert plant.command(wanted) is None
+        plant.step()
+    np.testing.assert_allclose(plant.simulator.v, wanted, rtol=0, atol=1e-6)
+    assert plant.command([9.0] + [0.0] * 6) == (
+        f"the velocity of joint1, 9, is beyond its limit {ARM.velocity_limits[0]:g}"
+    )
+    assert plant.command(np.zeros(6)) == "6 velocities came, the robot has 7 joints"
+    for _ in range(100):  # the watchdog's zero is zero velocity
+        plant.measure()
+        plant.step()
+    assert plant.watchdog.is_tripped and np.abs(plant.simulator.v).max() < 1e-6
+    plant.close()
+    run_of = read_log(tmp_path / "log")
+    assert run_of.header["commands"] == "velocity"
+    assert run_of.header["command_limits"] == ARM.velocity_limits.tolist()
+    report = make_report(run_of, 0.149, {}, {})
+    assert report["torque"]["share_of_limit"] == pytest.approx(
+        (np.abs(wanted) / ARM.velocity_limits).max()
+    )

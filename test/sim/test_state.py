@@ -11,7 +11,7 @@ from opspace_ctrl import load_urdf
 from opspace_ctrl.compiled.workspace import Workspace, constant, count, scratch, state
 from opspace_ctrl.errors import ConfigurationError, ParameterError, SimulationError
 from opspace_ctrl.sim.engine.fields import Engine
-from opspace_ctrl.sim.settings import INTEGRATORS
+from opspace_ctrl.sim.engine.integrators import STAGES as INTEGRATORS
 from opspace_ctrl.sim.simulator import Simulator
 
 STATE = [name for name, field in Engine.fields.items() if field.role == "state"]

@@ -12,7 +12,8 @@ import pytest
 from helpers.sim_cases import SOLES, box
 
 from opspace_ctrl import load_robot, load_urdf
-from opspace_ctrl.sim.settings import INTEGRATORS, SimulatorSettings
+from opspace_ctrl.sim.engine.integrators import STAGES as INTEGRATORS
+from opspace_ctrl.sim.settings import SimulatorSettings
 from opspace_ctrl.sim.simulator import Simulator
 
 STEPS = 5

@@ -8,6 +8,7 @@ from .by_arms import forward_by_arms
 from .closed_chain import ClosedChain, Closure
 from .grasp import Grasp, GraspMotion, RigidObject
 from .grasp_control import grasp_torque, squeeze
+from .grasp_loop import GraspController, squeezing
 from .incremental import Contact, add_mechanism, add_object
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Closure",
     "Contact",
     "Grasp",
+    "GraspController",
     "GraspMotion",
     "RigidObject",
     "add_mechanism",
@@ -22,4 +24,5 @@ __all__ = [
     "forward_by_arms",
     "grasp_torque",
     "squeeze",
+    "squeezing",
 ]

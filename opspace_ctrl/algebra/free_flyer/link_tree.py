@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links with their own poses and velocities, and the hinges between them: non-minimal coordinates, 6 a link."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +14,8 @@ from ...errors import MethodError
 from ...model import Model
 from ...model.joints import NV, motion_subspace
 from ...model.rotations import from_quaternion, skew
+
+Wrenches: TypeAlias = Iterable[tuple[int, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,12 @@ def link_state(model: Model, q: ArrayLike, v: ArrayLike) -> LinkState:
     )
 
 
-def link_tree(model: Model, state: LinkState, tau: ArrayLike) -> LinkTree:
+def link_tree(model: Model, state: LinkState, tau: ArrayLike, external: Wrenches = ()) -> LinkTree:
     """Hinges, inertias and biases from the links' own poses: q and v do not appear.
+
+    Args:
+        model, state, tau: The robot, its links, and the hinge forces (nv,).
+        external: (number of a frame, force and torque (6,) on it), world axes, at the frame's origin.
 
     Raises:
         MethodError: The robot does not float freely, or has mimic joints.
@@ -87,6 +95,11 @@ def link_tree(model: Model, state: LinkState, tau: ArrayLike) -> LinkTree:
     M = np.array([_inertia(model, state, k, offset[k]) for k in range(N)])
     V = np.array([moved(x, r) for x, r in zip(state.velocity, offset)])
     before = np.vstack([V, np.zeros(6)])[model.parent]
+    b = [-cross(x).T @ m @ x - m @ np.append(np.zeros(3), model.gravity) for x, m in zip(V, M)]
+    for frame, wrench in external:
+        k = int(model.frame_body[frame])
+        r = offset[k] + state.rotation[k] @ model.frame_translation[frame]
+        b[k] -= np.append(wrench[3:] + np.cross(r, wrench[:3]), wrench[:3])
     return LinkTree(
         order=list(range(N)),
         parent=model.parent.copy(),
@@ -96,9 +109,7 @@ def link_tree(model: Model, state: LinkState, tau: ArrayLike) -> LinkTree:
         coordinates=where,
         H=[np.eye(6) if p < 0 else h for p, h in zip(model.parent, hinges)],
         a=np.array([cross(x) @ y for x, y in zip(before, V)]),
-        b=np.array(
-            [-cross(x).T @ m @ x - m @ np.append(np.zeros(3), model.gravity) for x, m in zip(V, M)]
-        ),
+        b=np.array(b),
         armature=[np.diag(model.armature[s]) for s in where],
         T=[h @ tau[s] if p < 0 else tau[s] for p, h, s in zip(model.parent, hinges, where)],
     )

@@ -8,19 +8,44 @@ hinges together but the accuracy of the integration: 6 N numbers for fewer freed
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...errors import MethodError, listed
 from ...model import JointType, Model
 from ...model.joints import motion_subspace, planar_axes
 from ...model.rotations import skew
-from .link_tree import LinkState, link_state, link_tree
+from .link_tree import LinkState, Wrenches, link_state, link_tree
 from .two_filters import two_filters
 
+# kinds of joints whose coordinates `hinge_coordinates` reads off the links
+READ = ("REVOLUTE", "PRISMATIC", "SPHERICAL", "FLOATING", "PLANAR")
 
-def step_links(model: Model, state: LinkState, tau: ArrayLike, dt: float) -> LinkState:
-    """The links dt [s] later under constant forces tau (nv,), by the classical fourth-order Runge-Kutta step."""
-    start = _flat(state)
-    slopes = [_rates(model, state, tau)]
+
+def step_links(
+    model: Model,
+    state: LinkState,
+    tau: ArrayLike,
+    dt: float,
+    damping: ArrayLike | None = None,
+    external: Wrenches = (),
+) -> LinkState:
+    """The links dt [s] later, by the classical fourth-order Runge-Kutta step.
+
+    Args:
+        model, state: The robot and its links.
+        tau: (nv,) hinge forces, constant meanwhile.
+        dt: [s].
+        damping: (nv,) what each hinge loses of its force per velocity; nothing if not given.
+        external: Wrenches on frames, constant meanwhile, as `link_tree` takes them.
+    """
+    start, d = _flat(state), None if damping is None else np.asarray(damping, float)
+    forces, external = np.asarray(tau, float), tuple(external)
+
+    def rates(links: LinkState) -> np.ndarray:
+        lost = 0.0 if d is None else d * hinge_rates(model, links)
+        return _rates(model, links, forces - lost, external)
+
+    slopes = [rates(state)]
     for part in (0.5, 0.5, 1.0):
-        slopes.append(_rates(model, _state(start + part * dt * slopes[-1]), tau))
+        slopes.append(rates(_state(start + part * dt * slopes[-1])))
     return _state(start + dt / 6.0 * (slopes[0] + 2.0 * slopes[1] + 2.0 * slopes[2] + slopes[3]))
 
 
@@ -51,46 +76,71 @@ class LinkIntegrator:
         if self._count % self.every == 0:
             apart, turned = drift(self.model, self.links)
             self.worst = max(self.worst[0], apart), max(self.worst[1], turned)
-            self.q, self.v = hinge_coordinates(self.model, self.links)
+            self.q, self.v = hinge_coordinates(self.model, self.links, self.q)
             self.links = link_state(self.model, self.q, self.v)
 
 
-def hinge_coordinates(model: Model, state: LinkState) -> tuple[np.ndarray, np.ndarray]:
-    """q (nq,) and v (nv,) of the hinges that fit the links best: each from its two links, across their gap."""
+def hinge_rates(model: Model, state: LinkState) -> np.ndarray:
+    """v (nv,) of the hinges: how each link moves against the one before it, along its hinge."""
+    v = np.zeros(model.nv)
+    for k, p in enumerate(model.parent):
+        own, V, dof = state.rotation[k].T, state.velocity[k], model.v_index[k]
+        if p >= 0:
+            omega, r = state.velocity[p, :3], state.position[k] - state.position[p]
+            V = V - np.append(omega, state.velocity[p, 3:] + np.cross(omega, r))
+        S = motion_subspace(model.joint_type[k], model.axis[k])
+        v[dof : dof + S.shape[1]] = S.T @ np.append(own @ V[:3], own @ V[3:])
+    return v
+
+
+def hinge_coordinates(
+    model: Model, state: LinkState, near: ArrayLike | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """q (nq,) and v (nv,) of the hinges that fit the links best: each from its two links, across their gap.
+
+    Args:
+        model, state: The robot and its links.
+        near: (nq,) where it was: angles are those of the same turn; between -pi and pi if not given.
+
+    Raises:
+        MethodError: A hinge is of a kind whose coordinates cannot be read off its links.
+    """
     # here: it would triple the time to import the package
     from scipy.spatial.transform import Rotation
 
-    q, v = model.neutral(), np.zeros(model.nv)
+    q = model.neutral()
+    before_q = q if near is None else model.check_configuration(near)
     for k, p in enumerate(model.parent):
-        kind, axis = model.joint_type[k], model.axis[k]
-        at, dof = model.q_index[k], model.v_index[k]
-        R, x, V = state.rotation[k], state.position[k], state.velocity[k]
+        kind, axis, at = model.joint_type[k], model.axis[k], model.q_index[k]
+        R, x = state.rotation[k], state.position[k]
         if p >= 0:
             before = state.rotation[p] @ model.placement_rotation[k]
             r = x - state.position[p]
-            V = V - np.append(
-                state.velocity[p, :3], state.velocity[p, 3:] + np.cross(state.velocity[p, :3], r)
-            )
             x = before.T @ (r - state.rotation[p] @ model.placement_translation[k])
             R = before.T @ R
-            own = state.rotation[k].T
-        else:
-            own = R.T
-        S = motion_subspace(kind, axis)
-        v[dof : dof + S.shape[1]] = S.T @ np.append(own @ V[:3], own @ V[3:])
         turn = Rotation.from_matrix(R)
         if kind == JointType.REVOLUTE:
-            q[at] = _turn_about(axis, R)
+            q[at] = _same_turn(_turn_about(axis, R), before_q[at])
         elif kind == JointType.PRISMATIC:
             q[at] = axis @ x
         elif kind == JointType.SPHERICAL:
             q[at : at + 4] = turn.as_quat()
         elif kind == JointType.FLOATING:
             q[at : at + 7] = [*x, *turn.as_quat()]
+        elif kind == JointType.PLANAR:
+            theta = _same_turn(_turn_about(axis, R), before_q[at + 2])
+            q[at : at + 3] = [*(planar_axes(axis).T @ x)[:2], theta]
         else:
-            Q = planar_axes(axis)
-            q[at : at + 3] = [*(Q.T @ x)[:2], _turn_about(axis, R)]
-    return q, v
+            raise MethodError(
+                f"{model.name}: {model.body_joint_names[k]} is of the kind {JointType(kind).name}, whose "
+                f"coordinates are not read off links; valid are {listed(READ)}"
+            )
+    return q, hinge_rates(model, state)
+
+
+def _same_turn(angle: float, near: float) -> float:
+    """The same angle, within half a turn of another."""
+    return angle + 2.0 * np.pi * np.round((near - angle) / (2.0 * np.pi))
 
 
 def _turn_about(axis: np.ndarray, R: np.ndarray) -> float:
@@ -122,9 +172,9 @@ def drift(model: Model, state: LinkState) -> tuple[float, float]:
     return apart, turned
 
 
-def _rates(model: Model, state: LinkState, tau: ArrayLike) -> np.ndarray:
+def _rates(model: Model, state: LinkState, tau: ArrayLike, external: Wrenches) -> np.ndarray:
     """d/dt of everything a link integrates, (N, 18): each row from that link's own acceleration."""
-    tree = link_tree(model, state, tau)
+    tree = link_tree(model, state, tau, external)
     alpha = two_filters(tree).alpha
     rates = np.empty((len(alpha), 18))
     for k, (a, r) in enumerate(zip(alpha, tree.offset)):

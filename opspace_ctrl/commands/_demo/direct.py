@@ -59,8 +59,9 @@ def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruptio
             wrench = np.concatenate([scenario.push, np.zeros(3)])
             robot.push(scenario.moved_frame, wrench, scenario.push_end - scenario.push_start)
         start = perf_counter()
-        torque = controller.tick(robot.q, robot.v, robot.time)
+        command = controller.tick(robot.q, robot.v, robot.time)
         delay = 1e6 * (perf_counter() - start)
+        torque = command if controller.settings.commands == "effort" else robot.servo(command)
         if controller.switches > 1 + len(residuals):  # the first was before the figure
             residuals.append(controller.method_residual)
         rows.append((time, robot.q.copy(), torque.copy(), delay, start))

@@ -5,6 +5,7 @@ In the task's axes A, with the selection o = 1 - `task_force_axes` (1 = motion, 
     inertia law   a = A (o (A^T a_d + Kd A^T e_v + Kp (A^T e_x + y)) - (1 - o) D A^T v)
     impedance     F = A o (Kd A^T e_v + Kp (A^T e_x + y))       or D e_v of `damping` where Kd is not given
     force axes    F = A (1 - o) (F_d + K_f (F_d - F_m) + K_i integral of (F_d - F_m))
+    velocity      xdot = A (A^T v_d + Kp/Kd A^T e_x)        the speed at which spring and damper are in balance
 y is the integral of the error, see `integral`. Rows are never dropped: along a force axis the motion part asks for no
 acceleration, so that no derivative of A enters, and in contact the force is F_d alone.
 """
@@ -25,9 +26,10 @@ from ...dynamics.so3 import logarithm
 from ...dynamics.spatial import add, dot, get3, row_times, scale, sub
 from ...osim.jacobian import seen_from
 from ...osim.tasks import CENTER
-from ..fields import INERTIA_LAW
+from ..fields import INERTIA_LAW, VELOCITY_MODE
 from .damping import NOT_FOUND, damping_is_found, prepare_damping
 from .rows import rows_of
+from .velocity import balanced_rate
 
 
 @kernel
@@ -187,6 +189,12 @@ def task_axes(law, i):
 def _motion(law, i, c, e, slip, a, v):
     """The motion part along three axes from component c on, in the task's axes."""
     kp, kd, f = law.task_stiffness, law.task_damping, law.task_force_axes
+    if law.present_mode == VELOCITY_MODE:
+        return (
+            slip[0] + v[0] + balanced_rate(kp[i, c], kd[i, c]) * e[0],
+            slip[1] + v[1] + balanced_rate(kp[i, c + 1], kd[i, c + 1]) * e[1],
+            slip[2] + v[2] + balanced_rate(kp[i, c + 2], kd[i, c + 2]) * e[2],
+        )
     d = law.task_force_damping[i]
     feed = 1.0 if law.task_law[i] == INERTIA_LAW else 0.0
     x = (1.0 - f[i, c]) * (feed * a[0] + max(kd[i, c], 0.0) * slip[0] + kp[i, c] * e[0]) - f[

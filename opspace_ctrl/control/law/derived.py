@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from ...compiled.jit import stage
-from ..fields import TASKS_MODE, Law
+from ..fields import TASKS_MODE, VELOCITY_MODE, Law
 
 __all__ = ["derive"]
 
@@ -15,11 +15,17 @@ LARGEST_MARGIN = 0.1  # of a joint's range
 
 @stage(Law)
 def derive(law):
-    """Write limits and margins of the joints, and what of the bias is compensated where. Called after a setting."""
+    """Write limits and rate of the command, margins of the joints, and what of the bias is compensated where.
+
+    Called after a setting.
+    """
     scale, margin, share = law.effort_scale, law.limits_margin, law.limits_speed_margin
-    effort, position, velocity = law.effort_limits, law.position_margin, law.velocity_margin
+    limits, position, velocity = law.command_limits, law.position_margin, law.velocity_margin
+    law.command_rate = law.torque_rate_limit
+    if law.mode == VELOCITY_MODE:
+        scale, law.command_rate = law.velocity_scale, law.velocity_rate_limit
     for j in range(law.k):
-        effort[j] = scale * law.hard_limits[j]
+        limits[j] = scale * law.hard_limits[j]
         room = law.position_upper[j] - law.position_lower[j]
         position[j] = min(margin, LARGEST_MARGIN * room)
         fastest = law.velocity_limits[j]

@@ -17,8 +17,9 @@ import math
 from ...compiled.jit import kernel, stage
 from ...compiled.lanes import row
 from ...osim.blocks import times_support
-from ..fields import Law
+from ..fields import VELOCITY_MODE, Law
 from .joints import inertia_solve
+from .velocity import balanced_rate
 
 # of the speed at the margin's edge: where a joint begins to be looked at, and where it counts
 FROM, FULL = (0.3, 0.5)
@@ -51,7 +52,7 @@ def find_candidates(law):
         margin, slack, rate = position_margin[j], velocity_margin[j], v[joint_v[j]]
         near = slack > 0.0 and abs(rate) > FROM * (velocity_limits[j] - slack)
         if margin > 0.0 and joint_q[j] >= 0:
-            x = q[joint_q[j]] + rate * _horizon(law)
+            x = q[joint_q[j]] + rate * _horizon(law, rate)
             near = near or max(x - upper[j], lower[j] - x) > -(1.0 + AHEAD) * margin
         if near:
             near_limit[found] = j
@@ -59,14 +60,20 @@ def find_candidates(law):
     if found > 0:
         joint_responses(law, found)
     for place in range(found):
-        _bound(law, place)
+        if law.present_mode == VELOCITY_MODE:
+            _velocity_bound(law, place)
+        else:
+            _bound(law, place)
     return found
 
 
 @kernel
-def _horizon(law):
-    """Time kd / kp [s] that a position limit looks ahead."""
-    return law.limits_damping / max(law.limits_stiffness, 1.0)
+def _horizon(law, rate):
+    """Time [s] that a position limit looks ahead: kd / kp, and for a velocity half of that in which it can stop."""
+    ahead = law.limits_damping / max(law.limits_stiffness, 1.0)
+    if law.present_mode == VELOCITY_MODE:
+        ahead += 0.5 * abs(rate) / (USED * law.command_rate)
+    return ahead
 
 
 @kernel
@@ -82,14 +89,14 @@ def _bound(law, place):
     least, side = math.inf, 0.0
     zone, span = 0.0, 1.0
     if margin > 0.0 and entry >= 0:
-        x = tree.q[entry] + rate * _horizon(law)
+        x = tree.q[entry] + rate * _horizon(law, rate)
         above, below = x - (law.position_upper[j] - margin), (law.position_lower[j] + margin) - x
         depth = max(above, below)
         least, side = -kp * min(depth, DEEPEST * margin), 1.0 if above >= below else -1.0
         zone, span = _smooth(2.0 * (depth / (AHEAD * margin) + 1.0)), SPAN * kp * margin
     if slack > 0.0:
         edge = law.velocity_limits[j] - slack
-        jerk = USED * law.torque_rate_limit * law.H_inv[place, i]
+        jerk = USED * law.command_rate * law.H_inv[place, i]
         most = _speed_bound(edge - abs(rate), kd, slack, jerk)
         if most < least or zone == 0.0:
             fast = _smooth((abs(rate) - FROM * edge) / max((FULL - FROM) * edge, 1e-9))
@@ -103,8 +110,32 @@ def _bound(law, place):
 
 
 @kernel
+def _velocity_bound(law, place):
+    """Likewise for a command that is a velocity: the joint can come to rest at the margin's edge, at its rate limit.
+
+    Limits of the velocity are those of the command (`limits`); a joint without position limits has none here.
+    """
+    tree, j = law.space.tree, law.near_limit[place]
+    entry, margin, rate = law.joint_q[j], law.position_margin[j], tree.v[law.joint_v[j]]
+    law.limit_side[j], law.acceleration_bound[j] = 1.0, 0.0
+    law.nearness[j], law.excess_span[j] = 0.0, 1.0
+    if margin > 0.0 and entry >= 0:
+        x, ahead = tree.q[entry], rate * _horizon(law, rate)
+        above, below = x - (law.position_upper[j] - margin), (law.position_lower[j] + margin) - x
+        side = 1.0 if above + ahead >= below - ahead else -1.0
+        depth = max(above + ahead, below - ahead)
+        gain = balanced_rate(law.limits_stiffness, law.limits_damping)
+        room = -above if side > 0.0 else -below
+        most = _speed_bound(room, gain, margin, USED * law.command_rate)
+        law.limit_side[j] = side
+        law.acceleration_bound[j] = side * most
+        law.nearness[j] = _smooth(2.0 * (depth / (AHEAD * margin) + 1.0))
+        law.excess_span[j] = max(SPAN * gain * margin, 1e-6)
+
+
+@kernel
 def _speed_bound(e, kd, slack, jerk):
-    """Largest acceleration towards a speed that is e away, from which the torque can come back in time."""
+    """Largest rate towards what is e away, from which one can come back in time: to kd e, at the `jerk` at most."""
     if e <= 0.0:
         return kd * max(e, -DEEPEST * slack)
     followed = jerk / (kd * kd) if kd > 0.0 else 0.0

@@ -10,23 +10,26 @@ from ...dynamics.spatial import cross, dot, get3, load3, load_inertia, momentum,
 from ...dynamics.state import copy
 from ...osim.method import ARTICULATED, LTDL
 from ...osim.propagate import solve_articulated
-from ..fields import TASKS_MODE
+from ..fields import GRAVITY_MODE, RAW_MODE, VELOCITY_MODE
 
 
 @kernel
 def select_bias(law):
     """Write `h_compensated`: the shares of gravity, Coriolis and friction forces that the settings ask for.
 
-    Friction of a robot with targets comes later, see `friction`. Needs tree.h; composite inertias are computed where
-    gravity has a share of its own.
+    None of them where velocities are commanded. Friction of a robot with targets comes later, see `friction`. Needs
+    tree.h; composite inertias are computed where gravity has a share of its own.
     """
     tree, out = law.space.tree, law.h_compensated
     gravity, coriolis, h = law.gravity_share, law.coriolis_share, tree.h
+    if law.present_mode == VELOCITY_MODE:
+        gravity, coriolis = 0.0, 0.0
     for i in range(law.nv):
         out[i] = coriolis * h[i]
     if gravity != coriolis:
         _add_gravity(tree, gravity - coriolis, out)
-    if law.compensation_friction != 0.0 and law.present_mode != TASKS_MODE:
+    is_measured = law.present_mode == RAW_MODE or law.present_mode == GRAVITY_MODE
+    if law.compensation_friction != 0.0 and is_measured:
         v, joint_v = tree.v, law.joint_v
         for j in range(law.k):
             out[joint_v[j]] += friction_torque(law, j, v[joint_v[j]])

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the levels' torques to the command: ramp, effort limits lowest level first, rate limit."""
+"""From the levels' torques (velocities) to the command: ramp, limits lowest level first, rate limit."""
 
 import math
 
 from ...compiled.jit import kernel
 from ...compiled.lanes import row
+from ..fields import VELOCITY_MODE
 
 SWEEPS = 2  # over the joints near limits, which drive each other
 SLOWER = 4  # times that the other joints may be slowed down to a half
@@ -32,7 +33,7 @@ def scale_levels(law, ramp):
     Level 0 is kept. A joint that level 0 alone takes beyond its limit may not be taken further; the clip sees to it.
     Needs `level_torque`.
     """
-    torque, scale, limit = law.level_torque, law.level_scale, law.effort_limits
+    torque, scale, limit = law.level_torque, law.level_scale, law.command_limits
     k, last = law.k, law.L + 2
     scale[0] = 1.0
     for level in range(1, last + 1):
@@ -77,9 +78,9 @@ def command(law, dt):
     Writes also `saturated`, and of the report `not_finite` (then nothing else), `bias_saturated`, `clipped` and
     `rate_limited`. dt is FREE where there is no rate limit.
     """
-    torque, limit = law.level_torque, law.effort_limits
+    torque, limit = law.level_torque, law.command_limits
     tau, wanted, place = law.door.sent, law.wanted_torque, law.joint_command
-    saturated, held, rate = law.saturated, law.activation, law.torque_rate_limit
+    saturated, held, rate = law.saturated, law.activation, law.command_rate
     k, bias_saturated, clipped = law.k, 0, 0
     share, least = 1.0, 1.0
     for j in range(k):
@@ -111,16 +112,17 @@ def command(law, dt):
 def _change_within_rates(law, dt, share):
     """Write `change` of every torque within its rate limit; joints near a limit come first, see `_keep_bounds`.
 
-    If the others drive one of those beyond its bound, they are slowed by half, SLOWER times.
+    If the others drive one of those beyond its bound, they are slowed by half, SLOWER times; a velocity drives no other
+    joint.
     """
-    held, rate, place = law.activation, law.torque_rate_limit, law.joint_command
+    held, rate, place = law.activation, law.command_rate, law.joint_command
     wanted, tau, change = law.wanted_torque, law.door.sent, law.change
-    k, has_base = law.k, law.base > 0
+    k, is_coupled = law.k, law.base == 0 and law.present_mode != VELOCITY_MODE
     for _ in range(SLOWER):
         for j in range(k):
             step, allowed = wanted[j] - tau[place[j]], rate * dt
             change[j] = min(max(step, -allowed), allowed) if held[j] > 0.0 else share * step
-        if has_base or not _keep_bounds(law, dt):
+        if not is_coupled or not _keep_bounds(law, dt):
             return
         share *= 0.5
 
@@ -131,7 +133,7 @@ def _keep_bounds(law, dt):
 
     Returns whether one of them cannot, since what the others change drives it.
     """
-    near_limit, H_inv, rate = law.near_limit, law.H_inv, law.torque_rate_limit
+    near_limit, H_inv, rate = law.near_limit, law.H_inv, law.command_rate
     change, tau, h = law.change, law.door.sent, law.h_compensated
     side, bound, nearness = law.limit_side, law.acceleration_bound, law.nearness
     joint_v, place, k = law.joint_v, law.joint_command, law.k

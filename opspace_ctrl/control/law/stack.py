@@ -22,7 +22,7 @@ from ..fields import (
     LIMIT_ROW,
     RAW_MODE,
     SOLVED_KIND,
-    TASKS_MODE,
+    VELOCITY_MODE,
     Law,
 )
 from .base import free_motions
@@ -131,16 +131,17 @@ def _limit_row(law, i, n):
 def _right_hand_side(law):
     """Write r: what is left of each row's desired acceleration after Jdot v and the bias that is not compensated.
 
-    For levels of impedance and of raw mode it is the given force.
+    For levels of impedance and of raw mode it is the given force, in mode velocity the desired velocity.
     """
     rows, right, desired = law.stack_row, law.r, law.row_desired
     drift, bias, h = law.space.Jdot_v, law.row_bias, law.h_compensated
     Z, bound, near_limit = law.Z, law.acceleration_bound, law.near_limit
     H_inv, bias_in_law = law.H_inv, law.present_bias_in_law == 1
+    is_velocity = law.present_mode == VELOCITY_MODE
     for i in range(law.stack_rows):
         r = rows[i]
         if r >= 0:
-            right[i] = desired[r] - drift[r]
+            right[i] = desired[r] if is_velocity else desired[r] - drift[r]
             if bias_in_law:
                 right[i] += bias[r]
         elif r > LIMIT_ROW:
@@ -192,7 +193,7 @@ def build_stack(law):
         for k in range(first, first + law.level_tasks[l]):
             if chosen[contacts + order[k]] > 0.0:
                 _add_block(law, block[order[k]])
-        if mode == TASKS_MODE:
+        if mode != RAW_MODE:
             is_solved = law.task_law[order[first]] == INERTIA_LAW
             _close_level(law, start, SOLVED_KIND if is_solved else GIVEN_KIND, 2 + l)
             start = law.stack_rows

@@ -10,7 +10,16 @@ from ...dynamics.state import copy, take_configuration
 from ...osim.blocks import times_support
 from ...osim.jacobian import bias_acceleration
 from ...osim.tick import respond
-from ..fields import AFTER, BEFORE, BRAKING, GRAVITY_MODE, NO_TORQUE, RAW_MODE, Law
+from ..fields import (
+    AFTER,
+    BEFORE,
+    BRAKING,
+    GRAVITY_MODE,
+    NO_TORQUE,
+    RAW_MODE,
+    VELOCITY_MODE,
+    Law,
+)
 from ..safety.door import leave, time_to_move
 from .demands import apply_task_laws, find_errors, hold_contacts, take_raw_force, task_motion
 from .friction import add_friction
@@ -21,6 +30,7 @@ from .limits import add_levels, command, progress, scale_levels
 from .reference import sample_posture, sample_tasks
 from .sole import contact_wrenches
 from .torque import solve
+from .velocity import find_posture_velocity, to_velocities
 
 LONGEST_STEP = 0.1  # [s] that an integral grows in one tick
 FAR = 1e70  # [s] no time is
@@ -78,7 +88,8 @@ def desired_accelerations(law, time, dt):
     """Sample the references, find the errors, and write what contacts, tasks and posture ask for.
 
     That is `row_desired`, `row_applied`, `posture_acceleration`, `posture_force` and `row_posture`; in gravity mode the
-    contacts' rows only. dt is the time since the last tick [s], by which integrals grow. Needs `operational_space`.
+    contacts' rows only, in mode velocity velocities instead. dt is the time since the last tick [s], by which integrals
+    grow. Needs `operational_space`.
     """
     mode, space = law.present_mode, law.space
     hold_contacts(law)
@@ -91,7 +102,10 @@ def desired_accelerations(law, time, dt):
         return
     law.error_clipped = apply_task_laws(law, min(max(dt, 0.0), LONGEST_STEP))
     sample_posture(law, time)
-    find_posture_acceleration(law)
+    if mode == VELOCITY_MODE:
+        find_posture_velocity(law)
+    else:
+        find_posture_acceleration(law)
     times_support(space, space.J, law.posture_acceleration, law.row_posture)
 
 
@@ -214,6 +228,8 @@ def compute(law, q, v, time, dt, alone):
             break
     law.joints_limited = law.limit_rows
     add_friction(law)
+    if law.present_mode == VELOCITY_MODE:
+        to_velocities(law)
     return done
 
 
@@ -272,7 +288,10 @@ def run_tick(law, q, v, time, steady):
     if law.passed >= 1.0:
         law.is_following = 0
         law.followed = 0
-    send(law, time_to_move(law.door, time, steady))
+    moving = time_to_move(law.door, time, steady)
+    if law.mode == VELOCITY_MODE:
+        moving = max(moving, 0.0)  # FREE is for gravity, which must be carried at once
+    send(law, moving)
     grow_integrals(law, min(elapsed, LONGEST_STEP))
 
 
@@ -281,9 +300,12 @@ def run_safe(law, kind, q, v, time, steady):
     """A command that needs no target: nothing, gravity as the contacts carry it, or that and what brakes the joints.
 
     Gravity is level 0 at rest: no Coriolis force and no friction, whatever v is. The braking torque is H a with
-    a = -`safe_damping` v of the joints. Overwrites results of the last tick, but no state.
+    a = -`safe_damping` v of the joints. A velocity is zero, whatever is asked for. Overwrites results of the last tick,
+    but no state.
     """
     wanted, torque, joint_v = law.wanted_torque, law.level_torque, law.joint_v
+    if law.mode == VELOCITY_MODE:
+        kind = NO_TORQUE
     if kind == NO_TORQUE:
         for j in range(law.k):
             wanted[j] = 0.0

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The last door: every command leaves through `leave`, whatever asked for it.
 
-What has passed is finite, within the effort limits, and no further from the command before than the rate limits allow
-in `time_to_move`. One command is free of the rate: the first after an activation (`is_free`).
+What has passed is finite, within the limits of its kind (efforts, or velocities), and no further from the command
+before than the rate limits allow in `time_to_move`. One command is free of the rate: the first after an activation
+(`is_free`), unless it is a velocity, which begins at rest.
 """
 
 import math
@@ -24,7 +25,7 @@ class Door(Workspace):
 
     k = count("joint coordinates")
     is_paced = setting("", "1: the wall clock limits the rate too; 0: it is not the robot's", int)
-    sent = state("k", "the last command [Nm or N], in the order of the command")
+    sent = state("k", "the last command, in the order of the command [Nm or N; rad/s or m/s]")
     is_free = state("", "1: the next command is not rate limited", int)
     time = state("", "that the last command answered [s]")
     steady = state("", "when it left, by the wall clock [s]")
@@ -39,7 +40,7 @@ class Door(Workspace):
 
 @kernel
 def time_to_move(door, time, steady):
-    """How long torques may have moved since the last command [s], which this one follows; FREE for the first.
+    """How long commands may have moved since the last command [s], which this one follows; FREE for the first.
 
     The time that passed by `time`, that of the states, which may be forged or have jumped: so at most PERIODS mean
     periods of it. Where the wall clock is the robot's (`is_paced`), `steady` [s] may shorten it: states that come in a
@@ -74,12 +75,12 @@ def time_to_move(door, time, steady):
 def leave(law, elapsed):
     """Write door.sent, the command, from `wanted_torque` (model order).
 
-    It changes by at most `torque_rate_limit` times `elapsed` (`time_to_move`), and is within `hard_limits` and within
-    `effort_limits`: where these have been lowered below the last command, it returns to them at the rate. If a number
-    is not finite, all torques go to zero at the rate.
+    It changes by at most `command_rate` times `elapsed` (`time_to_move`), and is within `hard_limits` and within
+    `command_limits`: where these have been lowered below the last command, it returns to them at the rate. If a number
+    is not finite, all go to zero at the rate.
     """
-    wanted, limit, hard = law.wanted_torque, law.effort_limits, law.hard_limits
-    rate, place, sent = law.torque_rate_limit, law.joint_command, law.door.sent
+    wanted, limit, hard = law.wanted_torque, law.command_limits, law.hard_limits
+    rate, place, sent = law.command_rate, law.joint_command, law.door.sent
     good = 1.0
     for j in range(law.k):
         if not math.isfinite(wanted[j]):

@@ -102,7 +102,7 @@ def _method_stages(method: type[ForwardMethod]) -> list:
 
 def _chosen_stages(settings: SimulatorSettings, is_constrained: bool) -> dict[str, Any]:
     """The stage in each call field; without contacts and closures there is only the integrator."""
-    chosen = {"integrator": integrators.STAGES[settings.integrator]}
+    chosen = {"integrator": integrators.STAGES.get(settings.integrator, integrators.after_links)}
     if is_constrained:
         chosen |= {"semi_implicit": integrators.semi_implicit, **constraints.STAGES}
     return chosen

@@ -110,11 +110,17 @@ class ForeignSimulator(Simulator):
         """See `Simulator.hold`; friction is left to help."""
         if not self._is_holding:
             self._held[:] = self._q
+        back = self.model.difference(self._q, self._held)
+        self._hold.setflags(write=True)
+        self._hold[:] = self._servo(HOLD_RATE / self.settings.step * back)
+        self._hold.setflags(write=False)
+        return self._hold
+
+    def _servo(self, velocity: np.ndarray) -> np.ndarray:
         model, settings, joints = self.model, self.settings, self._joint
         base, dt = np.flatnonzero(model.is_base_coordinate), settings.step
-        back = model.difference(self._q, self._held)
         H, h = mass_matrix(model, self._q), bias_forces(model, self._q, self._v)
-        a = (HOLD_RATE * back / dt - self._v) / dt
+        a = (velocity - self._v) / dt
         if len(base):
             a[base] = np.linalg.solve(
                 H[np.ix_(base, base)], -h[base] - H[np.ix_(base, joints)] @ a[joints]
@@ -122,10 +128,7 @@ class ForeignSimulator(Simulator):
         damping = model.damping if settings.joint_damping else 0.0
         is_implicit = settings.integrator == "semi_implicit"
         tau = H @ a + h + damping * (self._v + dt * a if is_implicit else self._v)
-        self._hold.setflags(write=True)
-        np.clip(tau[joints], -self._limit, self._limit, out=self._hold)
-        self._hold.setflags(write=False)
-        return self._hold
+        return np.clip(tau[joints], -self._limit, self._limit)
 
     def _push(self, frame: int, wrench: np.ndarray, steps: float) -> None:
         self._pushes[frame] = wrench, steps

@@ -8,6 +8,8 @@
   Friction and stops of joints act as impulses at the end of the step, which displace by half of it, as a constant force
   over the step does. Steps in which something touches the ground, and robots with closures, are of the first order
   anyway: they are those of semi_implicit.
+- algorithm7: every link by itself ([Jain1995]), in NumPy: `links` writes q_next and v_next before the step; friction
+  and stops act on them as in rkmk4.
 All need tree.q and tree.v, the same as q_start and v_start, and tau; they write q_next and v_next.
 """
 
@@ -135,6 +137,13 @@ def _impulses(engine):
         engine.shift[i] = 0.5 * engine.dt * (v_next[i] - v_free[i])
     advance(engine, tree.q, engine.shift, q_next)
     joints.push_back(engine, q_next)
+
+
+@choice(Engine)
+def after_links(engine):
+    """Let friction, stops and brakes act on the q_next and v_next that are there already."""
+    if engine.has_losses == 1 or engine.is_braked == 1:
+        _impulses(engine)
 
 
 STAGES = {"semi_implicit": semi_implicit, "explicit": explicit, "rkmk4": rkmk4}

@@ -47,6 +47,7 @@ class MujocoSimulator(ForeignSimulator):
             (f"mimic, planar or placed floating joints: {listed(joints)}", joints),
             ("contacts", self.settings.contacts),
             ("closures", self.settings.closures),
+            ("integrator algorithm7", self.settings.integrator == "algorithm7"),
         )
 
     def _make(self) -> None:

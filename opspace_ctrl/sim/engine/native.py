@@ -101,10 +101,18 @@ class NativeSimulator(Simulator):
         if not self._is_holding:
             self._held = self.q.copy()
         back = self.model.difference(self.q, self._held)
-        velocity = HOLD_RATE / self.settings.step * back
-        if entries.hold(velocity, self._efforts, self._address) != OK:
-            raise SimulationError(f"{self.model.name}: no efforts hold it at {self.time:g} s")
+        self._brake(HOLD_RATE / self.settings.step * back, self._efforts)
         return self._hold
+
+    def _servo(self, velocity: np.ndarray) -> np.ndarray:
+        efforts = np.empty(len(self.tau))
+        self._brake(velocity, efforts)
+        return efforts
+
+    def _brake(self, velocity: np.ndarray, out: np.ndarray) -> None:
+        """Write efforts that bring the joints to a velocity (nv,) in the coming step."""
+        if entries.hold(velocity, out, self._address) != OK:
+            raise SimulationError(f"{self.model.name}: no efforts hold it at {self.time:g} s")
 
     def _push(self, frame: int, wrench: np.ndarray, steps: float) -> None:
         engine = self._engine

@@ -3,7 +3,7 @@
 
 One turn of the loop is
 
-    plant.command(tau)              # whatever has come, refused with a reason if it is no command
+    plant.command(command)          # whatever has come, refused with a reason if it is no command
     plant.step()                    # one step of simulated time
     for measurement in plant.measure(): ...   # what leaves now: nothing if it was lost or is late, more if delays end
 
@@ -19,6 +19,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...command_kind import CommandKind
 from ...errors import FaultError
 from ..altered import Variants
 from ..joint_index import base_index, position_index
@@ -77,6 +78,7 @@ class Plant:
         schedule: Schedule | None = None,
         seed: int = 0,
         *,
+        commands: CommandKind = "effort",
         lockstep: bool = False,
         command_timeout: float = 0.02,
         timeout_action: str = "zero",
@@ -89,6 +91,7 @@ class Plant:
             simulator: The robot as it is without faults.
             schedule: The faults.
             seed: Of all random numbers; 0: the schedule's.
+            commands: What the drives take; velocities are followed within the effort limits.
             lockstep: Only the first command after each state counts.
             command_timeout: Simulated time without a command after which the watchdog acts [s]; 0 = never.
             timeout_action: What it does: zero, hold or damping.
@@ -112,7 +115,9 @@ class Plant:
             Actuation(model),
             Disturbance(),
         )
-        self._refusal, self._clock = Refusal(model, simulator.settings.effort_limits), clock
+        is_limited = commands == "velocity" or simulator.settings.effort_limits
+        self._kind, self._clock = commands, clock
+        self._refusal = Refusal(model, commands, is_limited)
         self._positions, self._joints = (
             position_index(model),
             np.flatnonzero(~model.is_base_coordinate),
@@ -232,7 +237,7 @@ class Plant:
 
     # The loop.
 
-    def command(self, effort: ArrayLike, time: float | None = None) -> str | None:
+    def command(self, values: ArrayLike, time: float | None = None) -> str | None:
         """A command came from the bus at a simulated time [s], by default now.
 
         Returns:
@@ -245,8 +250,8 @@ class Plant:
         is_first, self.awaits = self.awaits, False
         if self._row is not None and is_first:
             self._row["arrived"] = self._clock()
-        values, reason = self._refusal.judge(effort)
-        if values is None:
+        taken, reason = self._refusal.judge(values)
+        if taken is None:
             self._counters["refused"] += 1
             self._event("refused", reason)
             return reason
@@ -255,17 +260,17 @@ class Plant:
             self._event("start", "the first command came")
             self._advance()
         if self._row is not None and is_first:
-            self._row["schedule"], self._row["command"] = self._row["time"] - self._start, values
+            self._row["schedule"], self._row["command"] = self._row["time"] - self._start, taken
         if is_first or not self.is_lockstep:
-            self.commands.send(values, time)
+            self.commands.send(taken, time)
         return None
 
     def step(self) -> None:
         """One step of the simulator with what the drives make of the commands that have arrived."""
         now = self.simulator.time
         self._advance()
-        for effort in self.commands.receive(now):
-            self._latest = effort
+        for command in self.commands.receive(now):
+            self._latest = command
             if self.watchdog.feed(now):
                 self._event("watchdog", "commands came again")
         if self.watchdog.trip(now):
@@ -284,12 +289,16 @@ class Plant:
         if self._latest is None:
             return self.simulator.hold()
         if not self.watchdog.is_tripped:
-            return self._latest
+            return self._followed(self._latest)
         if self.watchdog.action == "hold":
             return self.simulator.hold()
         if self.watchdog.action == "damping":
             return damping_effort(self.simulator.model, self.simulator.q, self.simulator.v)
-        return np.zeros(len(self._joints))
+        return self._followed(np.zeros(len(self._joints)))
+
+    def _followed(self, command: np.ndarray) -> np.ndarray:
+        """The efforts of a command: itself, or those of the servo that follows a velocity."""
+        return command if self._kind == "effort" else self.simulator.servo(command)
 
     def measure(self) -> list[Measurement]:
         """Measure the state now; what leaves the robot at this instant, oldest first."""
@@ -353,6 +362,8 @@ class Plant:
             "lockstep": self.is_lockstep,
             "command_timeout": self.watchdog.timeout,
             "timeout_action": self.watchdog.action,
+            "commands": self._kind,
+            "command_limits": self._refusal.limits,
         }
         return Log(folder, self.model, header, self._clock)
 

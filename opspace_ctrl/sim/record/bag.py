@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run as an MCAP bag with ROS 2 messages, which Foxglove and rosbag2 open.
 
-Topics: /joint_states and /odom as measured, /ground_truth/joint_states as simulated, /effort_controller/commands as
-they came, the tracking errors under their own names, and /rosout with what was out of the ordinary, all in simulated
-time.
+Topics: /joint_states and /odom as measured, /ground_truth/joint_states as simulated, /effort_controller/commands (or
+velocity_controller's) as they came, the tracking errors under their own names, and /rosout with what was out of the
+ordinary, all in simulated time.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...command_kind import command_topic
 from ...errors import LogError
 from ...writing import check_output, new_file
 from .log import Run
@@ -109,7 +110,7 @@ def _states(run: Run) -> Iterator[Message]:
         if not np.isnan(command).any():
             yield (
                 at,
-                "/effort_controller/commands",
+                f"/{command_topic(run.header['commands'])}",
                 "std_msgs/Float64MultiArray",
                 {"layout": {"dim": [], "data_offset": 0}, "data": command.tolist()},
             )

@@ -184,11 +184,11 @@ def _tracking(errors: Mapping[str, np.ndarray], tracking: Mapping[str, Tracking]
 
 
 def _torque(run: Run) -> dict:
-    """Largest and root-mean-square effort commanded and applied, by joint coordinate, and when the largest was."""
+    """Largest command, largest and root-mean-square effort, by joint coordinate, and when the largest command was."""
     during = np.isfinite(run["schedule"])
     command, applied = run["command"][during], run["applied"][during]
     size = np.nan_to_num(np.abs(command)).max(axis=1, initial=0.0)
-    limits = [np.inf if limit is None else limit for limit in run.header["effort_limits"]]
+    limits = [np.inf if limit is None else limit for limit in run.header["command_limits"]]
     most = np.nanmax(np.abs(command), axis=0, initial=0.0)
     return {
         "largest": float(most.max(initial=0.0)),
@@ -197,7 +197,7 @@ def _torque(run: Run) -> dict:
         "commanded": most.tolist(),
         "applied": np.abs(applied).max(axis=0, initial=0.0).tolist(),
         "rms": np.sqrt((applied**2).mean(axis=0)).tolist() if len(applied) else [],
-        "limits": run.header["effort_limits"],
+        "limits": run.header["command_limits"],
     }
 
 
