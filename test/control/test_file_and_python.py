@@ -56,6 +56,17 @@ def arm7():
     )
 
 
+def arm7_velocity():
+    tool = PoseTask("tool", frame="tool", stiffness=400.0)
+    return Controller(
+        load_robot("arm7"),
+        [tool],
+        mode="velocity",
+        joints=[f"joint{i}" for i in range(1, 8)],
+        limits=Limits(velocity_rate=10.0, velocity_scale=1.0),
+    )
+
+
 def panda():
     hand = PoseTask(
         "hand",
@@ -232,7 +243,20 @@ def openarm():
 
 CASES = {
     each.__name__: each
-    for each in (arm7, panda, asimo, g1, free_flyer, fr3, ur5e, two_arms, iiwa14, gen3, openarm)
+    for each in (
+        arm7,
+        arm7_velocity,
+        panda,
+        asimo,
+        g1,
+        free_flyer,
+        fr3,
+        ur5e,
+        two_arms,
+        iiwa14,
+        gen3,
+        openarm,
+    )
 }
 # no controllers of ours; two namespaces, which test_config.py compares with ur5e.yaml
 OTHERS = {"arm7_controllers", "faults_example", "task_frames", "two_namespaces"}
@@ -247,7 +271,7 @@ def test_every_shipped_file_of_a_controller_is_compared():
 def test_the_file_and_the_same_in_python_give_bit_identical_ticks(name):
     mine = CASES[name]()
     # those that name a robot are also loaded by it
-    model = None if name in ("arm7", "asimo", "free_flyer") else mine.model
+    model = None if name in ("arm7", "arm7_velocity", "asimo", "free_flyer") else mine.model
     of_file = Controller.from_file(f"{name}.yaml", model)
     for each in fields(mine.settings):
         if each.name not in ("robot", "node"):
@@ -279,7 +303,7 @@ def test_the_file_and_the_same_in_python_give_bit_identical_ticks(name):
                 )
         tau = mine.tick(robot.q, robot.v, robot.time)
         assert tau.tobytes() == of_file.tick(robot.q, robot.v, robot.time).tobytes(), k
-        robot.step(tau)
+        robot.step(tau if mine.settings.commands == "effort" else robot.servo(tau))
     assert np.abs(tau).max() > 0.0
     for kind in ("gravity", "damping"):
         safe = mine.safe_command(kind, robot.q, robot.v)

@@ -25,6 +25,8 @@ class LinkSimulator(NativeSimulator):
 
     __slots__ = ("drift",)
 
+    drift: tuple[float, float]
+
     def _check(self) -> None:
         model, settings = self.model, self.settings
         lacking = [
@@ -44,7 +46,7 @@ class LinkSimulator(NativeSimulator):
         tau = check_vector(tau, len(self.tau), "tau") if tau is not self._hold else tau
         worst = self._move_links(tau)
         super().step(tau)
-        self.drift = tuple(map(max, self.drift, worst))
+        self.drift = max(self.drift[0], worst[0]), max(self.drift[1], worst[1])
 
     def _brake(self, velocity: np.ndarray, out: np.ndarray) -> None:
         self._move_links(np.zeros(len(self.tau)))
