@@ -82,7 +82,11 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, its lines and its errata."""
+    """A paper, its lines and its errata.
+
+    Attributes:
+        note: What of the reference was compared with a print, and what was not.
+    """
 
     number: str
     key: str
@@ -92,6 +96,7 @@ class Paper:
     symbols: dict[str, str]
     lines: tuple[Line, ...]
     errata: tuple[Erratum, ...]
+    note: str = ""
 
 
 @cache

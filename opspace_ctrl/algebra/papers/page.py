@@ -55,6 +55,7 @@ def _section(paper: Paper) -> str:
             f"## {paper.number}: {paper.title.split(': ', 1)[1]}",
             "",
             f"[{paper.key}] {paper.title}. doi: [{paper.doi}](https://doi.org/{paper.doi})",
+            *([paper.note] if paper.note else []),
             "",
             "```text",
             paper.bibtex.rstrip(),
