@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two arms move a beam and squeeze it with 20 N, in closed loop: a free flyer's, and a humanoid's under gravity.
 
 Robot and beam are simulated as a forest whose closures weld the hands to the ends of the beam. The controller takes the

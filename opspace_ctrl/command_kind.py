@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a robot's drives take, efforts or velocities: its limits, and the topic that it comes on."""
 
 from __future__ import annotations

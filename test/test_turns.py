@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thread that prepares something gives way every TURN, and leaves the interpreter as it found it."""
 
 import sys

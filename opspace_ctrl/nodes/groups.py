@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ForgetfulGroup`: for what comes and goes while a node runs."""
 
 import weakref

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is to be sent, for everything that happens, decided on plain numbers: no law is asked for a torque here."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mode velocity: qdot = Jbar xdot + N qdot0 against dense algebra, its limits, its gates, and robots that follow it."""
 
 from __future__ import annotations

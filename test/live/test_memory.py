@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the changes of a running controller leave behind: nothing, for nobody collects garbage while efforts go out."""
 
 import gc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mode velocity on a live graph: a robot whose drives take velocities reaches its target; it stands when states end."""
 
 import signal

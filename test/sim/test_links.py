@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Algorithm 7 of paper 004 as an integrator: links that integrate themselves, against the other integrators."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion and squeeze of a held object in closed loop ([Rodriguez1991] section 6): `grasp_torque` with feedback.
 
 The object follows a reference of its centre of mass with a spring and a damper, and keeps its orientation; how hard it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint velocities as commands: qdot = Jbar xdot + N qdot0 ([Featherstone2010] section 4), on every level of tasks.
 
 The hierarchy needs no second solution. It finds J^T w with w such that every level has the accelerations asked of it;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Algorithm 7 as an integrator: every link of a free flyer integrates its own pose, and projection holds the drift.
 
 The links are placed by the hinges' coordinates, move one step of order four each for itself ([Jain1995] 3.3.1), and the
