@@ -18,6 +18,7 @@ from ..errors import ConfigurationError, OpspaceError
 from ..turns import giving_way
 from .bond import Bond
 from .declared import NODE_OPTIONS, Declared
+from .groups import Forgetful
 from .privileges import collect_garbage, fill_tuple_store
 from .robot import Description, load
 from .runtime import DONE, Stop, leave, run_lifecycle
@@ -41,7 +42,7 @@ SUCCESS, FAILURE, ERROR = (
 )
 
 
-class ControllerNode(LifecycleNode):
+class ControllerNode(Forgetful, LifecycleNode):
     """The node.
 
     Attributes:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ForgetfulGroup`: for what comes and goes while a node runs."""
+"""`Forgetful`: a node whose publishers, subscriptions and timers come and go while it runs."""
 
 import weakref
+from functools import cached_property
 from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
-__all__ = ["ForgetfulGroup"]
+__all__ = ["Forgetful", "ForgetfulGroup"]
 
 
 class ForgetfulGroup(MutuallyExclusiveCallbackGroup):
@@ -19,3 +20,12 @@ class ForgetfulGroup(MutuallyExclusiveCallbackGroup):
     def add_entity(self, entity: Any) -> None:
         """Add a subscription, a timer, or an event of a publisher."""
         self.entities.add(weakref.ref(entity, self.entities.discard))
+
+
+class Forgetful:
+    """Mixed into a node, before rclpy's class: what names no group of its own is forgotten when it is destroyed."""
+
+    @cached_property
+    def default_callback_group(self) -> ForgetfulGroup:
+        """Of all that names none."""
+        return ForgetfulGroup()

@@ -8,7 +8,6 @@ made.
 import json
 from array import array
 from collections.abc import Callable, Iterable
-from functools import partial
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped
@@ -28,7 +27,6 @@ from visualization_msgs.msg import MarkerArray
 from ..control.controller import Controller
 from . import qos
 from .black_box import BlackBox
-from .groups import ForgetfulGroup
 from .markers import Markers
 from .messages import matrix_message, pose_message, vector_message
 from .sending import send
@@ -65,7 +63,7 @@ class Outputs:
         Configuration: returns a copy of the present q (nq,). Rates in Hz, 0: none. Prefix: of the robot's frames.
         """
         self._node, self._controller, self._header = node, controller, header
-        self._prefix, self._group = prefix, ForgetfulGroup()
+        self._prefix = prefix
         self._box, self._told = box, 0  # commands whose references were told
         self.of_tasks = TaskTopics(self._make, self._destroy)
         self.of_tasks.add(controller.task_names)
@@ -80,7 +78,7 @@ class Outputs:
 
     def _make(self, task: str) -> tuple[Publisher, ...]:
         """What is told about a task: its pose, its error, its references."""
-        create = partial(self._node.create_publisher, callback_group=self._group)
+        create = self._node.create_publisher
         return (
             create(PoseStamped, f"~/{task}/pose", qos.OUTPUTS),
             create(TwistStamped, f"~/{task}/error", qos.OUTPUTS),
@@ -110,9 +108,7 @@ class Outputs:
             )
             timer = self._timers[number]
             if is_wanted and timer is None:
-                self._timers[number] = self._node.create_timer(
-                    1.0 / rate, callback, self._group, steady
-                )
+                self._timers[number] = self._node.create_timer(1.0 / rate, callback, clock=steady)
             elif timer is not None and not is_wanted:
                 self._node.destroy_timer(timer)
                 self._timers[number] = None

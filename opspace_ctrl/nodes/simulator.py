@@ -21,6 +21,7 @@ from ..sim.settings import SIMULATOR_TABLE, simulator_settings
 from ..sim.simulator import Simulator
 from .bond import Bond
 from .declared import NODE_OPTIONS, Declared
+from .groups import Forgetful
 from .operator import Operator
 from .privileges import quiet_interpreter, restore_interpreter
 from .robot import load
@@ -41,7 +42,7 @@ Its parameters and topics: docs/ros_interface.md; a file to start from: config/a
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
-class SimulatorNode(LifecycleNode):
+class SimulatorNode(Forgetful, LifecycleNode):
     """The node; services and parameters in the executor, the simulation in a thread of its own.
 
     Attributes:

@@ -10,7 +10,10 @@ from types import SimpleNamespace
 import pytest
 from helpers.ros import Graph
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from std_msgs.msg import Bool
 
+from opspace_ctrl.nodes.groups import Forgetful
 from opspace_ctrl.nodes.runtime import tell_failure
 
 WARM, MANY = 60, 200
@@ -65,6 +68,27 @@ def test_changes_while_efforts_go_out_leave_no_memory_behind(change, tmp_path):
         found = subprocess.run(command, env=graph.environment, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
     assert json.loads(found.stdout.splitlines()[-1]) < FEW * MANY
+
+
+class ForgetfulNode(Forgetful, Node):
+    pass
+
+
+@pytest.mark.parametrize("kind, left", [(ForgetfulNode, 0), (Node, MANY)])
+def test_a_node_forgets_what_it_has_destroyed(kind, left, tmp_path):
+    """Node: rclpy's own does not, or else ours were of no use any more."""
+    with Graph(tmp_path) as graph:
+        node = kind("busy", context=graph.context)
+        entities = node.default_callback_group.entities
+        before = len(entities)
+        for _ in range(MANY):
+            node.destroy_timer(node.create_timer(1.0, print))
+            node.destroy_publisher(node.create_publisher(Bool, "said", 1))
+            node.destroy_subscription(node.create_subscription(Bool, "said", print, 1))
+        assert len(entities) - before >= left if left else len(entities) == before
+        timer = node.create_timer(1.0, print)
+        assert node.default_callback_group.has_entity(timer)
+        node.destroy_node()
 
 
 @pytest.mark.parametrize("is_told", [True, False])
