@@ -10,15 +10,22 @@ from ..cli import main
 from ..errors import BringupError
 from ..gazebo.ros2_control import BROADCASTER as BROADCASTERS
 from ..gazebo.ros2_control import urdf_with_hardware
+from ..model import Model
 from .request import CONTROLLER, SIMULATOR, Request
 
-__all__ = ["PLUGIN", "STARTED", "compiled_controllers_file", "images", "simulated_description"]
+__all__ = ["PLUGIN", "STARTED", "compiled_controllers_file", "images", "simulated_hardware"]
 
 PLUGIN = "opspace_ctrl_plugin"  # the ROS package
 TYPE = "opspace_ctrl/OperationalSpaceController"
 HARDWARE = "opspace_ctrl/SimulatedRobot"
 BROADCASTER = "joint_state_broadcaster"
 STARTED = (BROADCASTER, CONTROLLER)  # controllers, in the order in which they are started
+BASE = "base"  # the sensor of a floating base; ros2_control/include has its interfaces, too
+BASE_INTERFACES = (
+    *(f"position.{axis}" for axis in "xyz"),
+    *(f"orientation.{axis}" for axis in "xyzw"),
+    *(f"{part}_velocity.{axis}" for part in ("linear", "angular") for axis in "xyz"),
+)
 LIBRARY, IMAGE, SIMULATED = "libopspace.so", "controller.opspace", "simulator.opspace"
 
 
@@ -63,6 +70,8 @@ def compiled_controllers_file(request: Request, folder: Path) -> Path:
     path, rate = request.scratch / "compiled.yaml", request.whole_number("update_rate", minimum=1)
     kinds = {**BROADCASTERS, CONTROLLER: TYPE}
     own = {"image": str(folder / IMAGE), "library": str(folder / LIBRARY)}
+    if request["hardware"] == "simulated":  # which tells its base itself, if it has one
+        own["base_source"] = "interfaces"
     text = {
         "/**/controller_manager": {
             "ros__parameters": {"update_rate": rate}
@@ -74,8 +83,9 @@ def compiled_controllers_file(request: Request, folder: Path) -> Path:
     return path
 
 
-def simulated_description(request: Request, folder: Path) -> str:
-    """The URDF, its hardware the simulated robot of a folder."""
-    start = dict.fromkeys(request.model.joint_names, 0.0)
+def simulated_hardware(source: str, model: Model, folder: Path) -> str:
+    """A URDF, its hardware the simulated robot of a folder; a floating base is a sensor of it."""
+    start = dict.fromkeys(model.joint_names, 0.0)
     files = {"image": str(folder / SIMULATED), "library": str(folder / LIBRARY)}
-    return urdf_with_hardware(request.description, HARDWARE, start, files)
+    sensors = {BASE: BASE_INTERFACES} if model.is_base_coordinate.any() else {}
+    return urdf_with_hardware(source, HARDWARE, start, files, sensors)

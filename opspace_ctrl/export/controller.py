@@ -119,7 +119,8 @@ def _place_of(parameter: Parameter, fields: Mapping[str, FieldRow]) -> FieldRow 
     if parameter.law:
         return fields[name]
     paths = (REFERENCES_PATH, GATES_PATH)
-    return next((fields[path + name] for path in paths if path + name in fields), None)
+    found = (fields[path + name] for path in paths if path + name in fields)
+    return next((field for field in found if field.role == "setting"), None)
 
 
 def _one_of(field: FieldRow, number: int, is_list: bool) -> FieldRow:

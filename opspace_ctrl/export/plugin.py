@@ -67,8 +67,9 @@ def plugin_table() -> tuple[Parameter, ...]:
 
 def is_carried(parameter: Parameter) -> bool:
     """Do kernels read it from a field of the law, of its references or of the gates?"""
-    field = parameter.name.replace(".", "_")
-    return parameter.law or field in References.fields or field in Gates.fields
+    name = parameter.name.replace(".", "_")
+    fields = [each.fields[name] for each in (References, Gates) if name in each.fields]
+    return parameter.law or any(field.role == "setting" for field in fields)
 
 
 def parameters_yaml(table: Iterable[Parameter]) -> str:

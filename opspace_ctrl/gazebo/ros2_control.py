@@ -42,6 +42,7 @@ def urdf_with_hardware(
     hardware: str,
     start: Mapping[str, float],
     parameters: Mapping[str, str] | None = None,
+    sensors: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """The URDF with a <ros2_control> of its own: effort commands; position, velocity and effort states.
 
@@ -50,6 +51,7 @@ def urdf_with_hardware(
         hardware: the plugin of the hardware.
         start: {joint: position it begins at}, in the order of the model.
         parameters: of the hardware.
+        sensors: {name: its state interfaces}.
     """
     robot = parse_xml(source)
     for other in robot.findall("ros2_control"):
@@ -70,6 +72,10 @@ def urdf_with_hardware(
         )
         for interface in ("velocity", "effort"):
             add(joint, "state_interface", name=interface)
+    for name, interfaces in (sensors or {}).items():
+        sensor = add(control, "sensor", name=name)
+        for interface in interfaces:
+            add(sensor, "state_interface", name=interface)
     return xml_text(robot)
 
 

@@ -44,9 +44,9 @@ def start(context: LaunchContext) -> list[Action]:
     request = actions.requested(context)
     is_simulated = request["hardware"] == "simulated"
     folder = compiled.images(request, is_simulated)
-    description = (
-        compiled.simulated_description(request, folder) if is_simulated else request.description
-    )
+    description = request.description
+    if is_simulated:
+        description = compiled.simulated_hardware(description, request.model, folder)
     publisher = Node(
         package="robot_state_publisher",
         executable="robot_state_publisher",

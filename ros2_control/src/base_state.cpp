@@ -4,36 +4,31 @@
 #include <algorithm>
 
 #include "opspace_ctrl_plugin/clock.hpp"
+#include "opspace_ctrl_plugin/interfaces.hpp"
 
 namespace opspace_ctrl
 {
 
-namespace
-{
-
-constexpr std::size_t POSE = 7, TWIST = 6;
-
-}  // namespace
-
 BaseState::BaseState(
   rclcpp_lifecycle::LifecycleNode & node, const opspace_core::Robot & robot, const std::string & source,
-  const std::string & name)
+  const std::string & name, DoorPtr door)
 {
   if (!robot.has_base()) {
     return;
   }
   if (source == "interfaces") {
-    for (const char * each :
-         {"position.x", "position.y", "position.z", "orientation.x", "orientation.y", "orientation.z", "orientation.w",
-          "linear_velocity.x", "linear_velocity.y", "linear_velocity.z", "angular_velocity.x", "angular_velocity.y",
-          "angular_velocity.z"}) {
+    for (const char * each : BASE_INTERFACES) {
       interfaces_.push_back(name + "/" + each);
     }
     return;
   }
   timeout_ = static_cast<const double *>(robot.field("odom_timeout").at);
   odometry_ = node.create_subscription<nav_msgs::msg::Odometry>(
-    "odom", rclcpp::SensorDataQoS(), [this](const nav_msgs::msg::Odometry & message) {
+    "odom", rclcpp::SensorDataQoS(), [this, door](const nav_msgs::msg::Odometry & message) {
+      const Door::Inside inside = door->enter();
+      if (!inside) {
+        return;
+      }
       const auto & p = message.pose.pose.position;
       const auto & o = message.pose.pose.orientation;
       const auto & v = message.twist.twist.linear;
@@ -52,8 +47,8 @@ void BaseState::tell(
       return;  // the gate `odom` says so
     }
   } else if (!interfaces_.empty()) {
-    for (std::size_t i = 0; i < POSE + TWIST; i++) {
-      double & place = i < POSE ? now_.pose[i] : now_.twist[i - POSE];
+    for (std::size_t i = 0; i < BASE_INTERFACES.size(); i++) {
+      double & place = i < POSE_SIZE ? now_.pose[i] : now_.twist[i - POSE_SIZE];
       place = loaned[first + i].get_optional().value_or(place);
     }
   } else {

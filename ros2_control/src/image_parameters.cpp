@@ -40,6 +40,13 @@ Value own_value(const rclcpp::Parameter & parameter)
   }
 }
 
+rcl_interfaces::msg::SetParametersResult accepted()
+{
+  rcl_interfaces::msg::SetParametersResult result;
+  result.successful = true;
+  return result;
+}
+
 std::vector<std::string> contacts_of(const std::vector<std::string> & names)
 {
   std::vector<std::string> found;
@@ -54,7 +61,7 @@ std::vector<std::string> contacts_of(const std::vector<std::string> & names)
 }  // namespace
 
 ImageParameters::ImageParameters(
-  rclcpp_lifecycle::LifecycleNode::SharedPtr node, opspace_core::ControlLoop & loop)
+  rclcpp_lifecycle::LifecycleNode::SharedPtr node, opspace_core::ControlLoop & loop, DoorPtr door)
 : node_(node), loop_(loop)
 {
   declare();
@@ -62,9 +69,16 @@ ImageParameters::ImageParameters(
   own_ = listener_->get_params();
   apply_given();
   checking_ = node->add_on_set_parameters_callback(
-    [this](const std::vector<rclcpp::Parameter> & changes) { return check(changes); });
+    [this, door](const std::vector<rclcpp::Parameter> & changes) {
+      const Door::Inside inside = door->enter();
+      return inside ? check(changes) : accepted();
+    });
   applying_ = node->add_post_set_parameters_callback(
-    [this](const std::vector<rclcpp::Parameter> & changes) { apply(changes); });
+    [this, door](const std::vector<rclcpp::Parameter> & changes) {
+      if (const Door::Inside inside = door->enter()) {
+        apply(changes);
+      }
+    });
 }
 
 void ImageParameters::declare()

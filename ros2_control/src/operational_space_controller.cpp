@@ -8,6 +8,7 @@
 
 #include "hardware_interface/types/hardware_interface_type_values.hpp"
 #include "opspace_ctrl_plugin/clock.hpp"
+#include "opspace_ctrl_plugin/interfaces.hpp"
 #include "pluginlib/class_list_macros.hpp"
 
 #if __has_include("hardware_interface/introspection.hpp")
@@ -20,9 +21,6 @@ namespace opspace_ctrl
 namespace
 {
 
-// of a reference, in the order of opspace_core::ControlLoop::refer
-const std::vector<std::string> POSE{"position.x",    "position.y",    "position.z",   "orientation.x",
-                                    "orientation.y", "orientation.z", "orientation.w"};
 constexpr double NOTHING = std::numeric_limits<double>::quiet_NaN();
 
 std::string beside(const std::string & image)
@@ -78,14 +76,16 @@ void OperationalSpaceController::configure()
   loop_ = std::make_unique<opspace_core::ControlLoop>(*robot_);
   is_simulated_ = node->get_parameter("use_sim_time").as_bool();
   loop_->use_simulated_time(is_simulated_);
-  parameters_ = std::make_unique<ImageParameters>(node, *loop_);
+  door_ = std::make_shared<Door>();
+  parameters_ = std::make_unique<ImageParameters>(node, *loop_, door_);
   const opspace_ctrl_parameters::Params & own = parameters_->own();
-  base_ = std::make_unique<BaseState>(*node, *robot_, own.base_source, own.base_name);
-  requests_ = std::make_unique<Requests>(node, *loop_, is_stopped_, own.world_frame);
-  reports_ = std::make_unique<Reports>(node, *loop_, own.world_frame);
+  base_ = std::make_unique<BaseState>(*node, *robot_, own.base_source, own.base_name, door_);
+  requests_ = std::make_unique<Requests>(node, *loop_, is_stopped_, own.world_frame, door_);
+  reports_ = std::make_unique<Reports>(node, *loop_, own.world_frame, door_);
   positions_.assign(robot_->joints().size(), NOTHING);
   velocities_ = positions_;
   tau_.assign(robot_->joints().size(), 0.0);
+  poses_.assign(POSE_SIZE * robot_->tasks().size(), NOTHING);
   if (is_stopped_) {
     loop_->stop();
   }
@@ -113,6 +113,9 @@ OperationalSpaceController::CallbackReturn OperationalSpaceController::on_deacti
 
 OperationalSpaceController::CallbackReturn OperationalSpaceController::on_cleanup(const State &)
 {
+  if (door_) {
+    door_->close();
+  }
   reports_.reset();
   requests_.reset();
   base_.reset();
@@ -157,9 +160,9 @@ OperationalSpaceController::on_export_reference_interfaces_list()
 {
   references_.clear();
   for (const std::string & task : robot_->tasks()) {
-    for (const std::string & name : POSE) {
+    for (std::size_t i = 0; i < POSE_SIZE; i++) {
       hardware_interface::InterfaceInfo info{};
-      info.name = name;
+      info.name = BASE_INTERFACES[i];
       info.data_type = "double";
       hardware_interface::InterfaceDescription described(get_node()->get_name() + std::string("/") + task, info);
       references_.push_back(std::make_shared<hardware_interface::CommandInterface>(described));
@@ -219,13 +222,10 @@ void OperationalSpaceController::read_states()
 
 void OperationalSpaceController::read_references()
 {
-  for (std::size_t task = 0; task < robot_->tasks().size(); task++) {
-    double pose[7];
-    for (std::size_t i = 0; i < POSE.size(); i++) {
-      pose[i] = references_[POSE.size() * task + i]->get_optional().value_or(NOTHING);
-    }
-    loop_->refer(task, pose);
+  for (std::size_t i = 0; i < references_.size(); i++) {
+    poses_[i] = references_[i]->get_optional().value_or(NOTHING);
   }
+  loop_->refer(poses_.data());
 }
 
 void OperationalSpaceController::write(opspace_core::Outcome outcome)

@@ -23,9 +23,13 @@ const double * row(const opspace_field & field, std::size_t number)
   return static_cast<const double *>(field.at) + number * field.stride;
 }
 
-/// From a rotation matrix, row by row; by its largest component, so that nothing is divided by little.
+/// From a rotation matrix, row by row; by its largest component, so that nothing is divided by little. What has no
+/// orientation, the centre of mass, has none that is turned.
 geometry_msgs::msg::Quaternion quaternion_of(const double * r)
 {
+  if (std::all_of(r, r + 9, [](double x) { return x == 0.0; })) {
+    return geometry_msgs::msg::Quaternion();  // w is 1
+  }
   const double squares[4] = {1 + r[0] - r[4] - r[8], 1 - r[0] + r[4] - r[8], 1 - r[0] - r[4] + r[8], 1 + r[0] + r[4] + r[8]};
   const auto k = static_cast<std::size_t>(std::max_element(squares, squares + 4) - squares);
   const double rows[4][4] = {
@@ -53,7 +57,8 @@ KeyValue pair(const std::string & key, const std::string & value)
 }  // namespace
 
 Reports::Reports(
-  rclcpp_lifecycle::LifecycleNode::SharedPtr node, const opspace_core::ControlLoop & loop, const std::string & world)
+  rclcpp_lifecycle::LifecycleNode::SharedPtr node, const opspace_core::ControlLoop & loop, const std::string & world,
+  DoorPtr door)
 : node_(node),
   loop_(loop),
   pose_(loop.robot().field("pose")),
@@ -72,7 +77,11 @@ Reports::Reports(
   }
   safety_ = rclcpp::create_publisher<std_msgs::msg::String>(*node, "~/safety", rclcpp::QoS(1).transient_local());
   diagnostics_ = rclcpp::create_publisher<DiagnosticArray>(*node, "/diagnostics", rclcpp::QoS(10));
-  timer_ = node->create_wall_timer(LOOK, [this] { tell(); });
+  timer_ = node->create_wall_timer(LOOK, [this, door] {
+    if (const Door::Inside inside = door->enter()) {
+      tell();
+    }
+  });
 }
 
 void Reports::updated(const rclcpp::Time & time, int64_t steady, int64_t elapsed)

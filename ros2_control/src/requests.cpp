@@ -38,11 +38,12 @@ void append(std::vector<double> & positions, std::vector<double> & quaternions, 
 
 Requests::Requests(
   rclcpp_lifecycle::LifecycleNode::SharedPtr node, opspace_core::ControlLoop & loop, std::atomic<bool> & is_stopped,
-  const std::string & world)
+  const std::string & world, DoorPtr door)
 : node_(node),
   loop_(loop),
   is_stopped_(is_stopped),
   world_(world),
+  door_(door),
   urgent_(node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive))
 {
   // a lifecycle publisher would be silent while the controller is inactive, which is when targets are refused
@@ -73,7 +74,11 @@ Requests::Requests(
 template <typename Message>
 void Requests::listen(const std::string & topic, std::function<std::string(const Message &)> take)
 {
-  auto callback = [this, topic, take](const Message & message) {
+  auto callback = [this, topic, take, door = door_](const Message & message) {
+    const Door::Inside inside = door->enter();
+    if (!inside) {
+      return;
+    }
     const std::string refusal = take(message);
     std_msgs::msg::String answer;
     answer.data = topic + (refusal.empty() ? ": taken" : ": refused: " + refusal);
@@ -111,8 +116,10 @@ void Requests::listen_for(std::size_t task)
 
 void Requests::serve(const std::string & name, std::function<std::string()> action, const std::string & done)
 {
-  auto callback = [action, done](const Trigger::Request::SharedPtr, Trigger::Response::SharedPtr response) {
-    const std::string refusal = action();
+  auto callback = [action, done, door = door_](
+                    const Trigger::Request::SharedPtr, Trigger::Response::SharedPtr response) {
+    const Door::Inside inside = door->enter();
+    const std::string refusal = inside ? action() : "the controller is not configured";
     response->success = refusal.empty();
     response->message = refusal.empty() ? done : refusal;
   };

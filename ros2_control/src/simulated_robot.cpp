@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "hardware_interface/types/hardware_interface_type_values.hpp"
+#include "opspace_ctrl_plugin/interfaces.hpp"
 #include "pluginlib/class_list_macros.hpp"
 
 namespace opspace_ctrl
@@ -16,11 +17,6 @@ namespace
 {
 
 constexpr double NOBODY = std::numeric_limits<double>::quiet_NaN();  // drives a joint
-const char * const BASE[] = {"position.x",        "position.y",        "position.z",        "orientation.x",
-                             "orientation.y",     "orientation.z",     "orientation.w",     "linear_velocity.x",
-                             "linear_velocity.y", "linear_velocity.z", "angular_velocity.x", "angular_velocity.y",
-                             "angular_velocity.z"};
-constexpr std::size_t POSE = 7;
 
 /// A value into an interface that somebody has asked for; one that is being read just now keeps the last one.
 void put(const hardware_interface::StateInterface::SharedPtr & handle, double value)
@@ -92,7 +88,7 @@ SimulatedRobot::CallbackReturn SimulatedRobot::on_activate(const State &)
     }
   }
   base_.clear();
-  for (const char * name : BASE) {
+  for (const char * name : BASE_INTERFACES) {
     for (const hardware_interface::ComponentInfo & sensor : info_.sensors) {
       base_.push_back(simulation_->robot().has_base() ? state_handle(sensor.name + "/" + name) : nullptr);
     }
@@ -110,7 +106,7 @@ SimulatedRobot::return_type SimulatedRobot::read(const rclcpp::Time &, const rcl
   const std::size_t sensors = info_.sensors.size();
   for (std::size_t i = 0; i < base_.size(); i++) {
     const std::size_t entry = i / sensors;
-    put(base_[i], entry < POSE ? simulation_->q()[entry] : simulation_->v()[entry - POSE]);
+    put(base_[i], entry < POSE_SIZE ? simulation_->q()[entry] : simulation_->v()[entry - POSE_SIZE]);
   }
   return return_type::OK;
 }

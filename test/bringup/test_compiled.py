@@ -8,15 +8,12 @@ import yaml
 from helpers.launch_files import arguments
 
 from opspace_ctrl.bringup import compiled
-from opspace_ctrl.bringup.compiled import (
-    compiled_controllers_file,
-    images,
-    simulated_description,
-)
+from opspace_ctrl.bringup.compiled import compiled_controllers_file, images, simulated_hardware
 from opspace_ctrl.bringup.hardware import spawner_arguments
 from opspace_ctrl.bringup.request import Request
 from opspace_ctrl.errors import BringupError
 from opspace_ctrl.export.image import Image
+from opspace_ctrl.model import load_robot
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +73,9 @@ def test_the_controllers_are_started_with_the_image(request_and_folder):
 
 def test_the_description_names_the_simulated_robot_and_all_joints(request_and_folder):
     request, folder = request_and_folder
-    control = ET.fromstring(simulated_description(request, folder)).findall("ros2_control")
-    assert len(control) == 1
+    text = simulated_hardware(request.description, request.model, folder)
+    control = ET.fromstring(text).findall("ros2_control")
+    assert len(control) == 1 and not control[0].findall("sensor")
     hardware = control[0].find("hardware")
     assert hardware.findtext("plugin") == "opspace_ctrl/SimulatedRobot"
     params = {each.get("name"): each.text for each in hardware.findall("param")}
@@ -87,3 +85,18 @@ def test_the_description_names_the_simulated_robot_and_all_joints(request_and_fo
     }
     joints = [each.get("name") for each in control[0].findall("joint")]
     assert joints == list(request.model.joint_names)
+
+
+def test_a_floating_base_is_a_sensor_of_the_simulated_robot(request_and_folder, tmp_path):
+    request, folder = request_and_folder
+    model = load_robot("free_flyer")
+    text = simulated_hardware('<robot name="flyer"/>', model, folder)
+    sensor = ET.fromstring(text).find("ros2_control/sensor")
+    assert sensor.get("name") == compiled.BASE
+    names = [each.get("name") for each in sensor.findall("state_interface")]
+    assert (names[0], names[6], names[-1]) == ("position.x", "orientation.w", "angular_velocity.z")
+    assert len(names) == 7 + 6
+    simulated = Request({**request.given, "hardware": "simulated"}, tmp_path)
+    written = yaml.safe_load(compiled_controllers_file(simulated, folder).read_text())
+    own = written["/**/opspace_controller"]["ros__parameters"]
+    assert own["base_source"] == "interfaces"

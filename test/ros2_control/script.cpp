@@ -68,13 +68,16 @@ std::string ask(ControlLoop & loop, const std::string & event, std::istringstrea
   if (event == "stop") return loop.stop();
   if (event == "reset") return loop.reset();
   if (event == "posture") return loop.posture(numbers(line), {});
+  if (event == "refer") {  // a pose a task
+    loop.refer(numbers(line).data());
+    return "";
+  }
   const std::size_t task = opspace_core::place_of(word(line), robot.tasks(), "task");
   std::vector<double> x = numbers(line);
   if (event == "pose") return loop.target_pose(task, x.data(), x.data() + 3);
   if (event == "position") return loop.target_pose(task, x.data(), nullptr);
   if (event == "twist") return loop.target_twist(task, x.data());
   if (event == "wrench") return loop.target_wrench(task, x.data());
-  if (event == "refer") return std::to_string(loop.refer(task, x.data()));
   return "unknown event " + event;
 }
 
@@ -106,6 +109,12 @@ void run(ControlLoop & loop, std::size_t k, bool has_base)
       loop.set_error_after(numbers(line).at(0));
     } else if (event == "chained") {
       loop.set_chained(integer(line) != 0);
+    } else if (event == "field") {
+      const opspace_field field = loop.robot().field(word(line));
+      std::vector<double> x(std::size_t{field.rows} * field.columns);
+      const Robot & robot = loop.robot();
+      robot.library().check(robot.library().get(robot.get(), &field, x.data(), x.size()), field.name);
+      print(Outcome::nothing, x);
     } else {
       std::printf("asked %s\n", ask(loop, event, line).c_str());
     }

@@ -240,12 +240,48 @@ def test_a_reference_of_another_controller_counts_as_a_target_once(script, image
         lines = [f"begin {START - MILLISECOND}"]
         for i, (time, q, v) in enumerate(motion("arm7", 100)):
             if i == 9:
-                lines.append(f"refer tool {row([0.3, 0.1, 0.4, np.nan, 0.6, 0.0, 0.8])}")
-            if i == 10 or (i > 10 and event == "refer"):
-                lines.append(f"{event} tool {pose}")
+                lines.append(f"refer {row([0.3, 0.1, 0.4, np.nan, 0.6, 0.0, 0.8])}")
+            if i >= 10 and event == "refer":
+                lines.append(f"refer {pose}")
+            if i == 10 and event == "pose":
+                lines.append(f"pose tool {pose}")
             lines.append(state_line(controller.model, controller.joints, time, q, v))
         found.append(commands(run(script, images / "arm7.opspace", "\n".join(lines))))
     assert found[0] == found[1]
+
+
+def test_a_reference_counts_again_when_gates_have_been_closed(script, images):
+    """Given in every cycle, and as a target whenever all gates are open for the first time: the same commands."""
+    controller = shipped("arm7")
+    pose = row([0.3, 0.1, 0.4, 0.0, 0.6, 0.0, 0.8])
+    found = []
+    for event in ("refer", "pose"):
+        lines = [f"begin {START - MILLISECOND}"]
+        for i, (time, q, v) in enumerate(motion("arm7", 200)):
+            lines += ["stop"] if i == 100 else ["reset"] if i == 130 else []
+            if event == "refer":
+                lines.append(f"refer {pose}")
+            elif i in (1, 131):  # the cycle before was answered with a torque
+                lines.append(f"pose tool {pose}")
+            lines.append(state_line(controller.model, controller.joints, time, q, v))
+        found.append(commands(run(script, images / "arm7.opspace", "\n".join(lines))))
+    assert found[0] == found[1]
+    assert [outcome for outcome, _ in found[0]].count("safe") == 30
+
+
+def test_references_of_many_tasks_that_always_change_are_taken_by_turns(script, images):
+    """Asimo's tasks all get a new reference in every cycle; a tick takes two."""
+    controller, count = shipped("asimo"), 60
+    tasks, lines = len(controller.task_names), [f"begin {START - MILLISECOND}"]
+    for i, (time, q, v) in enumerate(motion("asimo", count)):
+        lines.append(f"refer {row([[1e-3 * i, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]] * tasks)}")
+        lines.append(state_line(controller.model, controller.joints, time, q, v))
+    said = run(script, images / "asimo.opspace", "\n".join([*lines, "field references.stamp"]))
+    stamps = [float.fromhex(x) for x in said[-2].split()[1:]]
+    assert tasks > 2 and len(stamps) == tasks
+    newest = 1e-3 * (count - 2)  # the state that was believed when the last references came
+    assert max(stamps) == pytest.approx(newest)
+    assert min(stamps) > newest - 1e-3 * (tasks + 1) / 2
 
 
 def test_nothing_is_allocated_in_a_cycle(images, tmp_path):

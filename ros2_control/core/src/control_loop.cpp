@@ -14,6 +14,7 @@ namespace
 {
 
 constexpr std::size_t POSE = 7;
+constexpr std::size_t TAKEN = 2;  // targets that a tick takes out of the mailbox
 constexpr double LATER = 1e-9;  // seconds of a nanosecond
 const char * const METHOD = "method";
 
@@ -35,8 +36,9 @@ ControlLoop::ControlLoop(Robot & robot)
   error_after_(std::numeric_limits<double>::infinity()),
   q_(robot.nq()),
   v_(robot.nv()),
-  last_reference_(POSE * robot.tasks().size(), std::numeric_limits<double>::quiet_NaN())
+  last_reference_(POSE * robot.tasks().size())
 {
+  forget_references();
 }
 
 void ControlLoop::use_simulated_time(bool is_simulated)
@@ -50,7 +52,6 @@ Outcome ControlLoop::begin(const Instant & now, double * tau)
 {
   good_ = now.steady;
   watched_.updates.store(0, std::memory_order_relaxed);
-  std::fill(last_reference_.begin(), last_reference_.end(), std::numeric_limits<double>::quiet_NaN());
   const Outcome outcome = judged(library_.begin(robot_.get(), now.time, now.steady, tau), now.steady);
   watched_.is_active.store(true, std::memory_order_release);
   return outcome;
@@ -83,7 +84,8 @@ Outcome ControlLoop::judged(int status, int64_t steady)
   }
   watched_.closed.store(closed, std::memory_order_relaxed);
   watched_.refused.store(refused, std::memory_order_relaxed);
-  if (status == OPSPACE_OK) {
+  is_open_ = status == OPSPACE_OK;
+  if (is_open_) {
     good_ = steady;
     watched_.commands.fetch_add(1, std::memory_order_relaxed);
     return Outcome::command;
@@ -103,15 +105,33 @@ Outcome ControlLoop::end(double * tau)
 
 void ControlLoop::spent(int64_t elapsed) { library_.elapsed(robot_.get(), elapsed); }
 
-int ControlLoop::refer(std::size_t task, const double * pose)
+void ControlLoop::refer(const double * poses)
+{
+  if (!is_open_) {
+    forget_references();  // targets are not taken now, and the controller starts anew where the robot is
+    return;
+  }
+  const std::size_t tasks = robot_.tasks().size();
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < tasks && taken < TAKEN; i++, next_reference_ = (next_reference_ + 1) % tasks) {
+    taken += has_referred(next_reference_, poses + POSE * next_reference_) ? 1 : 0;
+  }
+}
+
+void ControlLoop::forget_references()
+{
+  std::fill(last_reference_.begin(), last_reference_.end(), std::numeric_limits<double>::quiet_NaN());
+}
+
+bool ControlLoop::has_referred(std::size_t task, const double * pose)
 {
   double * last = last_reference_.data() + POSE * task;
   const bool is_whole = std::all_of(pose, pose + POSE, [](double x) { return std::isfinite(x); });
   if (!is_whole || std::memcmp(last, pose, POSE * sizeof(double)) == 0) {
-    return OPSPACE_OK;
+    return false;
   }
   if (sending_.test_and_set(std::memory_order_acquire)) {
-    return OPSPACE_BUSY;  // another thread has not noticed yet that this one refers: the next cycle will do
+    return false;  // another thread has not noticed yet that this one refers: the next cycle will do
   }
   const double time = watched_.time.load(std::memory_order_relaxed);
   const int status = library_.target_pose(robot_.get(), static_cast<uint32_t>(task), pose, pose + 3, time);
@@ -119,7 +139,7 @@ int ControlLoop::refer(std::size_t task, const double * pose)
   if (status != OPSPACE_BUSY) {
     std::memcpy(last, pose, POSE * sizeof(double));
   }
-  return status;
+  return status == OPSPACE_OK;
 }
 
 void ControlLoop::set_chained(bool is_chained) { is_chained_.store(is_chained, std::memory_order_release); }

@@ -10,6 +10,7 @@
 #include "hardware_interface/loaned_state_interface.hpp"
 #include "nav_msgs/msg/odometry.hpp"
 #include "opspace_core/control_loop.hpp"
+#include "opspace_ctrl_plugin/door.hpp"
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
 #include "realtime_tools/realtime_thread_safe_box.hpp"
 
@@ -23,7 +24,7 @@ public:
   /// `source`: "odom", a topic, or "interfaces" of the component `name`.
   BaseState(
     rclcpp_lifecycle::LifecycleNode & node, const opspace_core::Robot & robot, const std::string & source,
-    const std::string & name);
+    const std::string & name, DoorPtr door);
 
   /// The state interfaces that it needs, behind those of the joints.
   const std::vector<std::string> & interfaces() const { return interfaces_; }

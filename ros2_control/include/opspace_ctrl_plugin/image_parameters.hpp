@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "opspace_core/control_loop.hpp"
+#include "opspace_ctrl_plugin/door.hpp"
 #include "opspace_ctrl_plugin/opspace_ctrl_parameters.hpp"
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
 
@@ -20,7 +21,7 @@ class ImageParameters
 {
 public:
   /// Error: a value is refused by the image.
-  ImageParameters(rclcpp_lifecycle::LifecycleNode::SharedPtr node, opspace_core::ControlLoop & loop);
+  ImageParameters(rclcpp_lifecycle::LifecycleNode::SharedPtr node, opspace_core::ControlLoop & loop, DoorPtr door);
 
   /// Those of the plugin itself.
   const opspace_ctrl_parameters::Params & own() const { return own_; }

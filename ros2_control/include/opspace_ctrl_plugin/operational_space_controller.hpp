@@ -11,6 +11,7 @@
 #include "controller_interface/chainable_controller_interface.hpp"
 #include "opspace_core/control_loop.hpp"
 #include "opspace_ctrl_plugin/base_state.hpp"
+#include "opspace_ctrl_plugin/door.hpp"
 #include "opspace_ctrl_plugin/image_parameters.hpp"
 #include "opspace_ctrl_plugin/reports.hpp"
 #include "opspace_ctrl_plugin/requests.hpp"
@@ -58,7 +59,8 @@ private:
   std::unique_ptr<Requests> requests_;
   std::unique_ptr<Reports> reports_;
   std::vector<hardware_interface::CommandInterface::SharedPtr> references_;
-  std::vector<double> positions_, velocities_, tau_;
+  DoorPtr door_;  ///< for callbacks; open while it is configured
+  std::vector<double> positions_, velocities_, tau_, poses_;
   std::atomic<bool> is_stopped_{false};  ///< emergency stop, also over cleanup and configure
   bool is_simulated_ = false;
   double update_time_us_ = 0.0;  ///< of the last update, for introspection

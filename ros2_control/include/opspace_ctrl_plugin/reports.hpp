@@ -12,6 +12,7 @@
 #include "geometry_msgs/msg/pose_stamped.hpp"
 #include "geometry_msgs/msg/twist_stamped.hpp"
 #include "opspace_core/control_loop.hpp"
+#include "opspace_ctrl_plugin/door.hpp"
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
 #include "realtime_tools/realtime_publisher.hpp"
 #include "std_msgs/msg/string.hpp"
@@ -25,7 +26,7 @@ class Reports
 public:
   Reports(
     rclcpp_lifecycle::LifecycleNode::SharedPtr node, const opspace_core::ControlLoop & loop,
-    const std::string & world);
+    const std::string & world, DoorPtr door);
 
   /// In the loop, after an update that took so long [ns].
   void updated(const rclcpp::Time & time, int64_t steady, int64_t elapsed);

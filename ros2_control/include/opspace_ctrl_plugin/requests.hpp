@@ -12,6 +12,7 @@
 #include "geometry_msgs/msg/twist_stamped.hpp"
 #include "geometry_msgs/msg/wrench_stamped.hpp"
 #include "opspace_core/control_loop.hpp"
+#include "opspace_ctrl_plugin/door.hpp"
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
 #include "sensor_msgs/msg/joint_state.hpp"
 #include "std_msgs/msg/bool.hpp"
@@ -29,7 +30,7 @@ public:
   /// `is_stopped`: remembers an emergency stop when this is gone. `world`: name of the world in messages.
   Requests(
     rclcpp_lifecycle::LifecycleNode::SharedPtr node, opspace_core::ControlLoop & loop, std::atomic<bool> & is_stopped,
-    const std::string & world);
+    const std::string & world, DoorPtr door);
 
   uint64_t refused() const { return refused_.load(); }
 
@@ -48,6 +49,7 @@ private:
   opspace_core::ControlLoop & loop_;
   std::atomic<bool> & is_stopped_;
   std::string world_;
+  DoorPtr door_;
   std::atomic<uint64_t> refused_{0};
   std::vector<rclcpp::SubscriptionBase::SharedPtr> subscriptions_;
   std::vector<rclcpp::ServiceBase::SharedPtr> services_;

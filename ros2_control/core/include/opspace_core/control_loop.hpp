@@ -79,9 +79,10 @@ public:
   /// How long an update took [ns].
   void spent(int64_t elapsed);
 
-  /// Another controller refers to a task: a pose x y z qx qy qz qw. It counts when it differs from the last one; while
-  /// any entry is not finite it does not. The status of the library.
-  int refer(std::size_t task, const double * pose);
+  /// Another controller refers to the tasks: a pose x y z qx qy qz qw each, before `update`. A pose counts when it differs
+  /// from the last one, or gates have been closed since; while any entry is not finite it does not. A cycle takes two,
+  /// the tasks by turns.
+  void refer(const double * poses);
 
   /// Gates may be closed for so long [s] before an update comes to an error; at first for ever.
   void set_error_after(double seconds) { error_after_.store(seconds, std::memory_order_relaxed); }
@@ -124,6 +125,8 @@ private:
   std::string put(const std::vector<Change> & changes);
   std::vector<Change> changes_of(const Named & parameters) const;
   Outcome judged(int status, int64_t steady);
+  bool has_referred(std::size_t task, const double * pose);
+  void forget_references();
 
   Robot & robot_;
   const Library & library_;
@@ -133,6 +136,8 @@ private:
   std::atomic<bool> is_chained_{false};
   std::atomic_flag sending_ = ATOMIC_FLAG_INIT;  ///< of targets: by one thread at a time
   std::vector<double> q_, v_, last_reference_;
+  std::size_t next_reference_ = 0;  ///< the task whose turn it is
+  bool is_open_ = false;            ///< the last command was the controller's
   int64_t good_ = 0;  ///< when all gates were open last
 };
 
