@@ -22,6 +22,8 @@ from ..parameters import Parameter
 __all__ = ["PluginSettings", "parameters_yaml", "plugin_table"]
 
 NAMESPACE = "opspace_ctrl_parameters"
+HEAD = """# SPDX-License-Identifier: Apache-2.0
+# Made by docs/generate.py of the declarations that the Python node has, too: do not edit."""
 SHARED = ("world_frame", "publish_rate", "lock_memory")  # with the Python node, of NodeSettings
 LISTS = {"tasks": "<t>", "contacts": "<c>"}
 BaseSource: TypeAlias = Literal["odom", "interfaces"]
@@ -83,7 +85,7 @@ def parameters_yaml(table: Iterable[Parameter]) -> str:
             place = place.setdefault(words.get(folder, folder), {})
         place[name] = _entry(parameter)
     body = yaml.safe_dump({NAMESPACE: tree}, sort_keys=False, width=110, default_flow_style=None)
-    return f"# Made by docs/generate.py of the declarations that the Python node has, too: do not edit.\n{body}"
+    return f"{HEAD}\n{body}"
 
 
 def _entry(parameter: Parameter) -> dict[str, Any]:
