@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .model import Model
 
-__all__ = ["COMMAND_KINDS", "CommandKind", "command_limits", "command_topic", "plural"]
+__all__ = ["CommandKind", "command_limits", "command_topic", "plural"]
 
 CommandKind: TypeAlias = Literal["effort", "velocity"]
-COMMAND_KINDS: tuple[str, ...] = get_args(CommandKind)
 
 
 def command_limits(model: Model, kind: CommandKind) -> NDArray[np.float64]:

@@ -132,7 +132,7 @@ def hinge_coordinates(
             q[at : at + 3] = [*(planar_axes(axis).T @ x)[:2], theta]
         else:
             raise MethodError(
-                f"{model.name}: {model.body_joint_names[k]} is of the kind {JointType(kind).name}, whose "
+                f"{model.name}: {model.body_joint_names[k]} is of the kind {kind}, whose "
                 f"coordinates are not read off links; valid are {listed(READ)}"
             )
     return q, hinge_rates(model, state)
