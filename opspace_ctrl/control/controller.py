@@ -72,7 +72,8 @@ class Controller(Inputs):
         posture: What the joints do in the null space of all tasks.
         contacts: What the ground holds, before every task.
         method: Algorithm of the operational-space inertia, one of `osim.methods()`; "auto": the fastest here.
-        mode: "tasks"; "raw": F and tau0 come from outside (`force`, `tau0`); "gravity": compensation only.
+        mode: "tasks"; "raw": F and tau0 come from outside (`force`, `tau0`); "gravity": compensation only;
+            "velocity": the commands are joint velocities, Jbar xdot + N qdot0, for drives that take these.
         joints: Order of the command; empty: the model's.
         internal_forces: How contacts share what the motion leaves open: "balanced" or "zero".
         compensation, payload, limits: What is added, what is carried, what is kept.
@@ -266,6 +267,8 @@ class Controller(Inputs):
     ) -> NDArray[np.float64]:
         """Torques (len(joints),) in the order of `joints`: finite, within limits; a view that the next tick changes.
 
+        In mode velocity they are joint velocities.
+
         Args:
             q, v: The state.
             time: Of the state [s].
@@ -316,7 +319,7 @@ class Controller(Inputs):
 
         Args:
             kind: zero; gravity: as the contacts carry it, at rest; damping: gravity, and a force that brakes every
-                joint by `safe_damping` times its velocity a second.
+                joint by `safe_damping` times its velocity a second. In mode velocity each is zero velocity.
             q, v: The state, for gravity and damping.
             time: Of the state [s]; without one no new state is answered, and only the wall clock counts.
             steady: The wall clock [s].

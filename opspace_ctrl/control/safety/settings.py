@@ -40,7 +40,8 @@ class SafetySettings(Settings):
     safe_command: SafeCommand = live(
         "damping",
         "What is sent while a gate is closed, where the gate permits it: zero, "
-        "gravity (compensation) or damping (compensation that also brakes).",
+        "gravity (compensation) or damping (compensation that also brakes); in mode velocity each is "
+        "zero velocity.",
     )
     last_command: LastCommand = live("zero", "What is left standing on deactivation and shutdown.")
     safe_damping: float = live(
