@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only the README claims: its installation lines and the speed it quotes. Its blocks are run by test_docs.py."""
+"""What only README and docs/install.md claim: lines that install it, and the speed. test_docs.py runs their blocks."""
 
 import ast
 import re
@@ -12,12 +12,20 @@ from helpers.documents import ROOT, blocks, commands
 from opspace_ctrl.cli import main
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+INSTALL = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
 INSTALLED = [
     line
-    for block in blocks("sh", document="README.md")
+    for block in blocks("sh", document="docs/install.md")
     for line in commands(block.text)
     if line.startswith("env/bin/opspace ")
 ]
+
+
+def test_the_readme_is_two_screens_at_most_and_begins_with_a_picture_and_three_commands():
+    assert len(TEXT.splitlines()) <= 80
+    (first, *_) = blocks("sh", document="README.md")
+    assert len(commands(first.text)) == 3
+    assert TEXT.index("![") < TEXT.index(first.text) < TEXT.index("\n## ")
 
 
 @pytest.mark.parametrize("line", INSTALLED)
@@ -28,7 +36,7 @@ def test_commands_of_an_installed_package_run(line):
 def test_the_table_of_extras_is_complete():
     call = ast.parse((ROOT / "setup.py").read_text()).body[-1].value  # setup(...)
     (extras,) = [each.value for each in call.keywords if each.arg == "extras_require"]
-    extras_table = re.search(r"^\| extra \|.*?\n\n", TEXT, re.MULTILINE | re.DOTALL)[0]
+    extras_table = re.search(r"^\| extra \|.*?\n\n", INSTALL, re.MULTILINE | re.DOTALL)[0]
     rows = re.findall(r"^\| (`.*?`) \|", extras_table, re.MULTILINE)
     named = {extra for row in rows for extra in re.findall(r"`([\w-]+)`", row)}
     assert named == {key.value for key in extras.keys}
