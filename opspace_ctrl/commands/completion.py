@@ -47,7 +47,11 @@ def command_words() -> dict[str, list[str]]:
 
 def _bash(words: dict[str, list[str]], shell: str) -> str:
     cases = "\n".join(f"    {name}) words='{' '.join(each)}' ;;" for name, each in words.items())
-    head = "autoload -Uz compinit bashcompinit; (( $+functions[compdef] )) || compinit; bashcompinit\n" if shell == "zsh" else ""
+    head = (
+        "autoload -Uz compinit bashcompinit; (( $+functions[compdef] )) || compinit; bashcompinit\n"
+        if shell == "zsh"
+        else ""
+    )
     return f"""{head}_opspace() {{
   local word="${{COMP_WORDS[COMP_CWORD]}}" words='{" ".join(words)} --version --help'
   if [ "$COMP_CWORD" -gt 1 ]; then case "${{COMP_WORDS[1]}}" in
