@@ -10,7 +10,10 @@ from .spatial import add, get3, load3, load_inertia, momentum, set3, store3
 
 @kernel
 def composite_inertias(tree):
-    """I_c of every subtree, tip to base, and F = I_c S of every node. Needs I and S. Writes Ic and F."""
+    """I_c of every subtree, tip to base, and F = I_c S of every node. Needs I and S. Writes Ic and F.
+
+    An inertia is a column of ten numbers, see `fields`. Column n, the world's, gets the sum of all.
+    """
     n, S = tree.n, tree.S
     I, Ic, F = tree.I, tree.Ic, tree.F
     for b in range(0, n + 1, W):
@@ -116,8 +119,11 @@ def _rows_of_limb(tree, first, end):
 def mass_matrix(tree):
     """H by depth: H[i, d] = H_ij, j the ancestor of coordinate i that has the depth d. Needs S, I and armature.
 
-    Writes H, and Ic and F on the way; entries right of the diagonal (depth_e[i]) are scratch. It goes limb by limb: a
-    limb is neighbouring nodes on the way to the same leaf.
+    Writes H, and Ic, F, S_path and H_nodes on the way; entries right of the diagonal (depth_e[i]) are scratch.
+    H_ij = F_i^T S_j (2) for the ancestors j of i, which are the beginning of the path to any leaf that i supports:
+    S_path has S along it, contiguous. It goes limb by limb: a limb is neighbouring nodes with the same `leaf`, which
+    share that path. These are rows of H_nodes, without mimic joints another name of H; with them `merge_mimic` sums
+    them up.
     """
     composite_inertias(tree)
     subspaces_by_depth(tree)

@@ -97,7 +97,10 @@ def frame_jacobian(tree, f):
 
 @kernel
 def add_external(tree, f, wrench):
-    """Add a public wrench at frame f (force, torque), moved to the tree's origin, to `external`. Needs R and p."""
+    """Add a wrench on the robot to `external`, moved to the tree's origin. Needs R and p.
+
+    It is given as public ones are: force [N], then torque [Nm], in world axes, at the origin of frame f.
+    """
     node = tree.frame_node[f]
     force, torque = (wrench[0], wrench[1], wrench[2]), (wrench[3], wrench[4], wrench[5])
     torque = add(torque, cross(frame_point(tree, f), force))

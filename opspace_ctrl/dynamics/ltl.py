@@ -20,8 +20,9 @@ def ltdl(tree):
         a = H_ki / H_kk,    H_ij -= a H_kj for i itself and its ancestors j,    x_i -= a x_k,    H_ki = a
     Row k holds H_kj at the depth of j, so that the update of row i is one of contiguous numbers; registers also write
     right of the diagonals, where nobody reads. A coordinate k and its parent p are eliminated together where p = k - 1:
-    their common ancestors are then read and written once. `step` lets limbs take turns, so that the divisions of one
-    overlap with the updates of another.
+    their common ancestors are then read and written once.
+    `step` lists k alone of such a pair, every coordinate after all that it supports, and otherwise the deepest first:
+    so limbs take turns, and the divisions of one overlap with the updates of another.
     """
     H, D_inv, x = tree.H, tree.D_inv, tree.x
     path, depth = tree.path_e, tree.depth_e
@@ -32,21 +33,19 @@ def ltdl(tree):
         pivot = H[k, d]
         scale = 1.0 / pivot
         D_inv[k] = scale
-        # p's pivot is det / pivot of the 2 x 2 block of both, which need not wait for the division by the first
         if d > 0 and lambda_e[k] == p:
-            scale_1, factor = (
-                pivot / (pivot * H[p, d - 1] - H[k, d - 1] * H[k, d - 1]),
-                scale * H[k, d - 1],
-            )
-            D_inv[p] = scale_1
+            # p's pivot is det / pivot of the 2 x 2 block of both, which need not wait for the division by the first
+            scale_p = pivot / (pivot * H[p, d - 1] - H[k, d - 1] * H[k, d - 1])
+            D_inv[p] = scale_p
+            a = scale * H[k, d - 1]
             for e in range(0, d, W):
-                H[p, e : e + W] = H[p, e : e + W] - factor * H[k, e : e + W]
-            x[p] -= factor * x[k]
-            _update_ancestors_of_two(H, x, path, k, d - 1, scale, scale_1)
-            _scale_row(H, p, d - 1, scale_1)
+                H[p, e : e + W] = H[p, e : e + W] - a * H[k, e : e + W]
+            x[p] -= a * x[k]
+            _update_ancestors_of_two(H, x, path, k, d - 1, scale, scale_p)
+            _scale_row(H, p, d - 1, scale_p)
         else:
             _update_ancestors(H, x, path, k, d, scale)
-        _scale_row(H, k, d, scale)
+        _scale_row(H, k, d, scale)  # last: the updates need H_kj itself
 
 
 @kernel
@@ -57,21 +56,21 @@ def _scale_row(H, k, end, scale):
 
 
 @kernel
-def _update_ancestors_of_two(H, x, path, k, end, scale, scale_1):
-    """`_update_ancestors` for k and its parent k - 1 at once."""
+def _update_ancestors_of_two(H, x, path, k, end, scale, scale_p):
+    """`_update_ancestors` for k and its parent p = k - 1 at once; `end` is the depth of p."""
     p, last = k - 1, end - 1
     for e in range(last - last % W, 0, -W):
-        row, row_1 = scale * H[k, e : e + W], scale_1 * H[p, e : e + W]
+        row, row_p = scale * H[k, e : e + W], scale_p * H[p, e : e + W]
         for c in range(last, e - 1, -1):
             i = path[k, c]
-            H[i, e : e + W] = H[i, e : e + W] - H[k, c] * row - H[p, c] * row_1
+            H[i, e : e + W] = H[i, e : e + W] - H[k, c] * row - H[p, c] * row_p
     row = scale * H[k, 0:W]
-    row_1 = scale_1 * H[p, 0:W]
+    row_p = scale_p * H[p, 0:W]
     x_k = scale * x[k]
-    x_p = scale_1 * x[p]
+    x_p = scale_p * x[p]
     for c in range(last, -1, -1):
         i = path[k, c]
-        H[i, 0:W] = H[i, 0:W] - H[k, c] * row - H[p, c] * row_1
+        H[i, 0:W] = H[i, 0:W] - H[k, c] * row - H[p, c] * row_p
         x[i] = x[i] - H[k, c] * x_k - H[p, c] * x_p
 
 

@@ -8,7 +8,10 @@ from ..dynamics.rows import add_scaled, zero_rows
 
 @kernel
 def products(space):
-    """Lambda^-1 = Y_D Y_d^T over what two blocks both depend on ([Featherstone2010] figure 10), upper triangle."""
+    """Lambda^-1 = Y_D Y_d^T over what two blocks both depend on ([Featherstone2010] figure 10), upper triangle.
+
+    Needs Y_D and Y_d. Writes Lambda_inv.
+    """
     for a in range(space.blocks):
         for b in range(a, space.blocks):
             product(space, a, b)
@@ -45,7 +48,11 @@ def _common_slots(space, a, b):
 
 @kernel
 def _store_block(space, a, b, x):
-    """Write block (a, b) of Lambda_inv. A register may overrun into the columns of block b + 1, written later."""
+    """Write block (a, b) of Lambda_inv, a <= b: the six registers x are its rows, of which it may have fewer.
+
+    Figure 10 has the lower triangle; here it is the upper one, whose blocks are written by rising b: a register of
+    eight columns may overrun into those of block b + 1, which comes later, and the last into the padding.
+    """
     Lambda_inv, rows = space.Lambda_inv, space.block_rows[a]
     row, column = space.block_row[a], space.block_row[b]
     Lambda_inv[row, column : column + W] = x[0]
@@ -101,29 +108,24 @@ def add_transposed_times(space, rows, right, out, columns, sign):
     Y is stored as its transpose: register r is the column of Y for coordinate support[r], its lanes the rows of one
     block. So row support[r] of `out` gets lane 0 of it times the block's first row of X, and so on: six rows of X,
     which stay in registers while the block's coordinates go by. A block of fewer rows has zeros in the other lanes:
-    what they multiply does not matter, but X has room for it, and it is finite.
+    what they multiply does not matter, but X has room for it, and it is finite. Columns are whole registers: X and
+    `out` have room for those beyond the last.
     """
     support = space.support
     for b in range(space.blocks):
         first, row = space.block_first[b], space.block_row[b]
         for j in range(0, columns, W):
-            x0, x1, x2 = (
-                sign * right[row, j : j + W],
-                sign * right[row + 1, j : j + W],
-                sign * right[row + 2, j : j + W],
-            )
-            x3, x4, x5 = (
-                sign * right[row + 3, j : j + W],
-                sign * right[row + 4, j : j + W],
-                sign * right[row + 5, j : j + W],
-            )
+            x0 = sign * right[row, j : j + W]
+            x1 = sign * right[row + 1, j : j + W]
+            x2 = sign * right[row + 2, j : j + W]
+            x3 = sign * right[row + 3, j : j + W]
+            x4 = sign * right[row + 4, j : j + W]
+            x5 = sign * right[row + 5, j : j + W]
             for r in range(first, first + space.block_slots[b]):
-                found = (
-                    out[support[r], j : j + W] + rows[r, 0] * x0 + rows[r, 1] * x1 + rows[r, 2] * x2
-                )
-                out[support[r], j : j + W] = (
-                    found + rows[r, 3] * x3 + rows[r, 4] * x4 + rows[r, 5] * x5
-                )
+                y = out[support[r], j : j + W]
+                y = y + rows[r, 0] * x0 + rows[r, 1] * x1 + rows[r, 2] * x2
+                y = y + rows[r, 3] * x3 + rows[r, 4] * x4 + rows[r, 5] * x5
+                out[support[r], j : j + W] = y
 
 
 @kernel

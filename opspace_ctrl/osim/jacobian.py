@@ -78,19 +78,25 @@ def _write_matrix(K, k, x, y, z, u, v, s, p, sign):
 
 @stage(Space)
 def task_jacobian(space):
-    """J by register: K S_j for the nodes j of every leg, added up where several meet in a coordinate."""
+    """J = R S (12), one register a slot: each node j of a leg gives K S_j to the register of its coordinate.
+
+    K of a leg is R of its block: task rows from the spatial velocity of the body at its end. What several nodes give to
+    one register is added up (mimic joints, the two legs of a relative task). A centre of mass has no legs.
+    Needs R, p, origin and S, and if there is a centre of mass F and I. Writes K and J.
+    """
     task_matrices(space)
-    alone = space.tree.merges == 0  # then a frame's nodes have a register each
+    nodes_are_coordinates = space.tree.merges == 0
     for b in range(space.blocks):
-        if alone and space.block_kind[b] == FRAME:
-            _write_leg(space, space.block_leg[b], False)
+        if nodes_are_coordinates and space.block_kind[b] == FRAME:
+            # one leg, and each of its nodes has a register of its own: nothing to clear, nothing to add to
+            _write_leg(space, space.block_leg[b], adding=False)
             continue
         for r in range(space.block_first[b], space.block_first[b] + space.block_slots[b]):
             space.J[r, 0:W] = 0.0
         if space.block_kind[b] == CENTER:
             center_of_mass_rows(space, b)
         for k in range(space.block_leg[b], space.block_leg[b] + space.block_legs[b]):
-            _write_leg(space, k, True)
+            _write_leg(space, k, adding=True)
 
 
 @kernel

@@ -207,7 +207,9 @@ def block_response(space, b):
     store_rows(A, tree.n, zero_rows())
     for i in range(tree.n):
         c, x = tree.coordinate[i], load_rows(A, tree.parent_A[i])
-        if tree.members[i] > 0:  # the first of a cluster finds it for all members
+        if (
+            tree.members[i] > 0
+        ):  # alone, or the first of a cluster, whose members share c: it finds z for all
             z[c, 0:W] = z[c, 0:W] - tree.DA_inv[i] * combination(tree.U, i, x)
         store_rows(A, i, subtract_outer(x, tree.S_A, i, -1.0 * z[c, 0:W]))
 
@@ -233,7 +235,10 @@ def articulated_jbar(space, Lambda):
 
 @kernel
 def times_rows(A, g, x):
-    """T = A_g X^T for the g-th 6 x 6 matrix (row by lane) and row matrix X: six registers."""
+    """A_g X^T for the g-th 6 x 6 matrix of A and task rows X, x being their six registers (`dynamics.rows`).
+
+    Returns six registers, the rows of the product: a lane a task row, as in x.
+    """
     return (
         combination(A, 6 * g, x),
         combination(A, 6 * g + 1, x),

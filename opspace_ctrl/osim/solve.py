@@ -176,8 +176,10 @@ def invert(space, out):
 def dynamically_consistent_inverse(space, Lambda, by_ltl):
     """Jbar = L_d^-1 (Y_D^T Lambda), (33), or `by_ltl` L^-1 (Y^T Lambda), (32). Writes Jbar.
 
-    Needs H factored so, and Y_D, which after LTL holds Y. A coordinate and its child are substituted together where
-    they are neighbours, since they read the same ancestors.
+    Needs H factored so, and Y_D, which after LTL holds Y. Lambda is given: the singular rule has two, see `singular`.
+    Base to tips, row k of Jbar loses L_kj times the rows of its ancestors j and is divided by L_kk (1 / L_kk is in
+    D_inv after LTL). A coordinate and its child are substituted together where they are neighbours, since they read the
+    same ancestors.
     """
     tree, m, Jbar = space.tree, space.m, space.Jbar
     _clear(Jbar, tree.nv, m)
@@ -186,13 +188,13 @@ def dynamically_consistent_inverse(space, Lambda, by_ltl):
     k = 0
     while k < tree.nv:
         is_pair = k + 1 < tree.nv and tree.lambda_e[k + 1] == k
-        scale, scale_1 = 1.0, 1.0  # L_d has ones on its diagonal
+        scale, child_scale = 1.0, 1.0  # L_d has ones on its diagonal
         if by_ltl:
             scale = tree.D_inv[k]
-            scale_1 = tree.D_inv[k + 1] if is_pair else 1.0
+            child_scale = tree.D_inv[k + 1] if is_pair else 1.0
         for j in range(0, m, W):
             if is_pair:
-                _substitute_two(Jbar, L, path, k, depth[k], j, scale, scale_1)
+                _substitute_two(Jbar, L, path, k, depth[k], j, scale, child_scale)
             else:
                 _substitute(Jbar, L, path, k, depth[k], j, scale)
         k += 2 if is_pair else 1
@@ -208,7 +210,7 @@ def _substitute(x, L, path, k, end, j, scale):
 
 
 @kernel
-def _substitute_two(x, L, path, k, end, j, scale, scale_1):
+def _substitute_two(x, L, path, k, end, j, scale, child_scale):
     """`_substitute` for k and its child k + 1 at once: they read the same ancestors."""
     found, child = x[k, j : j + W], x[k + 1, j : j + W]
     for c in range(end):
@@ -216,20 +218,23 @@ def _substitute_two(x, L, path, k, end, j, scale, scale_1):
         found, child = found - L[k, c] * row, child - L[k + 1, c] * row
     found = scale * found
     x[k, j : j + W] = found
-    x[k + 1, j : j + W] = scale_1 * (child - L[k + 1, end] * found)
+    x[k + 1, j : j + W] = child_scale * (child - L[k + 1, end] * found)
 
 
 @kernel
 def null_space(space):
-    """N^T = 1 - J^T Jbar^T (10) into N_T. Needs J, Jbar; writes Jbar_T on the way."""
-    nv, turned, N_T = space.tree.nv, space.Jbar_T, space.N_T
+    """N^T = 1 - J^T Jbar^T (10) into N_T: the transpose of N, since figure 6 multiplies with J^T.
+
+    Needs J and Jbar. Writes N_T, and Jbar_T on the way.
+    """
+    nv, Jbar_T, N_T = space.tree.nv, space.Jbar_T, space.N_T
     for i in range(0, nv, W):
         for r in range(0, space.m, W):
-            transpose(space.Jbar, i, r, turned, r, i)
+            transpose(space.Jbar, i, r, Jbar_T, r, i)
     _clear(N_T, nv, nv)
     for i in range(nv):
         N_T[i, i] = 1.0
-    add_transposed_times(space, space.J, turned, N_T, nv, -1.0)
+    add_transposed_times(space, space.J, Jbar_T, N_T, nv, -1.0)
 
 
 @kernel

@@ -32,9 +32,13 @@ def damping_is_found(law, i):
 
 @kernel
 def prepare_damping(law, i, b, a0, a1, a2):
-    """Write `row_slip`, `row_ratio` and `row_stiffness` of the rows of task i, block b; A has the rows a0, a1, a2.
+    """Write what `damp_critically` needs of the rows of task i, block b of the space.
 
-    K = A (1 - f) Kp A^T of the rows that the task has, f being its force axes.
+    `row_slip`, the error of velocity e_v = v_d - v as the block's rows see it; `row_ratio`; `row_first`; and the
+    block's part of K, a row of `row_stiffness` each, whose columns count from the block's first row:
+        K = sum over the six axes c (three linear, three angular) of (1 - f_c) kp_c u_c u_c^T
+    f is 1 along a force axis, which has no stiffness. u_c (`axis_rows`) is axis c as the block's rows see it. The axes
+    are the columns of A, in world axes; a0, a1, a2 are its rows.
     """
     first, size = law.space.block_row[b], law.task_size[i]
     ratio, K, u = law.row_ratio, law.row_stiffness, law.axis_rows

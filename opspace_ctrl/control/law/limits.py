@@ -71,15 +71,17 @@ def add_levels(law):
 
 @kernel
 def command(law, dt):
-    """Bring `wanted_torque` within limits, and as near the last command as rates ask.
+    """Bring `wanted_torque`, the command, within its limits, and as near the last command as the rate limit asks.
 
     Joints change alike, by `share` of what is wanted, so that the direction of the change survives, except those that a
-    limit holds (`activation`): they change as fast as they may. `least` is the least share of all, which is reported.
-    Writes also `saturated`, and of the report `not_finite` (then nothing else), `bias_saturated`, `clipped` and
-    `rate_limited`. dt is FREE where there is no rate limit.
+    limit of their position holds (`activation`): they change as fast as they may. `least` is the least share of all.
+    Needs `level_torque` (level 0, the bias, is looked at), and the last command in `door.sent`. dt is the time in which
+    commands may change [s], or FREE, which is negative: no rate limit. Writes `wanted_torque`, `saturated`, and of the
+    report `bias_saturated`, `clipped` and `rate_limited`. If a number is not finite, it says so in `not_finite` and
+    stops: the results are then of no use, and the last command stands.
     """
     torque, limit = law.level_torque, law.command_limits
-    tau, wanted, place = law.door.sent, law.wanted_torque, law.joint_command
+    sent, wanted, place = law.door.sent, law.wanted_torque, law.joint_command
     saturated, held, rate = law.saturated, law.activation, law.command_rate
     k, bias_saturated, clipped = law.k, 0, 0
     share, least = 1.0, 1.0
@@ -89,12 +91,13 @@ def command(law, dt):
             law.not_finite = 1
             return
         bias_saturated += 1 if abs(torque[0, j]) > most else 0
+        # levels that were scaled to the limit miss it by rounding: that is saturated, and not clipped
         clipped += 1 if abs(found) > most * (1.0 + 1e-9) else 0
         found = min(max(found, -most), most)
         saturated[j] = 1.0 if abs(found) >= most * (1.0 - 1e-6) else 0.0
         wanted[j] = found
         if dt >= 0.0:
-            step, allowed = abs(found - tau[place[j]]), rate * dt
+            step, allowed = abs(found - sent[place[j]]), rate * dt
             if step > allowed:
                 least = min(least, allowed / step)
                 share = min(share, allowed / step) if held[j] == 0.0 else share
@@ -105,7 +108,7 @@ def command(law, dt):
         change = law.change
         _change_within_rates(law, dt, share)
         for j in range(k):
-            wanted[j] = tau[place[j]] + change[j]
+            wanted[j] = sent[place[j]] + change[j]
 
 
 @kernel

@@ -40,12 +40,14 @@ class Door(Workspace):
 
 @kernel
 def time_to_move(door, time, steady):
-    """How long commands may have moved since the last command [s], which this one follows; FREE for the first.
+    """The time since the last command in which commands may change [s]; FREE for the first one.
 
-    The time that passed by `time`, that of the states, which may be forged or have jumped: so at most PERIODS mean
-    periods of it. Where the wall clock is the robot's (`is_paced`), `steady` [s] may shorten it: states that come in a
-    heap share the time in which they came. A command that answers no state has the time NaN; then only the wall clock
-    counts. Likewise a steady of NaN is no clock.
+    It is what passed by `time` [s], that of the states, which may be forged or have jumped: so at most PERIODS mean
+    periods of it. Where the wall clock is the robot's (`is_paced`), `steady` [s] may shorten it: what passed by it goes
+    into `budget`, which is spent, so that states that come in a heap share the time in which they came.
+    A command that answers no state has the time NaN; then what passed by the wall clock counts. A steady of NaN is no
+    clock: nothing has passed by it where it is the robot's, and elsewhere it does not limit (PERIODS still do).
+    Writes time, steady, period, budget and is_free of the door: one call a command.
     """
     most = PERIODS * door.period
     passed, elapsed = steady - door.steady, time - door.time

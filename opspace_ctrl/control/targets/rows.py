@@ -86,7 +86,12 @@ def row_excess(own, task, table, k):
 
 @kernel
 def take(own, task, time, clipped):
-    """Let the draft be the program of a task, unless a number in it is not finite: REFUSED."""
+    """Let the draft be the program of a task, as an answer to the target that came at `time` [s].
+
+    `clipped` is 1 if the target was too far or too fast and was changed. Writes the task's part of `table` and its
+    `rows`, `stamp`, `clipped` and `present` (0: the search for the row of a tick begins at the first), and `status`:
+    OK, or REFUSED if a number of the draft is not finite, and then nothing else.
+    """
     draft, table, first = own.draft, own.table, task * own.capacity
     own.status = REFUSED
     for k in range(own.drafted):

@@ -151,8 +151,10 @@ def diagonal_blocks(tree, own):
 def off_diagonal_blocks(tree, own):
     """Omega_ij = L_i Omega_source L_j^T in rising order of i and j, so that every source is there.
 
-    Without L_i if i supports j (`left_node` is -1). L_i x = x - S_i D_i^-1 (U_i^T x) changes the six rows together,
-    x L_j^T = x - (x U_j) D_j^-1 S_j^T each by itself. Needs S_A, S_lanes, U, DA_inv and Omega_ii. Writes Omega.
+    The source is Omega_lambda(i),lambda(j), or Omega_i,lambda(j) if i supports j: then without L_i (`left_node` is -1).
+    Where its mirror image is stored, the transpose goes to the spare place, which is the last.
+    L_i x = x - S_i D_i^-1 (U_i^T x) changes the six rows together, x L_j^T = x - (x U_j) D_j^-1 S_j^T each by itself.
+    Needs S_A, S_lanes, U, DA_inv and Omega_ii. Writes Omega.
     """
     Omega, spare, S, D_inv = own.Omega, own.places, tree.S_A, tree.DA_inv
     for k in range(own.off_diagonals):

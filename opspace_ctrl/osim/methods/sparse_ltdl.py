@@ -19,7 +19,10 @@ class SparseLtdl(Method):
 
 @kernel
 def y_ltdl(space):
-    """Y_d = J L_d^-1 and Y_D = Y_d D^-1 (figure 9), a whole block of rows at a time."""
+    """Y_d = J L_d^-1 and Y_D = Y_d D^-1 (figure 9), a whole block of rows at a time.
+
+    Needs J, and H factored by `ltl.ltdl`. Writes Y_d and Y_D.
+    """
     for b in range(space.blocks):
         if space.block_on_path[b] == 1:
             _along_path(space, space.block_first[b], space.block_slots[b])
@@ -31,9 +34,10 @@ def y_ltdl(space):
 def _along_path(space, first, slots):
     """Figure 9 for the rows of one block at once (they are lanes), where the support is a path: slot s has depth s.
 
-    From the last slot to the first, with i = support[s]: Y_D[s] = Y_d[s] / D_i, and Y_d[e] -= L_ie Y_d[s] for the slots
-    e before. Row i of L_d is stored by depth, so L_ie stands in column e. Four slots a, b, c, d are finished together,
-    so that those before are read and written a quarter as often. Y is J in the first round, which saves copying it.
+    The block has `slots` registers from `first` on. From the last slot to the first, i being its coordinate:
+    Y_D[s] = Y_d[s] / D_i, and Y_d[e] -= L_ie Y_d[s] for the slots e before. Row i of L_d is stored by depth, so L_ie
+    stands in column e. Four slots are finished together, so that those before are read and written a quarter as often:
+    a, b, c, d are their Y_d, i, j, k, l their coordinates. Y is J in the first round, which saves copying it.
     """
     Y_d, Y_D, L, support = space.Y_d, space.Y_D, space.tree.H, space.support
     D_inv, Y = space.tree.D_inv, space.J
@@ -73,7 +77,11 @@ def _store_column(Y_d, Y_D, r, y, D_inv):
 
 @kernel
 def _along_support(space, first, slots):
-    """Figure 9 where the support is no path: from slot to parent's slot, as the figure does; j has depth e."""
+    """Figure 9 where the support is no path: from slot to parent's slot, as the figure does.
+
+    Registers are those of `_along_path`; j goes through those of the ancestors of i, and e is the depth of each, the
+    column of L_d.
+    """
     Y_d, L, parent = space.Y_d, space.tree.H, space.slot_parent
     D_inv, depth = space.tree.D_inv, space.tree.depth_e
     for r in range(first, first + slots):

@@ -19,7 +19,13 @@ class SparseLtl(Method):
 
 @kernel
 def y_ltl(space):
-    """Y = J L^-1 (figure 8) for all rows of a block at once; 1 / L_ii stands in D_inv, and slot j has depth e."""
+    """Y = J L^-1 (figure 8) for all rows of a block at once, which are lanes.
+
+    Needs J, and H factored by `ltl.ltl`: L, and 1 / L_ii in D_inv. Writes Y into Y_D, where the other kernels look for
+    what L^-T x and Lambda are multiplied with.
+    From the last slot of a block to the first, i being its coordinate, j goes through the registers of i's ancestors,
+    and e is the depth of each, the column of L.
+    """
     Y, L, parent = space.Y_D, space.tree.H, space.slot_parent
     D_inv, depth = space.tree.D_inv, space.tree.depth_e
     for b in range(space.blocks):

@@ -138,10 +138,12 @@ def _sweep(engine, A, f):
 
 @kernel
 def depths(engine, b):
-    """Turn displacements b of the points' rows into what positions are corrected by; True if a point is deep.
+    """Turn the displacements b of this step [m] into the b of u = A f + b for the correction; True if a point is deep.
 
-    Of the normal, that is a share `correction` of the depth where the point is active and deeper than SLOP, and the
-    room left elsewhere: such points must not be pressed down. None may slip: tangents become zero. Needs gap, active.
+    Three rows a point: normal (up is positive), two tangents. The pseudo impulses f then leave no active point with a
+    normal of u below zero. So b of an active point deeper than SLOP becomes -`correction` times its depth, which f
+    takes away; of any other point the height that it has left, by which it may be lowered, or 0 if it has none.
+    Tangents become zero: the correction lets nothing slip. Needs gap, active and correction.
     """
     found = False
     for p in range(engine.points):
