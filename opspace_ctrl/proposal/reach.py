@@ -95,7 +95,9 @@ def _best_pose(model: Model, rest: NDArray[np.float64], limb: Limb) -> NDArray[n
     rng = np.random.default_rng(1)
     rows = POSE_ROWS if task_rows(model, limb) == "pose" else POSITION_ROWS
     samples = [_sample(model, rest, limb, rng) for _ in range(SAMPLES)]
-    best = sorted(samples, key=lambda q: -_merit(model, q, limb, rows))[:FINALISTS]
+    # how a standing robot balances matters more than how far its hands are from singularities
+    count = 1 if model.is_base_coordinate.any() else FINALISTS
+    best = sorted(samples, key=lambda q: -_merit(model, q, limb, rows))[:count]
     return max(
         best, key=lambda q: min(_merit(model, p, limb, rows) for p in poses_about(model, q, limb))
     )
