@@ -219,8 +219,13 @@ class Law(Workspace, declared=_DECLARED):
     error_integral = state(
         "t, 6", "integral of the error, in the task's axes: an error that is added to it [m, rad]"
     )
-    turns = state("t, 2", "how often the error of each half has turned round, see `integral`")
+    turns = state(
+        "t, 2",
+        "how often the error of each half has turned round, see `integral`",
+    )
     turned_error = state("t, 6", "the error after the last turn, in the axes of the rows [m, rad]")
+    swing = state("t, 2", "largest error of each half since the last turn [m, rad]")
+    last_swing = state("t, 2", "likewise between the last two turns")
 
     # ---- the law of other tasks that this one follows: torques pass over from it ----
     is_following = state("", "1 while they do", int)

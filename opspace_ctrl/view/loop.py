@@ -201,7 +201,8 @@ class Loop:
         if controller.takes_long(settings):
             controller.apply(settings)
         else:
-            self.do(lambda: controller.apply(settings))
+            controller.check_change(settings)
+            self.do(lambda: controller.apply(settings, is_checked=True))
         self.do(lambda: self.gate.configure(settings.safety))
 
     def change_mode(self, mode: Mode) -> None:

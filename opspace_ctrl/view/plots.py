@@ -21,6 +21,7 @@ __all__ = ["Plots", "rows_as_csv"]
 
 SECONDS = 10.0  # that are plotted
 POINTS = 300
+LINES = 8  # joints that a plot has a line for each of
 # from zero to at least one: noise far below that does not fill the plot
 FROM_ZERO = {
     "min": {"pad": 0.0, "soft": 0.0, "mode": 1},
@@ -59,8 +60,12 @@ class Plots:
         with panel.add_tab("Error", viser.Icon.TARGET):
             self._error = self._plot(gui, [f"{name} [mm]" for name in self._placed.values()])
             self._angle = self._plot(gui, [f"{name} [deg]" for name in self._turned.values()])
+        limited = np.flatnonzero(np.isfinite(self._limits))
+        self._lines = {int(j): self._names[j] for j in limited} if len(limited) <= LINES else {}
         with panel.add_tab("Torque", viser.Icon.CHART_BAR):
             self._bars = gui.add_html("")
+            labels = [f"{name} [%]" for name in self._lines.values()]
+            self._shares = self._plot(gui, labels or ["largest of all joints [%]"])
         with panel.add_tab("Time", viser.Icon.CLOCK):
             self._tick = self._plot(gui, ["tick [us]", "longest [us]"])
             self._missed = self._plot(gui, ["turns that were missed, a second"])
@@ -114,6 +119,7 @@ class Plots:
         if self._turned:
             size = np.linalg.norm(e[:, list(self._turned), 3:], axis=2)
             self._angle.data = (t, *np.degrees(size.T))
+        self._shares.data = (t, *self._share_lines(rows["effort"]))
         self._tick.data = (t, rows["tick"], rows["tick_most"])
         spans = np.maximum(np.diff(rows["time"], prepend=rows["time"][0] - 1e-3), 1e-3)
         missed = np.diff(rows["missed"], prepend=rows["missed"][0]) / spans
@@ -121,6 +127,11 @@ class Plots:
         self._bars.content = torque_bars(
             self._names, self._levels, rows[-1]["level"], rows[-1]["effort"], self._limits
         )
+
+    def _share_lines(self, efforts: np.ndarray) -> np.ndarray:
+        """(lines, n) per cent of the limits that the drives apply: of every joint, or of that which has most."""
+        shares = np.nan_to_num(100.0 * np.abs(efforts) / self._limits)
+        return shares[:, list(self._lines)].T if self._lines else shares.max(axis=1)[None]
 
 
 def level_names(settings: ControllerSettings) -> list[str]:

@@ -103,6 +103,8 @@ def begin_again(law, time):
     clear(law.error_integral, law.t, 6)
     clear(law.turns, law.t, 2)
     clear(law.turned_error, law.t, 6)
+    clear(law.swing, law.t, 2)
+    clear(law.last_swing, law.t, 2)
     clear(law.error, law.t, 6)
     for i in range(law.t):
         for c in range(12):

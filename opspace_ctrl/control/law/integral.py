@@ -6,7 +6,8 @@ axis without stiffness, or one of force, has none. |y| is at most `task_integral
 holds the task back by no more; so an error above that is of another cause (a wall, a push, a reference too fast), and y
 stands still. Inside `task_integral_tolerance` it stands still, too: a joint that friction holds there is not driven to
 and fro. Friction that lets go with a jerk can drive it beyond: when the error has turned round more than PATIENCE
-times, each further turn makes the tolerance WIDER, until the reference moves again, so that no such cycle goes on.
+times, each further turn makes the tolerance WIDER, up to how far it swung, until the reference moves again: no such
+cycle goes on, and small turns that the creep of other joints makes leave no large error.
 While a torque is cut, the ramp or a fade runs, or a contact would slip or lift, all stand still.
 
 Along directions that the level has given up, y does not grow: with P of `inverse`, S P e is what of e the level still
@@ -72,25 +73,36 @@ def _find_growth(law, i, dt):
 def _counts(law, i, half, e):
     """Does the error e count for the integral of task i, linear (half 0) or angular (1)? Counts its `turns`."""
     turns, mark, c = law.turns, law.turned_error, 3 * half
+    swing, last_swing = law.swing, law.last_swing
     least, most = law.task_integral_tolerance[i], law.task_integral_clip[i]
     if half == 1:
         least, most = law.task_integral_tolerance_angle[i], law.task_integral_clip_angle[i]
     length, wanted = math.sqrt(dot(e, e)), three(law.target_velocity, i, c)
     if length > most or dot(wanted, wanted) > 0.0:
-        turns[i, half] = 0.0
+        turns[i, half], swing[i, half], last_swing[i, half] = 0.0, 0.0, 0.0
         mark[i, c], mark[i, c + 1], mark[i, c + 2] = 0.0, 0.0, 0.0
         return length <= most
-    tolerance, turn = least, PATIENCE
-    while turn < turns[i, half]:
-        tolerance *= WIDER
-        turn += 1.0
-    if length <= tolerance:
+    swing[i, half] = max(swing[i, half], length)
+    if length <= _tolerance(turns[i, half], least, last_swing[i, half]):
         return False
     along = dot(e, three(mark, i, c))
-    turns[i, half] += 1.0 if along < 0.0 else 0.0
+    if along < 0.0:
+        turns[i, half] += 1.0
+        last_swing[i, half] = swing[i, half]
+        swing[i, half] = length
     if not along > 0.0:
         mark[i, c], mark[i, c + 1], mark[i, c + 2] = e
     return True
+
+
+@kernel
+def _tolerance(turns, least, swing):
+    """The error that is left as it is after so many turns, the last as far as `swing`; at least `least`."""
+    tolerance, turn = least, PATIENCE
+    while turn < turns:
+        tolerance *= WIDER
+        turn += 1.0
+    return max(least, min(tolerance, swing))
 
 
 @kernel
