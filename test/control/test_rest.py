@@ -121,6 +121,15 @@ def test_after_a_push_of_ten_seconds_it_is_back_and_at_rest():
     assert loop.travel(30.0) < CREEP
 
 
+def test_a_body_that_creeps_after_a_push_does_not_leave_the_hands_behind():
+    """Its legs take half a minute to come to rest, and the hands' errors turn round many times meanwhile, all small."""
+    loop = ShippedLoop("asimo")
+    loop.robot.push("torso", [0.0, 15.0, 0.0, 0.0, 0.0, 0.0], 10.0)
+    loop.run(50.0)
+    errors = loop.errors("left_hand", "right_hand")
+    assert errors[0] < 0.8 and errors[1] < 0.4
+
+
 @pytest.mark.parametrize(("beyond", "most"), [(0.003, 10.0), (0.028, 10.0)])
 def test_after_a_wall_that_held_it_for_ten_seconds_it_hardly_overshoots(beyond, most):
     """The target is this far [m] behind the wall; `most` [mm] that it may overshoot once the wall has gone."""
