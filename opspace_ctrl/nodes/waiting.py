@@ -4,6 +4,10 @@
 An executor's dispatch costs more than a control tick, so a loop waits on its subscriptions itself: a wait set, and
 `take_message` when something has arrived. Both are private parts of rclpy (its own `wait_for_message` uses them), which
 is why nothing outside this module touches them; without them the executor of the node delivers into queues instead.
+
+rclpy's EventsExecutor (`rclpy.experimental`, 9.1.2) does not take its place: while it spins in one thread, another one
+of the same process that publishes to one of its subscriptions stops for good at the first message, and the process can
+only be killed; whoever runs this node beside others in one process would meet that.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ a real arm.
 `opspace parity` found the axes of all joints, their position and velocity limits and the masses as in what the makers
 publish: Universal_Robots_ROS2_Description (ur5e), franka_description (fr3 with its hand), lbr_fri_ros2_stack (iiwa14),
 ros2_kortex (gen3 with 7 joints, no gripper) and openarm_description (v10, the right arm of two). Tools are where theirs
-are, to 0.01 mm. Effort limits are theirs but for the iiwa 14: its URDF says 200 Nm each, these are smaller and unconfirmed.
+are, to 0.01 mm. Effort limits are theirs but for the iiwa 14: its URDF says 200 Nm each, these are unconfirmed.
 """
 
 from __future__ import annotations

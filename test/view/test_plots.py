@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots beside the scene, in a real server of viser: what their lines show."""
 
 from __future__ import annotations
