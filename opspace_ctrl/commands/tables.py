@@ -26,7 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="print this table only (4: with the equations)",
     )
     parser.add_argument(
-        "--plot", metavar="FILE.png", help="draw figures 12 and 13, operations as bars"
+        "--plot",
+        nargs="?",
+        const="figures_12_13.png",
+        metavar="FILE.png",
+        help="draw figures 12 and 13, operations as bars (default: figures_12_13.png)",
     )
     add_force(parser)
     form = parser.add_mutually_exclusive_group()

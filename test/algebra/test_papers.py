@@ -106,6 +106,8 @@ def test_documents_are_made_from_the_data():
         ("004", "A.3", "a.3"),
         ("000", "algorithm1", "algorithm 1"),
         ("001", "eq 10.4", "10.4"),
+        ("000", "(10)-(12)", "11"),
+        ("002", "figure 8, (21)", "21"),
     ],
 )
 def test_a_place_is_found_however_it_is_spelt(number, text, place):

@@ -259,7 +259,7 @@ def test_command_fails_when_a_figure_differs(capsys, monkeypatch):
     assert "differs" in capsys.readouterr().out
 
 
-def test_002_figure_12_figure_13_are_drawn_from_the_counts(tmp_path, capsys):
+def test_002_figure_12_figure_13_are_drawn_from_the_counts(tmp_path, capsys, monkeypatch):
     """Bars are the totals of table 2; of figure 13 the ratio is that of table 3, 1.618."""
     from opspace_ctrl.cli import main
     from opspace_ctrl.commands._tables_plot import figure_12, figure_13
@@ -277,3 +277,6 @@ def test_002_figure_12_figure_13_are_drawn_from_the_counts(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert main(["tables", "--table", "2", "--plot", str(picture)]) == 2  # it is there already
     assert "figures.png" in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path)
+    assert main(["tables", "--table", "2", "--plot"]) == 0
+    assert (tmp_path / "figures_12_13.png").read_bytes() == picture.read_bytes()

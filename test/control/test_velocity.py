@@ -161,6 +161,38 @@ def test_a_posture_beyond_the_limits_is_kept_as_far_as_their_margins():
     assert np.abs(commands).max() > 0.5 and np.abs(commands[-1]).max() < 1e-3
 
 
+@pytest.mark.parametrize(("scale", "rate", "seed"), [(0.3, 2.0, 0), (1.0, 2.0, 0), (1.0, 10.0, 3)])
+def test_targets_that_change_before_they_are_reached_take_no_joint_into_its_margin(
+    scale, rate, seed
+):
+    """Joints that have to brake do so, however slowly the others have to change for the rate limit."""
+    wild = PoseTask("hand", frame="tool", error_clip=10.0, speed=10.0, acceleration=1e3)
+    bounds = Limits(velocity_scale=scale, velocity_rate=rate, margin=0.05)
+    controller = Controller(ARM, [wild], Posture(stiffness=50.0), mode="velocity", limits=bounds)
+    controller.activate(ARM_START, np.zeros(7), 0.0)
+    q, v, rng = ARM_START, np.zeros(7), np.random.default_rng(seed)
+    lower, upper = ARM.position_limits.T
+    for k in range(20000):
+        if k % 150 == 0:
+            turn, place = rng.normal(size=4), rng.uniform(-1.5, 1.5, 3)
+            controller.target_pose("hand", place, turn / np.linalg.norm(turn), k * 1e-3)
+        before, v = v, controller.tick(q, v, (k + 1) * 1e-3).copy()
+        assert (np.abs(v) <= scale * ARM.velocity_limits).all()
+        assert (np.abs(v - before) <= rate * 1e-3 * (1 + 1e-9)).all()
+        q = ARM.integrate(q, v, 1e-3)
+        assert np.minimum(q - lower, upper - q).min() > 0.049
+
+
+def test_a_robot_that_is_beyond_its_limits_comes_back_and_rests():
+    """All seven joints at once, against the task that holds the tool: no two of them take turns."""
+    controller, upper = velocity_controller(), ARM.position_limits[:, 1]
+    controller.activate(upper + 0.05, np.zeros(7), 0.0)
+    q, commands = drive(controller, upper + 0.05, 6.0)
+    assert (upper - q > 0.049).all()
+    assert np.abs(commands[-100:]).max() < 1e-3
+    assert (np.abs(np.diff(commands, axis=0, prepend=0.0)) <= RATE * 1e-3 * (1 + 1e-9)).all()
+
+
 @pytest.mark.parametrize("rate", [1.0, 30.0])
 def test_a_joint_that_a_task_drives_at_its_limit_comes_to_rest_before_it(rate):
     """The tool is turned about its own axis, further than joint 7 can turn it; the joint brakes in time."""

@@ -80,7 +80,7 @@ def test_a_run_without_ros_prints_a_summary_and_draws(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert (
         "without ROS" in printed
-        and "torque changed by the switch" in printed
+        and "command changed by the switch" in printed
         and "next:" in printed
     )
     offered = [

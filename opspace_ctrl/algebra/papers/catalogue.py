@@ -114,7 +114,7 @@ def _read(number: str) -> Paper:
 
 
 def find(number: str, place: str) -> list[Line]:
-    """The lines of a paper about a place, such as "fig8", "(22)", "22", "algorithm 1" or "VII.D".
+    """The lines of a paper about a place, such as "fig8", "(22)", "22", "algorithm 1", "VII.D"; or as a line has it.
 
     Raises:
         ConfigurationError: There is no such paper, or nothing of it has that place.
@@ -124,7 +124,9 @@ def find(number: str, place: str) -> list[Line]:
     lines, wanted = papers()[number].lines, normal(place)
     whole = re.sub(r"(\d)[a-z]$", r"\1", wanted)  # (2.12a) is on the line of (2.12)
     spellings = {wanted, whole, f"section {wanted}"}
-    found = [line for line in lines if spellings.intersection(line.places)]
+    found = [
+        line for line in lines if spellings.intersection(line.places) or normal(line.at) == wanted
+    ]
     if not found:
         known = dict.fromkeys(each for line in lines for each in line.places)
         raise ConfigurationError(f"paper {number} has no {place!r} here; it has {', '.join(known)}")

@@ -128,5 +128,5 @@ def _record(scenario: Scenario, model: Model, log: Path) -> Record | None:
     delay = 1e6 * (run["arrived"] - run["left"])
     time_of_figure = run["schedule"] - LEAD - scenario.lap
     return Record(
-        scenario, model, time_of_figure, run["q"], run["command"], delay, run["left"], centre
+        scenario, model, time_of_figure, run["q"], run["applied"], delay, run["left"], centre
     )

@@ -22,7 +22,7 @@ class Record:
     Attributes:
         time: (n,) time of the figure [s], below zero before it began.
         q: (n, nq) configurations.
-        torque: (n, k) efforts commanded [Nm].
+        torque: (n, k) efforts of the drives [Nm or N].
         delay: (n,) from the state to its command [us]: round trip over ROS, or computation in one process.
         wall: (n,) when the state was there, on the wall clock [s].
         centre: (3,) where the figure's centre is, world axes [m].

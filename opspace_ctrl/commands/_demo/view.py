@@ -67,7 +67,7 @@ def summary(record: Record, delay_name: str) -> Group:
     methods = Table(
         "method",
         Column("largest error on the same path", justify="right"),
-        Column("torque changed by the switch", justify="right"),
+        Column("command changed by the switch", justify="right"),
         title=record.model.name,
     )
     residuals = ["", *(f"{residual:.1e}" for residual in record.residuals)]

@@ -109,6 +109,29 @@ def command(law, dt):
         _change_within_rates(law, dt, share)
         for j in range(k):
             wanted[j] = sent[place[j]] + change[j]
+    if law.present_mode == VELOCITY_MODE:
+        _stop_in_time(law, rate * dt)
+
+
+@kernel
+def _stop_in_time(law, allowed):
+    """Bring velocities of joints near a position limit within their bounds, as far as the rate limit permits.
+
+    The levels keep these bounds, but their scaling need not, nor does a joint that brakes as slowly as others have to
+    change. What leads out of a margin comes in with the ramp. `allowed` is what a velocity may change by.
+    """
+    near_limit, side, bound = law.near_limit, law.limit_side, law.acceleration_bound
+    nearness, wanted, limit = law.nearness, law.wanted_torque, law.command_limits
+    sent, place = law.door.sent, law.joint_command
+    for p in range(law.near_limit_count):
+        j = near_limit[p]
+        most, before = side[j] * bound[j], sent[place[j]]
+        if most < 0.0:
+            most = max(law.ramped * most, -limit[j])
+        excess = side[j] * wanted[j] - most
+        if excess > 0.0:
+            found = wanted[j] - nearness[j] * side[j] * excess
+            wanted[j] = min(max(found, before - allowed), before + allowed)
 
 
 @kernel
