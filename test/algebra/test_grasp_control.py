@@ -13,14 +13,16 @@ from opspace_ctrl.algebra.closure import (
     Closure,
     Contact,
     Grasp,
+    GraspController,
     RigidObject,
     add_mechanism,
     forward_by_arms,
     grasp_torque,
     squeeze,
+    squeezing,
 )
 from opspace_ctrl.algebra.closure.by_arms import frame_responses
-from opspace_ctrl.errors import IllPosedError, MethodError
+from opspace_ctrl.errors import ConfigurationError, IllPosedError, MethodError
 
 INERTIA = np.array([[0.4, 0.05, 0.0], [0.05, 0.5, -0.02], [0.0, -0.02, 0.3]])
 ARM = ("revolute", "continuous", "prismatic")
@@ -125,3 +127,55 @@ def test_squeezing_pulls_together_and_moves_nothing():
     positions = [dynamics.frame_pose(model, model.neutral(), frame)[0] for frame in frames]
     assert pressed[0, :3] @ (positions[1] - positions[0]) > 0.0
     assert_near(grasp.A.T @ pressed.ravel(), np.zeros(6), 1e-12, 20.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"motion": np.zeros((2, 3))}, "motion = .*position of the object, velocity"),
+        ({"motion": None}, "motion = None"),
+        ({"motion": [[0.0] * 3, [0.0] * 3, [0.0] * 2]}, "acceleration of the object has the shape"),
+        ({"motion": np.full((3, 3), np.nan)}, "position of the object.0. is not finite"),
+        ({"force": np.nan}, "force = nan"),
+        ({"force": "20"}, "force = '20'"),
+        ({"measured": np.inf}, "measured = inf"),
+        ({"dt": -1e-3}, "dt = -0.001: 0 and above"),
+        ({"v": np.full(20, np.nan)}, "v.0. is not finite"),
+    ],
+)
+def test_a_call_that_is_refused_leaves_the_squeeze_as_it_was(wrong, words):
+    model, frames = free_flyer()
+    q = state_of(model)[0]
+    grasp = Grasp(model, frames, RigidObject(3.0, np.zeros(3), INERTIA))
+    controllers = [GraspController(grasp, q) for _ in range(2)]
+    rest = np.zeros((3, 3))
+    rest[0] = controllers[0].center(q)
+    given = {"q": q, "v": np.zeros(model.nv), "motion": rest, "force": 20.0, "measured": 18.0}
+    with pytest.raises(ConfigurationError, match=words):
+        controllers[0].torque(**{**given, **wrong})
+    found, expected = (each.torque(**given) for each in controllers)
+    assert np.isfinite(found).all()
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("gain", ["stiffness", "damping", "calm", "force_integral", "most"])
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, "1"])
+def test_gains_of_a_grasp_that_are_none_are_refused_by_name(gain, value):
+    model, frames = free_flyer()
+    grasp = Grasp(model, frames, RigidObject(3.0, np.zeros(3), INERTIA))
+    with pytest.raises(ConfigurationError, match=f"{gain} = .*valid"):
+        GraspController(grasp, model.neutral(), **{gain: value})
+
+
+def test_what_does_not_squeeze_is_refused():
+    model, frames = free_flyer()
+    q, held = model.neutral(), RigidObject(3.0, np.zeros(3), INERTIA)
+    with pytest.raises(ConfigurationError, match="two frames or more"):
+        GraspController(Grasp(model, frames[:1], held), q)
+    with pytest.raises(ConfigurationError, match="valid is a RigidObject"):
+        Grasp(model, frames, None)
+    grasp = Grasp(model, frames, held).update(q)
+    with pytest.raises(ConfigurationError, match="arms 0 and 5 of 2 do not squeeze"):
+        squeezing(grasp, np.zeros((2, 6)), 0, 5)
+    with pytest.raises(ConfigurationError, match="wrenches of all arms has the shape"):
+        squeezing(grasp, np.zeros((3, 6)))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...dynamics import forward_dynamics, frame_pose, frame_velocity, link_accelerations
-from ...errors import ConfigurationError, InertiaError
+from ...errors import ConfigurationError, InertiaError, quoted
 from ...model import Model
 from ...model.configuration import check_vector
 from ...model.rotations import from_quaternion, skew
@@ -82,6 +82,8 @@ class Grasp:
             raise ConfigurationError(
                 f"{model.name}: an object is held by one or more different frames, not {frames}"
             )
+        if not isinstance(held, RigidObject):
+            raise ConfigurationError(f"{quoted(held)} is not held; valid is a RigidObject")
         self.model, self.frames, self.held = model, tuple(frames), held
         self._ospace = OperationalSpace(model, list(frames), method=method)
 
@@ -168,5 +170,5 @@ class Grasp:
             F_int = F - Omega^-1 A (A^T Omega^-1 A)^-1 A^T F
         What moves the object is shared between the arms as their inertias would share it, which is free of units.
         """
-        F = np.asarray(wrenches, dtype=float).reshape(-1, 6)
-        return np.asarray(F - self.shared(self.A.T @ F.ravel()))
+        F = check_vector(np.ravel(wrenches), len(self.A), "wrenches of all arms")
+        return np.asarray(F.reshape(-1, 6) - self.shared(self.A.T @ F))

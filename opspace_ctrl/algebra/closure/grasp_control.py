@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...dynamics import bias_forces, mass_matrix
+from ...errors import ConfigurationError
 from ...model.configuration import check_vector
 from .grasp import Grasp
 
@@ -22,8 +23,16 @@ def squeeze(grasp: Grasp, first: int, second: int, force: float) -> np.ndarray:
     Args:
         first, second: Numbers of the arms in `grasp.frames`.
         force: [N] along the line from one frame to the other; positive presses.
+
+    Raises:
+        ConfigurationError: There are no two such arms.
     """
     arms = grasp.A.reshape(-1, 6, 6)
+    if first == second or not {first, second} <= set(range(len(arms))):
+        raise ConfigurationError(
+            f"arms {first} and {second} of {len(arms)} do not squeeze; valid are two different "
+            "numbers from 0 on"
+        )
     r = [-np.array([a[2, 4], a[0, 5], a[1, 3]]) for a in arms]  # of A = [1, -r x; 0, 1]
     line = r[second] - r[first]
     line = line / np.linalg.norm(line)

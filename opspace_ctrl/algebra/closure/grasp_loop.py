@@ -7,10 +7,15 @@ is squeezed is measured, and what is missing is integrated.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...dynamics import frame_pose, frame_velocity
+from ...errors import ConfigurationError, quoted
 from ...model.configuration import check_vector
 from ...model.rotations import from_quaternion, skew
 from .grasp import Grasp
@@ -38,6 +43,9 @@ class GraspController:
         calm: Damping of what the robot may do without moving the object [1/s].
         force_integral: Of the missing squeeze [1/s].
         most: [N] that the integral supplies at most.
+
+    Raises:
+        ConfigurationError: A gain is below zero or not finite, q is unusable, or fewer than two arms hold the object.
     """
 
     def __init__(
@@ -51,8 +59,14 @@ class GraspController:
         force_integral: float = 10.0,
         most: float = 50.0,
     ):
-        self.grasp, self.stiffness, self.damping, self.calm = grasp, stiffness, damping, calm
-        self.force_integral, self.most, self._supplied = force_integral, most, 0.0
+        if not isinstance(grasp, Grasp) or len(grasp.frames) < 2:
+            raise ConfigurationError(
+                "two arms squeeze an object: valid is a Grasp of two frames or more"
+            )
+        self.grasp, self._supplied = grasp, 0.0
+        self.stiffness, self.damping = _gain(stiffness, "stiffness"), _gain(damping, "damping")
+        self.calm, self.most = _gain(calm, "calm"), _gain(most, "most")
+        self.force_integral = _gain(force_integral, "force_integral")
         self._turn = from_quaternion(frame_pose(grasp.model, q, grasp.frames[0])[1])
 
     def center(self, q: ArrayLike) -> np.ndarray:
@@ -82,10 +96,11 @@ class GraspController:
             IllPosedError: An arm is singular here.
             ConfigurationError: An argument is unusable.
         """
-        grasp, wanted = self.grasp.update(q, v), np.asarray(motion, float)
-        p, rate, a = (check_vector(each, 3, "motion of the object") for each in wanted)
+        p, rate, a = _rows(motion)
+        force, grasp = _number(force, "force"), self.grasp.update(q, v)
         if measured is not None:
-            grown = self._supplied + dt * self.force_integral * (force - measured)
+            missing = force - _number(measured, "measured")
+            grown = self._supplied + _gain(dt, "dt") * self.force_integral * missing
             self._supplied = min(max(grown, -self.most), self.most)
         turn = from_quaternion(frame_pose(grasp.model, q, grasp.frames[0])[1])
         twist = frame_velocity(grasp.model, q, v, grasp.frames[0])
@@ -99,3 +114,26 @@ class GraspController:
         acceleration = np.append(a, np.zeros(3)) + self.stiffness * error + self.damping * slip
         pressed = squeeze(grasp, 0, 1, force + self._supplied)
         return grasp_torque(grasp, acceleration, pressed, -self.calm * np.asarray(v, float))
+
+
+def _number(value: Any, name: str) -> float:
+    """A finite number; ConfigurationError says which one is none."""
+    if not isinstance(value, Real) or not np.isfinite(float(value)):
+        raise ConfigurationError(f"{name} = {quoted(value)}: a finite number is valid")
+    return float(value)
+
+
+def _gain(value: Any, name: str) -> float:
+    """Likewise one that is not below zero."""
+    if _number(value, name) < 0.0:
+        raise ConfigurationError(f"{name} = {quoted(value)}: 0 and above is valid")
+    return float(value)
+
+
+def _rows(motion: Any) -> list[np.ndarray]:
+    """Position, velocity and acceleration of the object, each (3,); ConfigurationError says which one is none."""
+    names = [f"{name} of the object" for name in ("position", "velocity", "acceleration")]
+    is_list = isinstance(motion, Sequence) or (isinstance(motion, np.ndarray) and motion.ndim > 0)
+    if not is_list or len(motion) != len(names):
+        raise ConfigurationError(f"motion = {quoted(motion)}: {', '.join(names)} are valid, (3, 3)")
+    return [check_vector(each, 3, name) for each, name in zip(motion, names)]
