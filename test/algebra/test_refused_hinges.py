@@ -11,7 +11,7 @@ from opspace_ctrl.algebra.free_flyer import LinkIntegrator, hinge_coordinates, l
 from opspace_ctrl.algebra.recursions.polynomial_sweep import two_sweeps
 from opspace_ctrl.algebra.recursions.square_root import SquareRootDual, SquareRootFilter
 from opspace_ctrl.algebra.recursions.symbolic import symbolic_inverse
-from opspace_ctrl.errors import MethodError
+from opspace_ctrl.errors import ConfigurationError, MethodError
 
 TIED = robot(
     *(link(name) for name in "abc"),
@@ -55,3 +55,17 @@ def test_coordinates_of_a_kind_that_is_not_read_off_links_are_refused_by_name():
         MethodError, match=f"{model.body_joint_names[1]} is of the kind 99.*REVOLUTE"
     ):
         hinge_coordinates(Unknown(), links)
+
+
+def test_links_of_another_robot_are_refused():
+    model = load_robot("free_flyer")
+    links = link_state(model, model.neutral(), np.zeros(model.nv))
+    with pytest.raises(ConfigurationError, match="arm7 has 7 moving links, and the state 15"):
+        hinge_coordinates(load_robot("arm7"), links)
+
+
+@pytest.mark.parametrize("wrong", [{"step": 0.0}, {"step": np.nan}, {"every": 0}])
+def test_steps_of_links_that_are_none_are_refused(wrong):
+    model = load_robot("free_flyer")
+    with pytest.raises(ConfigurationError, match="step = .*every = .*valid"):
+        LinkIntegrator(model, model.neutral(), np.zeros(model.nv), **wrong)

@@ -8,7 +8,7 @@ hinges together but the accuracy of the integration: 6 N numbers for fewer freed
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import MethodError, listed
+from ...errors import ConfigurationError, MethodError, listed
 from ...model import JointType, Model
 from ...model.joints import motion_subspace, planar_axes
 from ...model.rotations import skew
@@ -60,11 +60,18 @@ class LinkIntegrator:
         q, v: Where it starts.
         step: [s].
         every: Steps from one projection to the next.
+
+    Raises:
+        ConfigurationError: A state, a step or a number of steps that is none.
     """
 
     def __init__(
         self, model: Model, q: ArrayLike, v: ArrayLike, step: float = 1e-3, every: int = 1
     ):
+        if not (0.0 < step < np.inf and every >= 1):
+            raise ConfigurationError(
+                f"step = {step}, every = {every}: seconds above 0, and 1 or more, are valid"
+            )
         self.model, self.dt, self.every = model, float(step), int(every)
         self.q, self.v = model.check_configuration(q), model.check_velocity(v)
         self.links, self.worst, self._count = link_state(model, self.q, self.v), (0.0, 0.0), 0
@@ -104,10 +111,15 @@ def hinge_coordinates(
 
     Raises:
         MethodError: A hinge is of a kind whose coordinates cannot be read off its links.
+        ConfigurationError: The links are those of another robot, or `near` is no configuration.
     """
     # here: it would triple the time to import the package
     from scipy.spatial.transform import Rotation
 
+    if len(state.rotation) != len(model.parent):
+        raise ConfigurationError(
+            f"{model.name} has {len(model.parent)} moving links, and the state {len(state.rotation)}"
+        )
     q = model.neutral()
     before_q = q if near is None else model.check_configuration(near)
     for k, p in enumerate(model.parent):
