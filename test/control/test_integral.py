@@ -114,8 +114,8 @@ def test_along_directions_that_are_damped_or_lost_it_grows_as_far_as_the_level_h
 
 STILL = {
     "the ramp runs": {"ramp": 10.0},
-    "a torque is cut": {"effort_limits": 0.5},
-    "a torque may not follow": {"torque_rate_limit": 1e-3, "gravity_share": 0.0},
+    "a torque is cut": {"command_limits": 0.5},
+    "a torque may not follow": {"command_rate": 1e-3, "gravity_share": 0.0},
     "the error is too large": {"task_integral_clip": 1e-3, "task_integral_clip_angle": 1e-2},
     "the error is small": {"task_integral_tolerance": 0.1, "task_integral_tolerance_angle": 0.1},
     "it is off": {"task_integral": 0.0},

@@ -54,10 +54,14 @@ def test_a_shipped_robot_is_loaded_with_every_option_of_load_urdf():
 
 @pytest.fixture
 def programs(tmp_path):
-    """README's programs of public names as files; its last block writes a kernel, which has no annotations."""
-    *texts, kernel = (block.text for block in blocks("python", document="README.md"))
-    assert "njit" in kernel and "Controller(" in texts[0]
-    paths = [tmp_path / f"readme_{number}.py" for number in range(len(texts))]
+    """Printed programs of public names as files; the last block writes a kernel, which has no annotations."""
+    printed = [
+        *blocks("python", document="README.md"),
+        *blocks("python", document="docs/python.md"),
+    ]
+    *texts, kernel = (block.text for block in printed)
+    assert "njit" in kernel and "Controller(" in texts[0] and len(texts) == 3
+    paths = [tmp_path / f"printed_{number}.py" for number in range(len(texts))]
     for path, text in zip(paths, texts):
         path.write_text(text, encoding="utf-8")
     return paths
