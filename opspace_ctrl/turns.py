@@ -3,11 +3,16 @@
 
 import contextlib
 import sys
+import threading
 from collections.abc import Iterator
 from time import perf_counter, sleep
 
 TURN = 1e-4  # [s] after which the thread that prepares gives way, at its next call of whatever function
 PAUSE = 1e-4  # [s] for which it does: long enough for a thread that waits to be awake
+_lock = threading.Lock()
+_usual: list[
+    float
+] = []  # Python's own turn before the first of those that are inside came; one entry for each
 
 
 @contextlib.contextmanager
@@ -19,6 +24,9 @@ def giving_way() -> Iterator[None]:
     longer arrays and all of numpy.linalg do, wakes it and takes the lock back before it is awake; its turn begins anew.
     So the thread sleeps, and it looks at the clock wherever it calls something or returns (`sys.setprofile`, which is
     the thread's own). A single call into C may still last longer. A thread that is being profiled already stays so.
+
+    Python's turns are as short meanwhile, for the other way round: beside a thread that never sleeps each pause would
+    last 5 ms.
     """
     began = perf_counter()
 
@@ -31,11 +39,27 @@ def giving_way() -> Iterator[None]:
     if sys.getprofile() is not None:
         yield
         return
-    sys.setprofile(look)
+    with _short_turns():
+        sys.setprofile(look)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+
+
+@contextlib.contextmanager
+def _short_turns() -> Iterator[None]:
+    """Let Python's threads change hands every TURN at the latest; several may be inside at a time."""
+    with _lock:
+        _usual.append(_usual[0] if _usual else sys.getswitchinterval())
+        sys.setswitchinterval(min(TURN, _usual[0]))
     try:
         yield
     finally:
-        sys.setprofile(None)
+        with _lock:
+            before = _usual.pop()
+            if not _usual:
+                sys.setswitchinterval(before)
 
 
 @contextlib.contextmanager

@@ -50,12 +50,15 @@ def test_no_pause_while_something_is_timed(pauses):
 
 
 def test_the_interpreter_is_left_as_it_was():
+    usual = sys.getswitchinterval()
     assert sys.getprofile() is None
     with pytest.raises(KeyError):
         with turns.giving_way():
             assert sys.getprofile() is not None
+            assert sys.getswitchinterval() == pytest.approx(min(turns.TURN, usual))
             raise KeyError
     assert sys.getprofile() is None
+    assert sys.getswitchinterval() == pytest.approx(usual)
 
 
 def test_a_thread_that_is_profiled_stays_so(pauses):
