@@ -26,6 +26,7 @@ OPTIONAL = {
     "/bond": has_bond(),
     "/opspace_controller/*/follow_joint_trajectory": has_control_msgs(),
 }
+OF_VELOCITY = {"/velocity_controller/commands"}  # used in mode velocity, see test_velocity
 PAGE = (ROOT / "docs" / "ros_interface.md").read_text(encoding="utf-8")
 
 
@@ -123,7 +124,7 @@ def test_both_nodes_use_what_their_policies_permit_and_nothing_else(tmp_path):
                 patience=COMPILING,
             )
         for name in started:
-            absent = {each for each, is_there in OPTIONAL.items() if not is_there}
+            absent = {each for each, is_there in OPTIONAL.items() if not is_there} | OF_VELOCITY
             compare(graph, f"opspace_{name}", absent)
 
 
