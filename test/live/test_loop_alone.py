@@ -57,7 +57,7 @@ class Running:
         self.controller = Controller.from_settings(model, settings)
         self.gate = StateGate(model, settings.safety)
         self.guarded = GuardedController(self.controller, self.gate)
-        self.commands = Commands(self.node, len(self.controller.joints))
+        self.commands = Commands(self.node, len(self.controller.joints), settings.commands)
         box = BlackBox(self.guarded, None)
         self.loop = ControlLoop(self.node, self.guarded, self.commands, box, 0, False, lambda: None)
         self.stamp, self.has_base = 10**9, bool(self.gate.has_base)
