@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from helpers.control_cases import FILES, robot
+from helpers.control_cases import robot
+from helpers.published_arms import TABLES, published_arm
 from opspace_ctrl import Controller, Simulator
+from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.export.controller import image_of
 from opspace_ctrl.export.native import Library, Robot
@@ -16,11 +19,18 @@ from opspace_ctrl.parameter_file import node_parameters
 from opspace_ctrl.sim.settings import simulator_settings
 
 ROBOTS = ("arm7", "asimo", "free_flyer", "panda", "g1")
+ARMS = (*TABLES, "two_arms")  # whose files name no robot
+ALL = (*ROBOTS, *ARMS)  # every shipped file of one controller of efforts
 
 
 def shipped(name: str) -> Controller:
-    """The controller of a shipped parameter file."""
-    return Controller.from_file(f"{name}.yaml", robot(name) if name in FILES else None)
+    """The controller of a shipped parameter file, with a method by name.
+
+    The files say `auto`, which takes what is fastest at the moment; two controllers may then differ in their last bits.
+    """
+    values = node_parameters(shipped_path("config", f"{name}.yaml"), "opspace_controller")
+    settings = replace(controller_settings(values), method="sparse_ltdl")
+    return Controller.from_settings(published_arm(name) if name in ARMS else robot(name), settings)
 
 
 def shipped_simulator(name: str) -> Simulator:

@@ -12,13 +12,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from helpers.exported import ROBOTS, Both
+from helpers.exported import ALL, Both
 from helpers.guarded_in_both import BothGuarded
 
 from opspace_ctrl.cli import main
 from opspace_ctrl.export import library_path
 from opspace_ctrl.export.native import Library
 
+# two_namespaces.yaml has two controllers, each that of arm7; arm7_velocity.yaml cannot be exported
+ELSEWHERE = ("two_namespaces", "arm7_velocity")
 TICKS = 100_000
 LONG = 10_000_000
 HERE = Path(__file__).parent
@@ -33,12 +35,19 @@ def run(*command: object, **options: object) -> subprocess.CompletedProcess:
     return done
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+def test_every_shipped_controller_is_among_them():
+    files = [
+        path for path in Path("config").glob("*.yaml") if "opspace_controller:" in path.read_text()
+    ]
+    assert {path.stem for path in files} == {*ALL, *ELSEWHERE}
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_long_runs_are_those_of_python(name):
     assert list(Both(name, Library(library_path()), seed=7).run(TICKS, every=37)) == []
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", ALL)
 def test_long_runs_behind_gates_are_those_of_python(name):
     """With targets, switches, faults, stops and silence: every command is compared when it is made."""
     assert BothGuarded(name, Library(library_path()), seed=8).run(TICKS, every=37) > 0.9 * TICKS
