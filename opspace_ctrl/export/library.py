@@ -34,10 +34,11 @@ __all__ = [
 ]
 
 FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-Wall", "-Wextra")
+SONAME = "libopspace.so.1"  # what a program that was linked against it looks for when it starts
 LINK = (
     "-shared",
     "-Wl,-z,defs,-z,relro,-z,now",
-    "-Wl,-soname,libopspace.so.1",
+    f"-Wl,-soname,{SONAME}",
     "-Wl,--gc-sections",
 )
 SOURCES = (
@@ -48,7 +49,7 @@ SOURCES = (
     "opspace_gates.c",
     "opspace_sim.c",
 )
-NAMES = ("libopspace.so", "libopspace.a", "opspace.h")
+NAMES = ("libopspace.so", SONAME, "libopspace.a", "opspace.h")
 PREBUILT = Path(__file__).parent / "prebuilt"  # package data of a wheel that `make build` made
 DIGEST = "digest"  # beside a prebuilt library: what it was made of
 
@@ -88,7 +89,7 @@ def machine(target: str, cpu: str = "") -> str:
 
 
 def library_path(target: str = "", cpu: str = "") -> Path:
-    """libopspace.so for a target (default: this machine's), with libopspace.a and opspace.h beside it.
+    """libopspace.so for a target (default: this machine's), with all that a program needs to link it beside it.
 
     The one that came with the package is taken where it is of these sources and for this processor; another one is made
     when it is first asked for, which takes seconds and a C compiler, and kept with the compiled kernels.
@@ -167,7 +168,7 @@ def processors(target: str) -> tuple[str, ...]:
 
 
 def build_library(folder: Path, target: str, cpu: str = "") -> None:
-    """Make libopspace.so, libopspace.a and opspace.h in a folder that is there.
+    """Make libopspace.so (under its soname, too), libopspace.a and opspace.h in a folder that is there.
 
     Raises:
         ExportError: An unknown target or CPU, or no C compiler for it on this machine.
@@ -196,8 +197,10 @@ def build_library(folder: Path, target: str, cpu: str = "") -> None:
             objects.append((Path(name) / source).with_suffix(".o"))
             run_tool(compiler, *FLAGS, *defined, "-c", "-o", objects[-1], runtime_folder() / source)
         run_tool(compiler, *LINK, "-o", folder / NAMES[0], *objects, "-lm")
-        run_tool(_archiver(compiler), "rcsD", folder / NAMES[1], *objects)
-    shutil.copyfile(runtime_folder() / NAMES[2], folder / NAMES[2])
+        run_tool(_archiver(compiler), "rcsD", folder / "libopspace.a", *objects)
+    # Copied, not linked: neither a wheel nor a memory stick keeps links.
+    shutil.copyfile(folder / NAMES[0], folder / SONAME)
+    shutil.copyfile(runtime_folder() / "opspace.h", folder / "opspace.h")
 
 
 def compiler_of(target: str) -> str:

@@ -36,7 +36,6 @@ def exported(folder: Path, name: str) -> Path:
     assert main(["export", name, "-o", f"{folder}/{IMAGE}", "--library", f"{folder}"]) == 0
     assert main(["export", name, "--simulator", "-o", f"{folder}/{SIMULATED}", "--force"]) == 0
     library, recorder = folder / LIBRARY, folder / "librecorder.so"
-    (folder / "libopspace.so.1").symlink_to(library)  # by its soname
     words = ["cc", "-shared", "-fPIC", "-O2", "-I", folder, RECORDER, "-o", recorder, library]
     subprocess.run([*map(str, words), f"-Wl,-rpath,{folder}", "-ldl"], check=True)
     return folder

@@ -196,6 +196,7 @@ def test_the_library_of_a_wheel_is_found_without_a_compiler_while_it_is_of_these
     monkeypatch.setattr(made, "PREBUILT", tmp_path / "prebuilt")
     kept = library_path()
     folder = made.prebuild()
+    assert {"libopspace.so.1", *made.NAMES} <= {each.name for each in folder.iterdir()}
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     assert library_path() == folder / "libopspace.so" != kept

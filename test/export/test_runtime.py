@@ -65,6 +65,17 @@ def test_the_example_builds_and_replays_every_tick(example):
     assert done.returncode == 0 and "200 of 200 ticks bit-identical" in done.stdout
 
 
+def test_a_program_that_is_linked_against_the_shared_library_finds_it(example):
+    """By the library's soname, in the folder that was exported and nothing else."""
+    where = ("-I", example, "-L", example, f"-Wl,-rpath,{example}")
+    source = (example / "replay.c", "-lopspace", "-lm")
+    done = run("gcc", "-std=c11", *where, "-o", example / "linked", *source)
+    assert done.returncode == 0, done.stderr
+    assert "libopspace.so" in run("readelf", "-d", example / "linked").stdout
+    done = run(example / "linked", example / "robot.opspace")
+    assert "200 of 200 ticks bit-identical" in done.stdout, done.stderr
+
+
 def test_the_example_says_what_is_wrong_with_an_image(example, tmp_path):
     assert run("make", "-C", example, "replay").returncode == 0
     damaged = bytearray((example / "robot.opspace").read_bytes())
