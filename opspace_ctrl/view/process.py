@@ -87,6 +87,11 @@ class LoopProcess:
         """Does the loop run?"""
         return self._process.is_alive()
 
+    @property
+    def exit_code(self) -> int | None:
+        """Of the process; None while it runs, below 0 if a signal ended it."""
+        return self._process.exitcode
+
     def ask(self, name: str, *arguments: Any, answer: Answer | None = None) -> None:
         """Ask for something (`requests.Requests`); `answer` gets why not, "" if it was done, in another thread."""
         with self._lock:
@@ -132,11 +137,14 @@ class LoopProcess:
 
     def close(self) -> None:
         """End the process."""
-        self._pipe.close()
+        # closing the pipe would not do: as long as our own reader waits at it, the other end sees it open
+        with self._lock, suppress(OSError):
+            self._pipe.send(None)
         self._process.join(END)
         if self._process.is_alive():
             self._process.terminate()
             self._process.join(END)
+        self._pipe.close()
 
     def __enter__(self) -> LoopProcess:
         return self
@@ -152,13 +160,11 @@ def _serve(
     memory: Any,
     pipe: Any,
 ) -> None:
-    """The loop's process; it ends when the pipe is closed, that is with the page's process at the latest."""
+    """The loop's process; it ends when it is told None, and with the page's process at the latest."""
     from .loop import Loop
     from .requests import Requests
 
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for the page's process, which closes the pipe
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the page's process, which tells us
     try:
         loop = Loop(model, settings, simulation, Ring(row_type(model, settings), memory))
     except OpspaceError as error:
@@ -172,10 +178,13 @@ def _serve(
         _without_privilege()
         while True:
             try:
-                number, name, arguments = pipe.recv()
+                request = pipe.recv()
             except (EOFError, OSError):
+                request = None
+            if request is None:
                 loop.is_ended = True
                 return
+            number, name, arguments = request
             try:
                 requests.answer(name, arguments)
                 text = ""
