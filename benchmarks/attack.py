@@ -308,6 +308,7 @@ class Attacker:
             message.velocity = [(-1.0) ** int(self.rng.integers(2))] * k
         elif kind == 7:
             message.header.stamp.sec, message.header.stamp.nanosec = 0, 0
+            message.position[one] = self.number()
         else:
             message.name = [f"x{i}" for i in range(k)]
         return message

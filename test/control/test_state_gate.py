@@ -249,6 +249,33 @@ def test_zero_is_a_time_once_and_no_stamp_when_it_goes_on(arm):
     assert robot.gate.period == pytest.approx(1e-3) and robot.check() == 0
 
 
+@pytest.mark.parametrize("between", [0, 1])
+def test_messages_without_a_stamp_do_not_get_past_the_gates(arm, between):
+    """Three are a publisher that does not stamp: no clock says when its robot was elsewhere, but arrivals do."""
+    robot, epoch = Robot(arm), 1_700_000_000_000 * MS
+    for _ in range(100):
+        robot.tick()
+        assert robot.joints(stamp=epoch + robot.time) == READY
+    for _ in range(5):
+        robot.tick()
+        assert robot.joints(position=[2.0] + [0.0] * 6, stamp=0) == REFUSED
+        assert robot.check() == BIT["velocity"]
+        for _ in range(between):
+            robot.tick()
+            assert robot.joints(stamp=epoch + robot.time) == READY
+    assert not robot.gate.q.any() and 0.0 < robot.gate.time < 1.0
+
+
+def test_a_publisher_that_ceases_to_stamp_is_a_clock_that_was_set_and_time_begins_anew(arm):
+    robot, found = Robot(arm), []
+    robot.run()
+    for _ in range(5):
+        robot.tick()
+        found.append((robot.joints(stamp=0), robot.check()))
+    assert found == [(READY, BIT["clock"]), (DROPPED, BIT["clock"])] + [(READY, 0)] * 3
+    assert robot.gate.time == pytest.approx(2e-3)
+
+
 def test_a_stamp_that_a_bad_message_tells_does_not_count(arm):
     """Else one forged message would make all that follow look late."""
     robot = Robot(arm)

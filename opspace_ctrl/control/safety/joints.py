@@ -45,11 +45,14 @@ def take_joints(gates, count, has_velocity, stamp, arrival, time):
         gates.late += 1
         return DROPPED
     is_set = verdict == BACK or verdict == AHEAD
-    faults = _judge(gates, count, has_velocity, stamp, arrival, is_set)
+    is_start = is_set or gates.last_stamp == 0  # stamps before, if there were any, are of no clock
+    faults = _judge(gates, count, has_velocity, stamp, arrival, is_start)
     if faults != 0:
         return refuse(gates, faults)
-    if is_set:
+    if is_start:
         _start_again(gates, stamp)
+    if is_set:
+        gates.was_set = 1
     if verdict != REPEATED:
         count_stamp(gates, verdict, stamp, arrival)
     if not _merge(gates, count, stamp):
@@ -71,7 +74,7 @@ def state_limit(gates):
 
 
 @kernel
-def _judge(gates, count, has_velocity, stamp, arrival, is_set):
+def _judge(gates, count, has_velocity, stamp, arrival, is_start):
     """Bits of what is wrong with the numbers of a message; velocities that it does not tell are found here."""
     joint, p, w = gates.new_joint, gates.new_position, gates.new_velocity
     speed, tells, factor = gates.speed, gates.tells_velocity, gates.velocity_factor
@@ -82,7 +85,7 @@ def _judge(gates, count, has_velocity, stamp, arrival, is_set):
         new_tells[i] = 1 if is_told else 0
         if not abs(p[i]) <= LARGEST or (is_told and not abs(w[i]) <= LARGEST):
             return _FINITE
-        change, elapsed = _way(gates, j, p[i], stamp, arrival, is_set)
+        change, elapsed = _way(gates, j, p[i], stamp, arrival, is_start)
         if not is_told:
             w[i] = _difference(gates, j, change, elapsed)
         if factor > 0.0:
@@ -98,14 +101,14 @@ def _judge(gates, count, has_velocity, stamp, arrival, is_set):
 
 
 @kernel
-def _way(gates, j, position, stamp, arrival, is_set):
+def _way(gates, j, position, stamp, arrival, is_start):
     """How far a joint has moved since it was last believed, and in what time [s]; -1 if that cannot be said.
 
-    Where the clock was set the way since the last state counts, by the steady clock; a simulated robot may have been
-    put anywhere.
+    Where a clock starts or was set the way since the last state counts, by the steady clock; a simulated robot may have
+    been put anywhere.
     """
     told, last = gates.told_stamp, gates.position
-    if not is_set and told[j] != 0:
+    if not is_start and told[j] != 0:
         elapsed, before = (stamp - told[j]) * 1e-9, last[j]
     elif gates.has_state == 1 and gates.is_simulated == 0:
         q = gates.q
@@ -129,7 +132,7 @@ def _difference(gates, j, change, elapsed):
 
 @kernel
 def _start_again(gates, stamp):
-    """The clock was set: what was told before belongs to another time."""
+    """A clock starts, or was set: what was told before belongs to another time."""
     told, tells, is_told, is_rare = (
         gates.told_stamp,
         gates.tells_velocity,
@@ -142,7 +145,6 @@ def _start_again(gates, stamp):
         is_told[j] = 0
         is_rare[j] = 0
     gates.origin = 0
-    gates.was_set = 1
     forget_base(gates, stamp)
 
 

@@ -28,8 +28,8 @@ def stamp_of(gates, stamp, arrival):
     """The time of a message [ns]: its stamp; or, of a publisher that leaves stamps at zero, its arrival.
 
     A zero alone is the time at which a simulation begins: 1 then, for `last_stamp` = 0 says that there was none. The
-    ZEROS_IN_A_ROW-th in quick succession is a publisher that does not stamp: arrivals count from there on, and the last
-    stamp, of another clock, is forgotten.
+    ZEROS_IN_A_ROW-th in quick succession is a publisher that does not stamp: arrivals count from there on, and the 1 is
+    forgotten. A stamp is not: after one, this is a clock that was set.
     """
     if stamp != 0:
         return stamp
@@ -38,7 +38,7 @@ def stamp_of(gates, stamp, arrival):
     else:
         gates.zeros_in_a_row = 1
     gates.zero_arrival = arrival
-    if gates.zeros_in_a_row == ZEROS_IN_A_ROW:
+    if gates.zeros_in_a_row == ZEROS_IN_A_ROW and gates.last_stamp == 1:
         gates.last_stamp = 0
     return arrival if gates.zeros_in_a_row >= ZEROS_IN_A_ROW else 1
 
