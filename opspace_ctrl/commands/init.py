@@ -9,12 +9,12 @@ from rich.console import Console
 
 from ..model.source import ROBOTS
 from ..proposal.files import file_names, written
-from ..proposal.propose import Proposal, propose
+from ..proposal.propose import propose
+from ..proposal.result import Proposal
 from ..writing import OutputFolder
 from . import CommandError, _robot, add_force
 from ._console import console, new_table
 
-SOFTER = (1.0, 0.5, 0.25)  # tried in turn
 SLOWEST, FASTEST = 50.0, 10_000.0  # [Hz]
 
 
@@ -50,17 +50,13 @@ def run(args: argparse.Namespace) -> int:
     names = file_names(robot.stem)
     folder = OutputFolder(args.out or robot.stem, "opspace init", names, args.force, inputs=[robot])
     arguments = _robot.xacro_arguments(args) or None
-    verdict, is_good = "not tried (--no-trial)", True
-    for softer in SOFTER:
-        proposal = propose(robot, base, args.rate, arguments, softer)
-        if args.no_trial:
-            break
-        from ..proposal.trial import try_out
+    if args.no_trial:
+        proposal, trial = propose(robot, base, args.rate, arguments), None
+    else:
+        from ..proposal.trial import propose_tried
 
-        trial = try_out(proposal)
-        verdict, is_good = str(trial), trial.is_good
-        if is_good:
-            break
+        proposal, trial = propose_tried(robot, base, args.rate, arguments)
+    verdict = "not tried (--no-trial)" if trial is None else str(trial)
     files = written(proposal, robot.stem, args.rate, verdict)
     folder.write(files)
     _tell(out, proposal, verdict)
@@ -69,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     out.print("next:")
     out.print(f"  opspace check {args.robot} {params} --controllers {controllers}", soft_wrap=True)
     out.print(f"  opspace demo {args.robot} {params}", soft_wrap=True)
-    return 0 if is_good else 1
+    return 0 if trial is None or trial.is_good else 1
 
 
 def _tell(out: Console, proposal: Proposal, verdict: str) -> None:

@@ -6,8 +6,9 @@
     shapes     points of collision shapes           soles      the part of a foot that stands on the ground
     reach      a start pose away from singularities  standing   one in which the robot stands
     gains      stiffness, speeds and clips from inertia, effort and velocity limits and the rate of the loop
-    propose    all of them, in order                files      the same as commented parameter files
-    trial      the proposal at work in the simulator, with delay
+    propose    all of them, in order                result     what comes of it
+    trial      it at work in the simulator, with delay
+    files      the same as commented parameter files
 
 Every guess leaves a note that says what was guessed and why.
 """

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from .propose import Proposal
+from .result import Proposal
 
 __all__ = ["file_names", "written"]
 

@@ -8,14 +8,17 @@ of it at the largest error that counts, and the motion to a target for a smaller
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..control.tasks import PoseTask
+from ..declaration import declared
 from ..dynamics import bias_forces, frame_jacobian, mass_matrix
 from ..model import Model
 from .limbs import Limb
-from .reach import POSE_ROWS, POSITION_ROWS, poses_about
+from .reach import ROWS, poses_about
 
 __all__ = [
     "TaskGains",
@@ -49,6 +52,14 @@ RESET = 0.1  # integral action, as a share of the damping
 SINGULAR = 1e-3  # directions of a task with less than this of the largest response are left out
 NO_LIMIT = 1e9
 FASTEST = 10.0  # [rad/s or m/s] what counts as the limit of a joint that has none
+LINEAR_NAMES = ("speed", "acceleration", "error_clip", "integral_clip")
+ANGULAR_NAMES = ("angular_speed", "angular_acceleration", "error_clip_angle", "integral_clip_angle")
+# Parameters of a task by its rows.
+NAMES = {
+    "pose": LINEAR_NAMES + ANGULAR_NAMES,
+    "position": LINEAR_NAMES,
+    "orientation": ANGULAR_NAMES,
+}
 
 
 @dataclass(frozen=True)
@@ -56,11 +67,13 @@ class TaskGains:
     """Numbers of one task, in the units of its parameters, and where they come from.
 
     Attributes:
+        rows: What is controlled, "pose", "position" or "orientation".
         is_stuck: Dry friction is larger than the inertia behind it lets the loop overcome.
         reason: What limits the stiffness.
         slowest: What limits the speed.
     """
 
+    rows: str
     stiffness: float
     integral: float
     speed: float
@@ -75,6 +88,27 @@ class TaskGains:
     reason: str
     slowest: str
 
+    def parameters(self) -> dict[str, Any]:
+        """Those that such rows have; clips of the integral only where friction needs more than the default."""
+        found: dict[str, Any] = {
+            "rows": self.rows,
+            "stiffness": [self.stiffness],
+            "integral": self.integral,
+        }
+        table = declared(PoseTask)
+        for name in NAMES[self.rows]:
+            value = getattr(self, name)
+            if not name.startswith("integral_clip") or value > table[name].default:
+                found[name] = value
+        return found
+
+    @property
+    def fastest(self) -> str:
+        """The speed of the motion to a target, with its unit."""
+        if self.rows == "orientation":
+            return f"{self.angular_speed:g} rad/s"
+        return f"{self.speed:g} m/s"
+
 
 def loop_stiffness(rate: float) -> float:
     """Largest Kp [1/s^2] for a loop of this rate [Hz] with DELAY."""
@@ -85,24 +119,28 @@ def task_gains(
     model: Model, q: NDArray[np.float64], limb: Limb, rows: str, rate: float, softer: float = 1.0
 ) -> TaskGains:
     """Gains of a task at the end of a limb; softer < 1 lowers stiffness and motion alike."""
-    count = POSE_ROWS if rows == "pose" else POSITION_ROWS
     poses = poses_about(model, q, limb)
-    a = np.min([largest_accelerations(model, pose, limb, count) for pose in poses], axis=0)
-    pairs = [largest_speeds(model, pose, limb, count) for pose in poses]
+    a = np.min([largest_accelerations(model, pose, limb, rows) for pose in poses], axis=0)
+    pairs = [largest_speeds(model, pose, limb, rows) for pose in poses]
     v = np.min([speeds for speeds, _ in pairs], axis=0)
+    first = int(rows == "orientation")  # the kind of motion whose speed is told
     fastest = loop_stiffness(rate)
-    by_effort = min(
-        FEEDBACK * a[0] / LEAST_ERROR, FEEDBACK * a[1] / LEAST_ANGLE if count > 3 else np.inf
-    )
+    by_effort = FEEDBACK * min(a[0] / LEAST_ERROR, a[1] / LEAST_ANGLE)
     kp = decent(softer * max(min(fastest, by_effort), SOFTEST))
-    needed = _error_of_friction(model, q, limb, count, kp)
+    needed = _error_of_friction(model, q, limb, rows, kp)
+    linear, angular = f"{a[0]:.1f} m/s^2", f"{a[1]:.0f} rad/s^2"
+    possible = {
+        "pose": f"{linear} and {angular}",
+        "position": linear,
+        "orientation": angular,
+    }[rows]
     why = (
         f"{DELAY * 1e3:g} ms of delay at {rate:g} Hz allow {fastest:.0f}"
         if fastest <= by_effort
-        else f"effort limits beside gravity allow {a[0]:.1f} m/s^2"
-        + (f" and {a[1]:.0f} rad/s^2" if count > 3 else "")
+        else f"effort limits beside gravity allow {possible}"
     )
     return TaskGains(
+        rows=rows,
         stiffness=kp,
         integral=decent(RESET * 2.0 * kp**0.5),
         speed=decent(max(softer * min(SPEED * v[0], LINEAR[0]), LEAST_SPEED)),
@@ -115,38 +153,39 @@ def task_gains(
         integral_clip_angle=decent(float(np.clip(needed[1], *INTEGRAL_CLIPS[1]))),
         is_stuck=needed[0] > INTEGRAL_CLIPS[0][1] or needed[1] > INTEGRAL_CLIPS[1][1],
         reason=why,
-        slowest=_why_slow(model, v[0], min(pairs, key=lambda pair: pair[0][0])[1]),
+        slowest=_why_slow(model, v, min(pairs, key=lambda pair: pair[0][first])[1], rows),
     )
 
 
 def _error_of_friction(
-    model: Model, q: NDArray[np.float64], limb: Limb, rows: int, kp: float
+    model: Model, q: NDArray[np.float64], limb: Limb, rows: str, kp: float
 ) -> tuple[float, float]:
     """How large an error [m, rad] the integral has to count as to overcome every joint's dry friction."""
     H, J = _held(model, q, limb, rows)
     friction = model.friction[model.nv - len(H) :]
     a = np.abs(J @ np.linalg.inv(H)) @ friction  # of the task, whatever the signs of the friction
     needed = OVERCOME * a / kp
-    return float(needed[:3].max()), float(needed[3:].max(initial=0.0))
+    linear, angular = _kinds(needed, rows)
+    return float(linear.max(initial=0.0)), float(angular.max(initial=0.0))
 
 
 def largest_accelerations(
-    model: Model, q: NDArray[np.float64], limb: Limb, rows: int
+    model: Model, q: NDArray[np.float64], limb: Limb, rows: str
 ) -> NDArray[np.float64]:
     """Accelerations (linear, angular) that the effort limits allow along the worst axis, from rest at q.
 
     The base is taken as held: tau = J^T Lambda e per acceleration e, beside gravity and friction. Directions that the
-    task cannot move are left out. Without angular rows the second number is that of a turn of 1 rad a metre.
+    task cannot move are left out; what has no rows has no limit.
     """
     base = model.nv - len(model.effort_limits)
     H, J = _held(model, q, limb, rows)
     still = np.abs(bias_forces(model, q, np.zeros(model.nv))[base:]) + model.friction[base:]
     room = np.maximum(EFFORT_SCALE * model.effort_limits - still, 0.01 * model.effort_limits)
-    return _worst(torques_of_acceleration(H, _movable(J, limb)), room)[0]
+    return _worst(torques_of_acceleration(H, _movable(J, limb)), room, rows)[0]
 
 
 def largest_speeds(
-    model: Model, q: NDArray[np.float64], limb: Limb, rows: int
+    model: Model, q: NDArray[np.float64], limb: Limb, rows: str
 ) -> tuple[NDArray[np.float64], int]:
     """Speeds (linear, angular) that velocity limits and damping allow along the worst axis, and the joint at its limit.
 
@@ -155,7 +194,7 @@ def largest_speeds(
     limits = _speed_limits(model)
     fastest = np.minimum(limits, FASTEST)
     J = _movable(_held(model, q, limb, rows)[1], limb)
-    return _worst(fastest[:, None] * _inverse(J * fastest), limits)
+    return _worst(fastest[:, None] * _inverse(J * fastest), limits, rows)
 
 
 def _speed_limits(model: Model) -> NDArray[np.float64]:
@@ -166,14 +205,17 @@ def _speed_limits(model: Model) -> NDArray[np.float64]:
         return np.fmin(limits, model.effort_limits / model.damping[base:])
 
 
-def _why_slow(model: Model, speed: float, joint: int) -> str:
+def _why_slow(model: Model, speeds: NDArray[np.float64], joint: int, rows: str) -> str:
     """Which joint a motion along the worst axis brings to its limit first, and by what."""
-    if SPEED * speed >= LINEAR[0]:
-        return f"no more than {LINEAR[0]:g} m/s in a first motion, though the joints allow it"
+    speed, most, unit = (
+        (speeds[1], ANGULAR[0], "rad/s") if rows == "orientation" else (speeds[0], LINEAR[0], "m/s")
+    )
+    if SPEED * speed >= most:
+        return f"no more than {most:g} {unit} in a first motion, though the joints allow it"
     own, limit = _speed_limits(model)[joint], model.velocity_limits[joint]
     what = "velocity limit" if own >= limit > 0.0 else "speed against its damping"
     return (
-        f"{SPEED:.0%} of the {decent(speed):g} m/s at which {model.joint_names[joint]} reaches its "
+        f"{SPEED:.0%} of the {decent(speed):g} {unit} at which {model.joint_names[joint]} reaches its "
         f"{what}, {decent(own):g}, along the worst axis about the start"
     )
 
@@ -188,13 +230,14 @@ def _movable(J: NDArray[np.float64], limb: Limb) -> NDArray[np.float64]:
 
 
 def _held(
-    model: Model, q: NDArray[np.float64], limb: Limb, rows: int
+    model: Model, q: NDArray[np.float64], limb: Limb, rows: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """H (k, k) and J (rows, k) of the joints alone, the limb moved by its own."""
     base, k = model.nv - len(model.effort_limits), len(model.effort_limits)
-    J = np.zeros((rows, k))
     own = np.array(limb.joints) - base
-    J[:, own] = frame_jacobian(model, q, limb.frame)[:rows, list(limb.joints)]
+    moved = frame_jacobian(model, q, limb.frame)[ROWS[rows], list(limb.joints)]
+    J = np.zeros((len(moved), k))
+    J[:, own] = moved
     return mass_matrix(model, q)[base:, base:], J
 
 
@@ -212,16 +255,23 @@ def _inverse(A: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _worst(
-    response: NDArray[np.float64], room: NDArray[np.float64]
+    response: NDArray[np.float64], room: NDArray[np.float64], rows: str
 ) -> tuple[NDArray[np.float64], int]:
     """(linear, angular): what is possible along the worst axis of each kind; and the joint that limits the first."""
     with np.errstate(divide="ignore", invalid="ignore"):
         possible = np.where(response == 0.0, np.inf, room[:, None] / np.abs(response))
-    axes = possible[:, :POSITION_ROWS]
-    linear, angular = (each.min(initial=np.inf) for each in (axes, possible[:, POSITION_ROWS:]))
-    if possible.shape[1] <= POSITION_ROWS:
-        angular = linear
-    return np.minimum([linear, angular], NO_LIMIT), int(axes.min(axis=1, initial=np.inf).argmin())
+    kinds = _kinds(possible, rows)
+    worst = [each.min(initial=np.inf) for each in kinds]
+    told = kinds[rows == "orientation"]
+    return np.minimum(worst, NO_LIMIT), int(told.min(axis=1, initial=np.inf).argmin())
+
+
+def _kinds(
+    values: NDArray[np.float64], rows: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The linear and the angular ones of numbers along a task's axes, which are last."""
+    count = 0 if rows == "orientation" else 3
+    return values[..., :count], values[..., count:]
 
 
 def decent(value: float) -> float:

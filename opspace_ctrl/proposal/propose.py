@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..control.settings import controller_table
-from ..control.tasks import PoseTask
-from ..declaration import declared
 from ..dynamics import bias_forces, frame_pose
 from ..errors import InertiaWarning, OpspaceError
 from ..model import Model, load_urdf
 from ..model.joints import NV
 from ..model.source import naming, read_source
 from ..model.urdf import parse_urdf
-from .gains import EFFORT_SCALE, TaskGains, decent, loop_stiffness, task_gains
+from .gains import EFFORT_SCALE, decent, loop_stiffness, task_gains
 from .limbs import Limb, find_limbs
 from .passive import passive_joints
 from .reach import start_of_hands, task_rows
+from .result import BODY_TASKS, Note, Proposal
 from .soles import Sole, find_sole
 from .standing import center_of_mass, stand
 
-__all__ = ["Note", "Proposal", "ProposalError", "propose"]
+__all__ = ["ProposalError", "propose"]
 
 GRAVITY = 9.81  # [m/s^2]
 BALANCE = 0.75  # stiffness of the centre of mass in multiples of 2 g / height: no faster than soles can balance
@@ -36,44 +34,11 @@ STEADY = 60.0  # [1/s^2] trunk of a standing robot, at most
 POSTURE = 50.0  # [1/s^2] at most
 HEAVY = 0.7  # share of an effort limit that gravity may take at the start before it is told
 MOST_TASKS = 6
+TURNED = ", which turn it and cannot place it: no frame lies beyond the last of them"
 
 
 class ProposalError(OpspaceError):
     """No configuration can be proposed for the robot, and what would be needed."""
-
-
-@dataclass(frozen=True)
-class Note:
-    """A guess: what was taken, and why."""
-
-    subject: str
-    taken: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """A configuration for a robot.
-
-    Attributes:
-        model: The robot, passive joints locked.
-        controller, simulator: Parameters by name, nested as in a file.
-        notes: All guesses, in order.
-        warnings: What the user should look at before hardware moves.
-    """
-
-    model: Model
-    controller: dict[str, Any]
-    simulator: dict[str, Any]
-    notes: list[Note]
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def moved(self) -> list[str]:
-        """The tasks that a user would send targets to."""
-        names: list[str] = self.controller["tasks"]
-        is_pose = [name for name in names if self.controller[name].get("rows") != "orientation"]
-        return [name for name in is_pose if name != "com"] or is_pose
 
 
 def propose(
@@ -254,10 +219,10 @@ class _Guess:
             f"it is {height:.2f} m above the feet: no faster than they balance",
         )
         trunk = self.model.frame_names[0]
-        steady = decent(self.softer * min(STEADY, 1.5 * kp))
+        steady = decent(min(self.softer * STEADY, 1.5 * kp))
         self.note("trunk", f"orientation of {trunk}", "the root link stays upright")
         return {
-            "tasks": ["com", "trunk"],
+            "tasks": list(BODY_TASKS),
             "com": {
                 "rows": "com", "level": 1, "stiffness": [kp], "integral": decent(0.08 * kp**0.5 * 2.0),
                 "speed": 0.1, "acceleration": 0.2, "error_clip": 0.03,
@@ -282,43 +247,24 @@ class _Guess:
             name = "tool" if len(hands) == 1 else _name(limb.frame)
             rows = task_rows(self.model, limb)
             gains = task_gains(self.model, q, limb, rows, self.rate, self.softer)
-            values: dict[str, Any] = {"frame": limb.frame, "rows": rows}
-            if self.is_floating:
-                values["level"] = 2
-            values |= {"stiffness": [gains.stiffness], "integral": gains.integral}
-            values |= {"speed": gains.speed, "acceleration": gains.acceleration}
-            if rows == "pose":
-                values |= {
-                    "angular_speed": gains.angular_speed,
-                    "angular_acceleration": gains.angular_acceleration,
-                    "error_clip_angle": gains.error_clip_angle,
-                }
-            values["error_clip"] = gains.error_clip
-            values |= self._integral(gains, rows)
+            level = {"level": 2} if self.is_floating else {}
+            values = {"frame": limb.frame} | level | gains.parameters()
             controller["tasks"].append(name)
             controller[name] = values
             self.note(
                 f"task {name}",
                 f"{rows} of {limb.frame}",
-                f"{limb.reason}, {len(limb.joints)} joints",
+                f"{limb.reason}, {len(limb.joints)} joints{TURNED if rows == 'orientation' else ''}",
             )
             self.note(
                 f"task {name}", f"stiffness {gains.stiffness:g}", gains.reason + self._softened
             )
-            self.note(f"task {name}", f"speed {gains.speed:g} m/s", gains.slowest + self._softened)
+            self.note(f"task {name}", f"speed {gains.fastest}", gains.slowest + self._softened)
             if gains.is_stuck:
                 self.warnings.append(
                     f"{name}: the URDF gives its joints more dry friction than the inertia behind them "
                     "lets a loop overcome: expect an error at rest, or give the drives' armature"
                 )
-
-    def _integral(self, gains: TaskGains, rows: str) -> dict[str, float]:
-        """Clips of the integral, where friction needs larger ones than the parameters' own."""
-        clips = {"integral_clip": gains.integral_clip}
-        if rows == "pose":
-            clips["integral_clip_angle"] = gains.integral_clip_angle
-        table = declared(PoseTask)
-        return {name: clip for name, clip in clips.items() if clip > table[name].default}
 
     def _look_at_gravity(self, q: NDArray[np.float64]) -> None:
         """Warn of joints that can hardly hold the start."""
@@ -341,5 +287,8 @@ def _sim_contact(sole: Sole) -> str:
 def _name(frame: str) -> str:
     """A frame's name as that of a task."""
     name = "".join(c if c.isascii() and c.isalnum() else "_" for c in frame).strip("_")
-    reserved = {parameter.name.partition(".")[0] for parameter in controller_table()}
+    reserved = {
+        *BODY_TASKS,
+        *(parameter.name.partition(".")[0] for parameter in controller_table()),
+    }
     return name if name and name[0].isalpha() and name not in reserved else f"task_{name}"

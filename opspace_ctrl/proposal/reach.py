@@ -11,6 +11,7 @@ from ..model import Model
 from .limbs import Limb
 
 __all__ = [
+    "ROWS",
     "conditioning",
     "mirror_signs",
     "places_in_q",
@@ -31,7 +32,9 @@ MIRROR = np.array([-1.0, 1.0, -1.0])  # an axis of rotation seen in the plane y 
 ALIKE = 0.9  # cosine of axes that mirror each other
 LOW = 0.02  # [m] above the plane of its base that an arm on a table keeps, if it can
 RANK = 0.02  # singular values this small beside the largest are none
-POSE_ROWS, POSITION_ROWS = 6, 3
+POSE_JOINTS = 6  # a limb of fewer cannot take every pose
+ROWS = {"pose": slice(0, 6), "position": slice(0, 3), "orientation": slice(3, 6)}
+MOVED = 1e-6  # what no joint turns or moves by more is not moved at all
 
 
 def rest_positions(model: Model) -> NDArray[np.float64]:
@@ -52,26 +55,30 @@ def _middles(limits: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
 
 
 def task_rows(model: Model, limb: Limb) -> str:
-    """The rows to control: pose where the limb's own joints move all six somewhere, else position."""
-    if len(limb.joints) < POSE_ROWS:
-        return "position"
+    """The rows to control: the first of pose, position and orientation that the limb's own joints move somewhere.
+
+    The position of a forearm that has no hand is that of its elbow, which two of four joints do not move: it is turned.
+    """
     rng, rest = np.random.default_rng(0), rest_positions(model)
-    best = max(
-        conditioning(model, _sample(model, rest, limb, rng), limb, POSE_ROWS) for _ in range(30)
-    )
-    return "pose" if best > RANK else "position"
+    poses = [_sample(model, rest, limb, rng) for _ in range(30)]
+    for rows in ROWS:
+        if rows == "pose" and len(limb.joints) < POSE_JOINTS:
+            continue
+        if max(conditioning(model, q, limb, rows) for q in poses) > RANK:
+            return rows
+    return "position"
 
 
-def conditioning(model: Model, q: NDArray[np.float64], limb: Limb, rows: int) -> float:
+def conditioning(model: Model, q: NDArray[np.float64], limb: Limb, rows: str) -> float:
     """Smallest singular value of the limb's Jacobian over its largest, turns weighed by a third of its length.
 
     With fewer joints than rows, of the directions that they can move at all.
     """
-    J = frame_jacobian(model, q, limb.frame)[:rows, list(limb.joints)]
+    J = frame_jacobian(model, q, limb.frame)[:, list(limb.joints)]
     length = max(float(np.linalg.norm(J[:3], axis=0).max()), 1e-3)
-    J = J / np.where(np.arange(rows) < POSITION_ROWS, length, 3.0)[:, None]
-    values = np.linalg.svd(J, compute_uv=False)
-    return float(values[-1] / values[0]) if values[0] > 0.0 else 0.0
+    J = J / np.repeat([length, 3.0], 3)[:, None]
+    values = np.linalg.svd(J[ROWS[rows]], compute_uv=False)
+    return float(values[-1] / values[0]) if values[0] > MOVED else 0.0
 
 
 def start_of_hands(model: Model, limbs: Sequence[Limb]) -> NDArray[np.float64]:
@@ -93,7 +100,7 @@ def start_of_hands(model: Model, limbs: Sequence[Limb]) -> NDArray[np.float64]:
 
 def _best_pose(model: Model, rest: NDArray[np.float64], limb: Limb) -> NDArray[np.float64]:
     rng = np.random.default_rng(1)
-    rows = POSE_ROWS if task_rows(model, limb) == "pose" else POSITION_ROWS
+    rows = task_rows(model, limb)
     samples = [_sample(model, rest, limb, rng) for _ in range(SAMPLES)]
     # how a standing robot balances matters more than how far its hands are from singularities
     count = 1 if model.is_base_coordinate.any() else FINALISTS
@@ -115,7 +122,7 @@ def poses_about(model: Model, q: NDArray[np.float64], limb: Limb) -> Sequence[ND
     return poses
 
 
-def _merit(model: Model, q: NDArray[np.float64], limb: Limb, rows: int) -> float:
+def _merit(model: Model, q: NDArray[np.float64], limb: Limb, rows: str) -> float:
     """Conditioning, times what gravity leaves of the efforts, times the distance from limits; less if low."""
     base = model.nv - len(model.effort_limits)
     joints = np.array(limb.joints)

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +21,11 @@ from ..parameter_file import parameters_of
 from ..sim.settings import simulator_settings
 from ..sim.simulator import Simulator
 from .limbs import find_limbs
-from .propose import Proposal
+from .propose import propose
+from .result import Proposal
 from .standing import center_of_mass
 
-__all__ = ["Trial", "try_out"]
+__all__ = ["Trial", "propose_tried", "try_out"]
 
 DELAY = 0.002  # [s]
 TARGETS = 3
@@ -34,6 +37,7 @@ SETTLING, LONGEST = 1.5, 25.0  # [s] the ramp, and a motion at most
 RESTING, WATCHED = 1.5, 1.0  # [s] in which the null space comes to rest, and rest that is watched
 TURNS = 2  # reversals in the time that is watched; fewer are a joint that comes to rest
 MOST_SATURATED = 0.05  # of the ticks
+SOFTER = (1.0, 0.5, 0.25)  # tried in turn
 
 
 @dataclass(frozen=True)
@@ -66,12 +70,34 @@ class Trial:
             and not self.fell
         )
 
+    @property
+    def merit(self) -> tuple[bool, bool, int, float]:
+        """What makes one better than another, the most important first."""
+        return self.is_good, not self.fell, self.reached, -self.error - self.angle
+
     def __str__(self) -> str:
         return (
             f"{self.reached} of {self.targets} targets reached, error {1e3 * self.error:.2f} mm and "
             f"{np.degrees(self.angle):.2f} degrees, efforts at their limits in {self.saturated:.1%} of "
             f"the ticks, speeds at rest within {self.swing:.3f} rad/s{self.fell and f'; {self.fell}'}"
         )
+
+
+def propose_tried(
+    robot: Path, base: str, rate: float, xacro_args: Mapping[str, object] | None = None
+) -> tuple[Proposal, Trial]:
+    """The first proposal that is good, of ever softer ones; if none is, the best of them.
+
+    Raises:
+        OpspaceError: What `propose` raises.
+    """
+    tried = []
+    for softer in SOFTER:
+        proposal = propose(robot, base, rate, xacro_args, softer)
+        tried.append((proposal, try_out(proposal)))
+        if tried[-1][1].is_good:
+            break
+    return max(tried, key=lambda each: each[1].merit)
 
 
 def try_out(proposal: Proposal, delay: float = DELAY, seed: int = 0) -> Trial:
@@ -163,8 +189,9 @@ class _Loop:
                 continue
             here, turned = frame_pose(self.robot.model, self.robot.q, frame)
             cosine = min(abs(float(turned @ quaternion)), 1.0)
-            angle = 2.0 * float(np.arccos(cosine)) if self._rows[name] == "pose" else 0.0
-            found.append((float(np.linalg.norm(here - position)), angle))
+            distance, angle = float(np.linalg.norm(here - position)), 2.0 * float(np.arccos(cosine))
+            rows = self._rows[name]
+            found.append((distance * (rows != "orientation"), angle * (rows != "position")))
         worst = np.max(found, axis=0)
         return float(worst[0]), float(worst[1])
 

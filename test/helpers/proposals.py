@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robots of the wheel that `opspace init` is tried on, and those for which it is known to fall short."""
 
+from __future__ import annotations
+
+from .urdf_text import joint, limit, link, robot
+
 # Legged robots: tried standing on their feet.
 FLOATING = (
     "a1 go1 go2 b1 b1-z1 laikago hyq_no_sensors solo solo12 anymal-kinova "
@@ -30,3 +34,27 @@ SHORT = {
     "xarm7": "1 Nm of dry friction on a wrist without inertia",
     "z1": "1 Nm of dry friction on a wrist without inertia",
 }
+
+
+def forearm():
+    """URDF of an arm that ends at its forearm, whose frame lies on the axes of the last two joints."""
+    parts = [
+        link("base"),
+        link("shoulder"),
+        link("blade", mass=0.5),
+        link("upper", xyz="0 0 -0.15"),
+    ]
+    parts.append(link("lower", xyz="0.1 0 -0.02"))
+    bounds = limit(-2.0, 2.0, effort=60.0, velocity=2.0)
+    chain = (
+        ("pitch", "shoulder", "0 1 0"),
+        ("roll", "blade", "1 0 0"),
+        ("yaw", "upper", "0 0 1"),
+        ("elbow", "lower", "0 1 0"),
+    )
+    parent = "base"
+    for name, child, axis in chain:
+        xyz = {"pitch": "0 0 1", "elbow": "0 0 -0.3"}.get(name, "0 0 0")
+        parts.append(joint(name, parent, child, "revolute", xyz, axis=axis, extra=bounds))
+        parent = child
+    return robot(*parts)

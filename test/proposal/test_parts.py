@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import scipy.linalg
+from helpers.proposals import forearm
 from helpers.support import load_quietly, pin_model, urdf_path
 
 from opspace_ctrl import frame_jacobian, frame_pose, load_robot
@@ -166,7 +167,7 @@ def test_effort_limits_bound_the_acceleration_as_inverse_dynamics_says():
     """Accelerate by what is promised along each axis: Pinocchio's torques stay inside, and one reaches its limit."""
     model, limbs = limbs_of("ur5_robot")
     q = reach.start_of_hands(model, limbs)
-    linear, _ = gains.largest_accelerations(model, q, limbs[0], 6)
+    linear, _ = gains.largest_accelerations(model, q, limbs[0], "pose")
     J = pin_jacobian(model, "ur5_robot", q, limbs[0].frame)
     twin = pin_model(urdf_path("ur5_robot").read_text())
     data = twin.createData()
@@ -200,7 +201,7 @@ def test_the_joint_that_limits_the_speed_is_named_and_reaches_its_limit():
     """Move along each axis at the speed that is promised: one joint, the one that is named, is at its limit."""
     model, limbs = limbs_of("ur5_robot")
     q = reach.start_of_hands(model, limbs)
-    (linear, _), joint = gains.largest_speeds(model, q, limbs[0], 6)
+    (linear, _), joint = gains.largest_speeds(model, q, limbs[0], "pose")
     J = frame_jacobian(model, q, limbs[0].frame)[:, list(limbs[0].joints)]
     limits = np.minimum(model.velocity_limits, gains.FASTEST)[: len(limbs[0].joints)]
     # the joint speeds of least norm as shares of their limits, by SciPy's least squares
@@ -223,5 +224,25 @@ def test_a_finger_of_one_joint_moves_at_the_speed_of_its_arc():
       </joint></robot>"""
     model = load_quietly(text)
     (limb,) = find_limbs(model)
-    (linear, _), joint = gains.largest_speeds(model, np.array([0.001]), limb, 3)
+    (linear, _), joint = gains.largest_speeds(model, np.array([0.001]), limb, "position")
     assert linear == pytest.approx(2.0 * 0.1) and joint == 0
+
+
+def test_a_forearm_without_a_hand_is_turned_for_two_of_its_joints_do_not_move_its_elbow():
+    """As on Unitree's H1: the frame of the last link lies on the axes of the last two joints."""
+    model = load_quietly(forearm())
+    (limb,) = find_limbs(model)
+    assert len(limb.joints) == 4 and reach.task_rows(model, limb) == "orientation"
+    values = propose(forearm()).controller["tool"]
+    assert values["rows"] == "orientation" and "speed" not in values
+    # no joint has to turn faster than its limit, 2 rad/s, for the worst axis
+    assert 0.05 < values["angular_speed"] <= 1.5
+
+
+def test_what_a_trial_softens_is_softened_once():
+    full, half = (
+        propose(urdf_path("go2"), "floating", softer=each).controller for each in (1.0, 0.5)
+    )
+    for task in ("com", "trunk"):
+        ratio = half[task]["stiffness"][0] / full[task]["stiffness"][0]
+        assert ratio == pytest.approx(0.5, abs=0.05), task
