@@ -8,8 +8,7 @@ relative to a frame: in the frame's axes). `tick` may run in one thread while ta
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -342,36 +341,42 @@ class Controller(Inputs):
 
     # ---- settings and method ----
 
-    def check_change(self, settings: ControllerSettings) -> None:
-        """Could `apply` use the settings? Changes nothing; whether a method carries other tasks is not looked at.
+    def apply(
+        self,
+        settings: ControllerSettings,
+        between_ticks: Callable[[Callable[[], None]], object] | None = None,
+    ) -> None:
+        """Change settings while it runs, all or none; other tasks as `tasks` says.
+
+        Args:
+            settings: The new ones.
+            between_ticks: Runs what it is given between two ticks; for settings that come from another thread than
+                that which ticks. Only the writing is left to it: a loop has no time for checks and preparations.
 
         Raises:
             SettingsError: A parameter cannot change while it runs, or does not fit the robot.
+            MethodError: The method cannot carry the robot or the tasks.
         """
         check_kind(ControllerSettings, "settings", settings)
+        chooses = settings.method == "auto" != self.settings.method
+        if chooses or not self._duty.is_for(settings):
+            with giving_way():
+                self._check_change(settings)
+                self._apply(settings)  # the next tick goes over to it
+            return
+        self._check_change(settings)
+        if between_ticks is None:
+            self._apply(settings)
+        else:
+            between_ticks(lambda: self._apply(settings))
+
+    def _check_change(self, settings: ControllerSettings) -> None:
         fixed = fixed_changes(self.settings, settings)
         if fixed:
             raise SettingsError(
                 f"{listed(fixed)} cannot change while the controller runs; clean up, configure again"
             )
         check_fit(self.model, settings)
-
-    def apply(self, settings: ControllerSettings, is_checked: bool = False) -> None:
-        """Change settings while it runs, all or none; other tasks as `tasks` says.
-
-        Args:
-            settings: The new ones.
-            is_checked: They have just passed `check_change`, in another thread perhaps than that which ticks.
-
-        Raises:
-            SettingsError: As `check_change`.
-            MethodError: The method cannot carry the robot or the tasks.
-        """
-        check_kind(ControllerSettings, "settings", settings)
-        with giving_way() if self.takes_long(settings) else nullcontext():
-            if not is_checked:
-                self.check_change(settings)
-            self._apply(settings)
 
     def _apply(self, settings: ControllerSettings) -> None:
         duty, running = self._duty, self._ticking.core
@@ -387,11 +392,6 @@ class Controller(Inputs):
         duty.core.load_posture(self._posture.program)
         duty.apply(settings, self._posture)
         self._duty = duty
-
-    def takes_long(self, settings: ControllerSettings) -> bool:
-        """Does `apply` take longer than a tick? Then it had better run in another thread than that which ticks."""
-        chooses = settings.method == "auto" != self.settings.method
-        return chooses or not self._duty.is_for(settings)
 
     @property
     def tasks(self) -> tuple[ControlTask, ...]:

@@ -148,11 +148,7 @@ class Session:
         try:
             for each in topics:
                 each.add(task.name for task in settings.tasks)
-            if self.controller.takes_long(settings):
-                self.controller.apply(settings)  # the next tick goes over to it
-            else:
-                self.controller.check_change(settings)  # here: the loop has no time for it
-                self.loop.do(lambda: self.controller.apply(settings, is_checked=True))
+            self.controller.apply(settings, self.loop.do)
         finally:
             for each in topics:
                 each.keep(self.controller.task_names)

@@ -197,12 +197,7 @@ class Loop:
         Raises:
             OpspaceError: They cannot change, or do not fit the robot.
         """
-        controller = self.controller
-        if controller.takes_long(settings):
-            controller.apply(settings)
-        else:
-            controller.check_change(settings)
-            self.do(lambda: controller.apply(settings, is_checked=True))
+        self.controller.apply(settings, self.do)
         self.do(lambda: self.gate.configure(settings.safety))
 
     def change_mode(self, mode: Mode) -> None:
