@@ -73,7 +73,6 @@ class Trajectory(NamedTuple):
 
 
 EMPTY = np.empty(0)
-MOST_BYTES = 131_072  # of a message of joint states or odometry; what is longer is none of a robot
 
 
 class JointStateReader:
@@ -89,7 +88,6 @@ class JointStateReader:
         Raises:
             Exception: The bytes are no JointState; which one depends on where that shows.
         """
-        _check_length(data)
         if data[:2] != PLAIN:
             return read_joint_state(deserialize_message(data, JointState))
         seconds, rest = _stamp(data, START)
@@ -111,7 +109,6 @@ class OdometryReader:
 
     def __call__(self, data: bytes) -> Base:
         """The base in a serialised message; raises as `JointStateReader`."""
-        _check_length(data)
         if data[:2] != PLAIN:
             return read_odometry(deserialize_message(data, Odometry))
         seconds, rest = _stamp(data, START)
@@ -207,11 +204,6 @@ def read_trajectory(data: bytes, most_points: int) -> Trajectory:
         np.array(transforms),
         np.array(twists) if len(twists) == count else None,
     )
-
-
-def _check_length(data: bytes) -> None:
-    if len(data) > MOST_BYTES:
-        raise ValueError(f"a message of {len(data)} bytes; valid are up to {MOST_BYTES}")
 
 
 def _sequence(data: bytes, at: int, unpack, size: int) -> tuple[int, list[tuple[float, ...]]]:

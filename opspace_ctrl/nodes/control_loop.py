@@ -31,6 +31,8 @@ from .waiting import make_waiter
 __all__ = ["ControlLoop"]
 
 JOB = 60.0  # [s] that a job may take before its caller gives up
+MOST_BYTES = 131_072  # of a message of joint states or odometry; what is longer is none of a robot
+NONE = -1  # instead of a verdict: nothing has come
 
 
 class ControlLoop:
@@ -65,11 +67,11 @@ class ControlLoop:
         self._wanted_priority, self.is_simulated = priority, is_simulated
         self._on_switch, self._switches = on_switch, 0
         self._waiter = make_waiter(node)
-        self._states = self._waiter.subscribe(JointState, "joint_states", qos.STATES, raw=True)
-        self._odom = None
-        if gate.has_base:
-            self._odom = self._waiter.subscribe(Odometry, "odom", qos.STATES, raw=True)
         self._read_states, self._read_odom = JointStateReader(), OdometryReader()
+        self._inlets: list[tuple[int, Callable[[bytes, int], int]]] = []
+        if gate.has_base:  # first: joint states need it
+            self._listen(Odometry, "odom", self._take_odom)
+        self._listen(JointState, "joint_states", self._take_states)
         self._jobs: deque[tuple[Callable[[], Any], Future]] = deque()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="control_loop", daemon=True)
@@ -78,6 +80,10 @@ class ControlLoop:
         self._unsent: np.ndarray | None = None  # a command for which DDS had no room
         self._has_sent = False  # since the activation
         self.priority = "not started"
+
+    def _listen(self, kind: type, topic: str, take: Callable[[bytes, int], int]) -> None:
+        inlet = self._waiter.subscribe(kind, topic, qos.HEARD_STATES, raw=True)
+        self._inlets.append((inlet, take))
 
     @property
     def is_active(self) -> bool:
@@ -136,8 +142,8 @@ class ControlLoop:
 
     def _heard(self) -> list[tuple[int, int]]:
         """Each inlet, and the newest stamp that came."""
-        odometry = [] if self._odom is None else [(self._odom, self._gate.base_stamp)]
-        return [(self._states, self._gate.last_stamp), *odometry]
+        stamps = (self._gate.base_stamp, self._gate.last_stamp)[-len(self._inlets) :]
+        return [(inlet, stamp) for (inlet, _), stamp in zip(self._inlets, stamps)]
 
     # ---- the loop's thread ----
 
@@ -156,7 +162,7 @@ class ControlLoop:
             future.cancel()
 
     def _step(self, arrival: int) -> None:
-        verdict = self._collect(arrival)
+        verdict = self._collect()
         tau = self._guarded.answer(verdict, self._time(arrival), arrival)
         if tau is None:
             tau = self._unsent
@@ -181,20 +187,32 @@ class ControlLoop:
             # the error knows this frame: a circle, and nobody collects garbage while efforts go out
             del future
 
-    def _collect(self, arrival: int) -> int:
-        """Take what has arrived; what became of it, see `StateGate.joint_states`."""
+    def _collect(self) -> int:
+        """Take what has arrived, in its order; what became of the newest state, see `StateGate.joint_states`."""
         verdict = DROPPED
-        if self._odom is not None:
-            verdict = self._take(self._odom, self._take_odom, arrival)
-        return max(verdict, self._take(self._states, self._take_states, arrival))
+        for _ in range(qos.HEARD_STATES.depth):  # a flood must not keep the loop from answering
+            new = NONE
+            for inlet, take in self._inlets:
+                new = max(new, self._take(inlet, take))
+            if new == NONE:
+                break
+            if new in (READY, REFUSED):
+                verdict = new
+        self._waiter.renew()
+        return verdict
 
-    def _take(self, inlet: int, take: Callable[[bytes, int], int], arrival: int) -> int:
+    def _take(self, inlet: int, take: Callable[[bytes, int], int]) -> int:
         try:
-            data = self._waiter.take(inlet)
-            return DROPPED if data is None else take(data, arrival)
+            letter = self._waiter.take_short(inlet, MOST_BYTES)
+            if letter is None:
+                return NONE
+            data, size = letter
+            if size > MOST_BYTES:
+                raise ValueError(f"a message of {size} bytes; valid are up to {MOST_BYTES}")
+            return take(data, monotonic_ns())
         except Exception as error:  # bytes that are no such message: rclpy raises whatever it likes
             self.unreadable = f"{self._waiter.topic(inlet)}: {type(error).__name__}: {error}"
-            return self._gate.unreadable("size", arrival)
+            return self._gate.unreadable("size", monotonic_ns())
 
     def _take_states(self, data: bytes, arrival: int) -> int:
         state = self._read_states(data)

@@ -4,9 +4,6 @@
 They come to a participant of their own (`side_node`), are taken by a thread of their own, one of each topic in a
 millisecond, and judged by their length before Python sees them. What is left is delivered in the node's executor. So a
 flood costs the loop and the emergency stop next to nothing: the middleware keeps the newest messages of each topic.
-
-It keeps memory for them, too: every place of a subscription's queue grows to the longest message that it ever held, and
-stays so. After a very long one the subscription is made anew, which gives all of it back.
 """
 
 from __future__ import annotations
@@ -15,7 +12,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from time import monotonic
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -26,8 +22,6 @@ from .waiting import make_waiter
 __all__ = ["Inbox"]
 
 PACE = 1e-3  # [s] between two messages of a topic, at least
-VERY_LONG = 1 << 20  # [bytes] of a message after which its subscription is made anew
-RENEWAL = 1.0  # [s] between two of those, at least
 QUIET = 1.0  # [s] between two words about what failed
 WAIT = 0.5  # [s] longest wait of the thread
 LONGEST = 10.0  # [s] that its answer to the executor may take
@@ -43,8 +37,6 @@ class Inbox:
         self._readers: list[tuple[Callable[[bytes, int], None], int]] = []
         self._letters: list[tuple[bytes, int] | None] = []
         self._jobs: deque[tuple[Callable[[], object], Future]] = deque()
-        self._swollen: set[str] = set()  # topics whose queues hold memory for a very long message
-        self._renewed = 0.0
         self._guard = node.create_guard_condition(self._deliver)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="inbox", daemon=True)
@@ -120,7 +112,7 @@ class Inbox:
                     self._do_job(*self._jobs.popleft())
                 if self._collect():
                     self._guard.trigger()
-                self._renew()
+                self._waiter.renew()
             except Exception as error:  # the next message may be better
                 text = f"the inbox failed: {type(error).__name__}: {error}"
                 self._node.get_logger().error(text, throttle_duration_sec=QUIET)
@@ -139,19 +131,8 @@ class Inbox:
         letters = self._letters
         for inlet, (_, most) in enumerate(self._readers):
             if letters[inlet] is None:
-                letter = letters[inlet] = self._waiter.take_short(inlet, most)
-                if letter is not None and letter[1] > VERY_LONG:
-                    self._swollen.add(self._waiter.topic(inlet))
+                letters[inlet] = self._waiter.take_short(inlet, most)
         return any(letter is not None for letter in letters)
-
-    def _renew(self) -> None:
-        """Make the subscription of a topic anew whose queue has swollen: its publishers are heard a moment later."""
-        if not self._swollen or monotonic() < self._renewed + RENEWAL:
-            return
-        topic, self._renewed = self._swollen.pop(), monotonic()
-        for inlet, (name, policies) in enumerate(self.topics()):
-            if name == topic:
-                self._waiter.resubscribe(inlet, policies)
 
     def _deliver(self) -> None:
         letters = self._letters

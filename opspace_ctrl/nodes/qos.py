@@ -11,6 +11,7 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 __all__ = [
     "COMMANDS",
     "DESCRIPTION",
+    "HEARD_STATES",
     "OUTPUTS",
     "STATES",
     "TARGETS",
@@ -31,7 +32,9 @@ def profile(depth: int, reliable: bool = True, latched: bool = False) -> QoSProf
 
 
 STATES = profile(1)  # joint_states and odom: only the newest matters
-UNRELIABLE_STATES = profile(1, reliable=False)  # from a publisher that offers no more than that
+# as they are heard: of a shorter queue with several publishers Fast DDS loses places, 500 bytes each, for good
+HEARD_STATES = profile(10)
+UNRELIABLE_STATES = profile(10, reliable=False)  # from a publisher that offers no more than that
 COMMANDS = profile(1)
 TARGETS = profile(10)
 UNRELIABLE_TARGETS = profile(10, reliable=False)

@@ -56,7 +56,7 @@ class Sentry:
         name = node.resolve_service_name("~/emergency_stop")
         self._node.create_service(Trigger, name, self._on_stop)
         name = node.resolve_topic_name("~/enable")
-        self._node.create_subscription(Bool, name, self._on_enable, qos.profile(1), raw=True)
+        self._node.create_subscription(Bool, name, self._on_enable, qos.TARGETS, raw=True)
         name = node.resolve_topic_name("~/safety")
         self._safety = self._node.create_publisher(String, name, qos.profile(1, latched=True))
         steady = Clock(clock_type=ClockType.STEADY_TIME)

@@ -9,7 +9,6 @@ object only of what is short enough.
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 __all__ = ["HAS_SHORT_TAKE", "ShortTake"]
 
@@ -59,14 +58,16 @@ class ShortTake:
 
     def __init__(self) -> None:
         self._message, self._info = _Message(), ctypes.create_string_buffer(INFO_BYTES)
-        self._allocator = _default_allocator()
-        _begin(ctypes.byref(self._message), 0, ctypes.byref(self._allocator))
+        self._place, self._allocator = ctypes.byref(self._message), _default_allocator()
+        _begin(self._place, 0, ctypes.byref(self._allocator))
 
-    def __call__(self, handle: Any, most: int) -> tuple[bytes, int] | None:
-        """The oldest message of a subscription's handle and its size; no bytes if it has more than `most`; or None."""
+    def __call__(self, pointer: ctypes.c_void_p, most: int) -> tuple[bytes, int] | None:
+        """The oldest message of a subscription and its size; no bytes if it has more than `most`; or None.
+
+        pointer: Of the subscription's handle, which nobody may destroy meanwhile.
+        """
         message = self._message
-        with handle:  # it is not destroyed meanwhile
-            result = _take(handle.pointer, ctypes.byref(message), self._info, None)
+        result = _take(pointer, self._place, self._info, None)
         if result != OK:
             if result != NOTHING:
                 _rcutils.rcutils_reset_error()
@@ -75,9 +76,9 @@ class ShortTake:
         data = ctypes.string_at(message.buffer, size) if size <= most else b""
         if message.capacity > KEPT_BYTES:
             self.close()
-            _begin(ctypes.byref(message), 0, ctypes.byref(self._allocator))
+            _begin(self._place, 0, ctypes.byref(self._allocator))
         return data, size
 
     def close(self) -> None:
         """Free the buffer."""
-        _end(ctypes.byref(self._message))
+        _end(self._place)

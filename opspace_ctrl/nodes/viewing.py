@@ -149,8 +149,12 @@ class GraphView:
         self._names, self._places = coordinate_names(model), position_index(model)
         self._rates = np.flatnonzero(~model.is_base_coordinate)
         self._q, self._v = model.neutral(), np.zeros(model.nv)
-        node.create_subscription(JointState, "joint_states", self._on_states, qos.UNRELIABLE_STATES)
-        node.create_subscription(Odometry, "odom", self._on_odometry, qos.UNRELIABLE_STATES)
+        node.create_subscription(
+            JointState, "joint_states", self._on_states, qos.profile(1, reliable=False)
+        )
+        node.create_subscription(
+            Odometry, "odom", self._on_odometry, qos.profile(1, reliable=False)
+        )
         node.create_subscription(
             String, f"{CONTROLLER}/safety", self._on_safety, qos.profile(1, latched=True)
         )

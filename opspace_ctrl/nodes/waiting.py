@@ -12,10 +12,12 @@ only be killed; whoever runs this node beside others in one process would meet t
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections import deque
 from contextlib import suppress
 from copy import copy
+from time import monotonic
 from typing import Any
 
 from rclpy.node import Node
@@ -38,6 +40,9 @@ except ImportError:
 
 __all__ = ["HAS_WAIT_SET", "Waiter", "executor_waiter", "make_waiter"]
 
+VERY_LONG = 1 << 20  # [bytes] of a message after which its subscription is made anew
+RENEWAL = 1.0  # [s] between two of those, at least
+
 
 def make_waiter(node: Node, side: Node | None = None) -> Waiter:
     """The quickest way to wait that this rclpy has; side: the node that subscribes instead (`side_node`)."""
@@ -53,12 +58,17 @@ class Waiter:
     """Waits on some subscriptions of a node. One thread calls `wait` and `take`; `wake` may be called from any.
 
     Inlets are numbered in the order of `subscribe`.
+
+    The middleware keeps memory for messages: every place of a subscription's queue grows to the longest message that it
+    ever held, and stays so. After a very long one `renew` makes the subscription anew, which gives all of it back.
     """
 
     def __init__(self, node: Node, side: Node | None = None):
         """Node: whose names and parameters are used; side: which subscribes, if it is another."""
         self._owner, self._node = node, side or node
         self._subscriptions: list[Any] = []
+        self._swollen: set[str] = set()  # topics whose queues hold memory for a very long message
+        self._renewed = 0.0
 
     def subscribe(self, message_type: type, topic: str, qos: QoSProfile, raw: bool = False) -> int:
         """Add a subscription and return its number; raw: `take` then returns the serialised message.
@@ -77,10 +87,28 @@ class Waiter:
 
     def take_short(self, inlet: int, most: int) -> tuple[bytes, int] | None:
         """Likewise, of a raw inlet, with its size; no bytes if it has more than `most`."""
+        letter = self._take_short(inlet, most)
+        if letter is not None and letter[1] > VERY_LONG:
+            self._swollen.add(self.topic(inlet))
+        return letter
+
+    def _take_short(self, inlet: int, most: int) -> tuple[bytes, int] | None:
         data = self.take(inlet)
         if data is None:
             return None
         return (data if len(data) <= most else b""), len(data)
+
+    def renew(self) -> None:
+        """Make a subscription anew whose queue has swollen, at most one in a second: it hears again a moment later.
+
+        Only the thread that waits may do it.
+        """
+        if not self._swollen or monotonic() < self._renewed + RENEWAL:
+            return
+        topic, self._renewed = self._swollen.pop(), monotonic()
+        for inlet in range(len(self._subscriptions)):
+            if self.topic(inlet) == topic:
+                self.resubscribe(inlet, self.policies(inlet))
 
     def wake(self) -> None:
         """End the present or the next `wait`; nothing after `close`."""
@@ -163,22 +191,25 @@ class _WaitSetWaiter(Waiter):
         self._guard = self._node.create_guard_condition(_nothing, callback_group=self._group)
         self._short_take = ShortTake() if HAS_SHORT_TAKE else None
         self._handles: list[Any] = []
+        self._pointers: list[ctypes.c_void_p] = []
         self._types: list[tuple[type, bool]] = []
         self._make_set()
 
     def subscribe(self, message_type: type, topic: str, qos: QoSProfile, raw: bool = False) -> int:
         self._create(message_type, topic, qos, raw, _nothing, self._group)
         self._handles.append(self._subscriptions[-1].handle)
+        self._pointers.append(ctypes.c_void_p(self._handles[-1].pointer))
         self._types.append((message_type, raw))
         self._make_set()
         return len(self._handles) - 1
 
     def resubscribe(self, inlet: int, qos: QoSProfile) -> None:
         self._recreate(inlet, qos)
-        self._handles[inlet] = self._subscriptions[inlet].handle
+        handle = self._handles[inlet] = self._subscriptions[inlet].handle
+        self._pointers[inlet] = ctypes.c_void_p(handle.pointer)
 
     def unsubscribe(self, inlet: int) -> None:
-        del self._handles[inlet], self._types[inlet]
+        del self._handles[inlet], self._pointers[inlet], self._types[inlet]
         super().unsubscribe(inlet)
         self._make_set()
 
@@ -197,10 +228,10 @@ class _WaitSetWaiter(Waiter):
         taken = self._handles[inlet].take_message(*self._types[inlet])
         return None if taken is None else taken[0]
 
-    def take_short(self, inlet: int, most: int) -> tuple[bytes, int] | None:
+    def _take_short(self, inlet: int, most: int) -> tuple[bytes, int] | None:
         if self._short_take is None:
-            return super().take_short(inlet, most)
-        return self._short_take(self._handles[inlet], most)
+            return super()._take_short(inlet, most)
+        return self._short_take(self._pointers[inlet], most)
 
     def wake(self) -> None:
         with suppress(_rclpy.InvalidHandle):  # closed meanwhile: nobody waits any more
@@ -208,6 +239,7 @@ class _WaitSetWaiter(Waiter):
 
     def close(self) -> None:
         self._handles.clear()
+        self._pointers.clear()
         self._types.clear()
         if self._short_take is not None:
             self._short_take.close()
