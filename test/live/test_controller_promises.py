@@ -197,6 +197,22 @@ def test_long_messages_leave_no_memory_behind(graph, peer):
     peer.status("gates", is_open, "open gates", each=peer.send)
 
 
+def test_long_states_leave_no_memory_behind(graph, peer):
+    pid, size = graph.processes[0].pid, 40_000_000
+    states = graph.publisher(JointState, "joint_states", qos.STATES)
+    data = b"\x00\x01\x00\x00" + struct.pack("<iII", 0, 0, size) + bytes(size)
+    before = resident(pid)
+    for _ in range(3):
+        heard = closings(peer, "size")
+        graph.publish_until(
+            states, data, lambda heard=heard: closings(peer, "size") > heard, "the gate"
+        )
+        opens_again(peer, "size", heard)
+    graph.wait_for(lambda: resident(pid) < before + size // 2, "memory that goes back", peer.send)
+    graph.node.destroy_publisher(states)
+    peer.status("gates", is_open, "open gates", each=peer.send)
+
+
 def test_targets_of_several_publishers_are_refused_where_one_is_asked_for(graph, peer):
     topic = f"{NODE}/hand/target_pose"
     poses, others = (graph.publisher(PoseStamped, topic) for _ in range(2))

@@ -267,6 +267,29 @@ def left_by(action, count=MANY):
             gc.enable()
 
 
+def test_parts_that_wait_are_all_heard_and_the_newest_state_is_answered_once(running):
+    """Of robots whose joints are told by several publishers, and of a loop that was kept from listening."""
+    for _ in range(20):
+        running.good()
+    names, gate = list(running.model.joint_names), running.gate
+    count = running.commands.count
+    parts = [(names[:4], running.q[:4].tolist()), (names[4:], running.q[4:].tolist())]
+
+    def send():
+        for _ in range(3):
+            running.stamp += STEP
+            for some, position in parts:
+                zeros = [0.0] * len(some)
+                message = running.message(name=some, position=position, velocity=zeros)
+                running.states.publish(message)
+
+    running.loop.do(send)
+    running.until(lambda: gate.stamp == running.stamp, "the newest")
+    running.until(lambda: running.commands.count > count, "a command")
+    running.loop.do(lambda: None)
+    assert running.commands.count == count + 1 and gate.fault_counts.sum() == 0
+
+
 def test_the_count_sees_circles():
     def circle():
         own = []

@@ -1,24 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the changes of a running controller leave behind: nothing, for nobody collects garbage while efforts go out."""
 
+import ctypes
 import gc
 import json
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
 from helpers.ros import Graph
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
+from opspace_ctrl.nodes import qos
 from opspace_ctrl.nodes.groups import Forgetful
 from opspace_ctrl.nodes.runtime import tell_failure
+from opspace_ctrl.nodes.waiting import make_waiter
 
 WARM, MANY = 60, 200
 # objects left by a change: Python's caches of names fill up at first; 24 to 38 where something is kept
 FEW = 5
+LOOKS, LOST = 2000, 10_000  # at a queue, and bytes that are gone after twice as many
 
 CHANGING = """
 import json, os, sys
@@ -130,3 +136,54 @@ def test_a_callback_that_fails_leaves_circles_until_its_failure_is_told(is_told,
         executor.shutdown(timeout_sec=1.0)
     assert "made by the test" in said[-1]
     assert left < MANY if is_told else left > 10 * MANY
+
+
+class HeapUse(ctypes.Structure):
+    """struct mallinfo2: what the C library has handed out is the eighth of its ten numbers."""
+
+    _fields_ = [(f"number{i}", ctypes.c_size_t) for i in range(10)]
+
+
+def heap_use():
+    """Memory that is in use outside of Python's own heap [bytes]."""
+    look = ctypes.CDLL(None).mallinfo2
+    look.restype = HeapUse
+    return look().number7
+
+
+SPEAKING = """
+import sys, time, rclpy
+from sensor_msgs.msg import JointState
+from opspace_ctrl.nodes import qos
+
+rclpy.init()
+outlet = rclpy.create_node(sys.argv[1]).create_publisher(JointState, "joint_states", qos.STATES)
+while True:
+    outlet.publish(JointState())
+    time.sleep(5e-4)
+"""
+
+
+def test_states_of_two_publishers_leave_no_memory_behind(tmp_path):
+    """Of a queue of one Fast DDS loses places: 30 to 150 kB in this time."""
+    with Graph(tmp_path) as graph:
+        commands = [[sys.executable, "-c", SPEAKING, name] for name in ("one", "other")]
+        speakers = [subprocess.Popen(command, env=graph.environment) for command in commands]
+        waiter, looks, used = make_waiter(graph.node), 0, []
+        waiter.subscribe(JointState, "joint_states", qos.HEARD_STATES, raw=True)
+        try:
+            graph.wait_for(lambda: graph.node.count_publishers("joint_states") == 2, "both")
+            while len(used) < 3:
+                waiter.wait(1.0)
+                time.sleep(1e-3)  # both have spoken since
+                while waiter.take_short(0, 1000) is not None:
+                    pass
+                looks += 1
+                if looks % LOOKS == 0:
+                    used.append(heap_use())
+        finally:
+            for speaker in speakers:
+                speaker.kill()
+                speaker.wait()
+            waiter.close()
+    assert used[-1] - used[0] < LOST
