@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -23,6 +24,7 @@ __all__ = ["Process", "Processes", "local_graph"]
 ENDINGS = ((signal.SIGINT, 10.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 10.0))
 POLL = 0.02  # [s]
 SHOWN_LINES = 12
+WARNING = re.compile(r"\[(WARN|ERROR|FATAL)\]")  # as rclpy prints a line's level
 _held_domains: list[IO[str]] = []
 
 
@@ -63,6 +65,11 @@ class Process:
     def last_lines(self) -> str:
         """The end of what it has printed."""
         return "\n".join(self.path.read_text(errors="replace").splitlines()[-SHOWN_LINES:])
+
+    def warnings(self) -> list[str]:
+        """What it has printed with a level above that of information."""
+        lines = self.path.read_text(errors="replace").splitlines()
+        return [f"{self.name}: {line}" for line in lines if WARNING.search(line)]
 
     def send(self, number: int) -> None:
         """Send a signal to it and to what it has started."""
@@ -116,6 +123,10 @@ class Processes:
                 raise CommandError(
                     f"{process.name} ended with code {process.code}: {process.last_lines()}"
                 )
+
+    def warnings(self) -> list[str]:
+        """Warnings and errors that they have printed."""
+        return [line for process in self.all for line in process.warnings()]
 
     def end(self) -> None:
         """End those that still run: SIGINT, SIGTERM, SIGKILL, each with its time; then what they left behind."""

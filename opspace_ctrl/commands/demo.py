@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from opspace_ctrl.commands._demo.record import Record
 
+LOST = 1  # exit code
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Take the robot, whether to use ROS, and where the picture goes."""
@@ -59,16 +61,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Follow the figure of eight, then say how well; 130 after SIGINT or SIGTERM, with nothing left running."""
+    """Follow the figure of eight, then say how well; 1 if the robot did not follow it, 130 after SIGINT."""
     with (
         Interruption(keep=getattr(args, "owns_process", False)) as stop,
         TemporaryDirectory(prefix="opspace_demo_") as folder,
     ):
-        _shown(args, Path(folder), stop)
-        return stop.exit_code
+        is_followed = _shown(args, Path(folder), stop)
+        return stop.exit_code or (0 if is_followed else LOST)
 
 
-def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> None:
+def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> bool:
+    """Show it; False if the robot did not follow the figure."""
     from opspace_ctrl.commands._console import console
     from opspace_ctrl.commands._demo.own import scenario_of
     from opspace_ctrl.commands._demo.view import LiveView, summary
@@ -83,7 +86,7 @@ def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> None:
         out.print(f"{Path(scenario.robot).name}: {scenario.story}")
         with ExitStack() as stack:
             watch_demo(scenario, args, stop, stack, folder)
-        return
+        return True
     has_ros = _has_ros()
     follow, delay_name, how = _choose_way(has_ros, args.no_ros)
     out.print(
@@ -95,15 +98,20 @@ def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> None:
     with LiveView(out, delay_name) as view:
         record = follow(scenario, view.show, stop)
     if record is None:
-        return
+        return True
     out.print(summary(record, delay_name))
     if args.plot:
         from opspace_ctrl.commands._demo.picture import draw
 
         draw(record, delay_name, args.plot, args.force)
         out.print(f"drawn: {args.plot}")
+    if not record.is_followed:
+        out.print(f"{record.model.name} did not follow the figure. What the nodes said:")
+        for line in record.remarks or ("nothing",):
+            out.print(f"  {line}", markup=False, soft_wrap=True)
     if args.config is None and scenario.config is None:
         _say_what_next(out, scenario.robot, has_ros)
+    return record.is_followed
 
 
 def _has_ros() -> bool:

@@ -21,6 +21,7 @@ from opspace_ctrl.commands._demo import direct
 from opspace_ctrl.commands._demo.own import scenario_of
 from opspace_ctrl.commands._demo.scenario import SCENARIOS, waypoints
 from opspace_ctrl.commands._interrupt import Interruption
+from opspace_ctrl.commands._processes import Processes
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.model.source import robot_text
 from opspace_ctrl.osim import methods
@@ -95,6 +96,29 @@ def test_a_run_without_ros_prints_a_summary_and_draws(tmp_path, capsys):
     controller = shlex.split(args.controller)  # of the last, which starts one
     assert Path(controller[controller.index("--params-file") + 1]).is_file()
     assert (tmp_path / "demo.png").stat().st_size > 50_000
+
+
+def test_a_robot_that_does_not_follow_is_told_and_returns_1(tmp_path, capsys):
+    """Its drives may give a tenth of what holds it up."""
+    text = shipped_path("config", "arm7.yaml").read_text()
+    weak = tmp_path / "weak.yaml"
+    weak.write_text(
+        text.replace("  ros__parameters:\n", "  ros__parameters:\n    effort_scale: 0.02\n", 1)
+    )
+    assert main(["demo", "arm7", str(weak), "--no-ros"]) == 1
+    assert (
+        "arm7 did not follow the figure. What the nodes said:\n  nothing" in capsys.readouterr().out
+    )
+
+
+def test_warnings_of_the_nodes_are_found_in_what_they_printed():
+    lines = "[INFO] [1.0] [a]: active", "[WARN] [2.0] [a]: gate stale has closed"
+    with Processes() as processes:
+        process = processes.start(
+            "controller", [sys.executable, "-c", f"print(*{lines}, sep='\\n')"]
+        )
+        assert process.wait(PATIENCE) == 0
+        assert processes.warnings() == [f"controller: {lines[1]}"]
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,11 @@ def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruptio
             if record is None and time.monotonic() > end:
                 raise CommandError(f"the controller has sent nothing for {PATIENCE:g} s")
             if record is not None and record.time[-1] > scenario.seconds:
-                return replace(record.figure_only(), residuals=tuple(watch.residuals))
+                return replace(
+                    record.figure_only(),
+                    residuals=tuple(watch.residuals),
+                    remarks=tuple(processes.warnings()),
+                )
             if record is not None:
                 show(record.rows(slice(-500, None)))
     return None

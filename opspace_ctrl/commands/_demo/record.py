@@ -14,6 +14,8 @@ from .scenario import Scenario
 
 __all__ = ["Record"]
 
+LOST = 0.25  # share of the figure's size: a tool that is further off does not follow it
+
 
 @dataclass(frozen=True)
 class Record:
@@ -27,6 +29,7 @@ class Record:
         wall: (n,) when the state was there, on the wall clock [s].
         centre: (3,) where the figure's centre is, world axes [m].
         residuals: Of each change of the method, how far the torques of both were apart at that state, relative.
+        remarks: Warnings of the nodes, as they printed them.
     """
 
     scenario: Scenario
@@ -38,6 +41,7 @@ class Record:
     wall: np.ndarray
     centre: np.ndarray
     residuals: tuple[float, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def position(self) -> np.ndarray:
@@ -69,6 +73,12 @@ class Record:
             if len(self.wall) > 1
             else float("nan")
         )
+
+    @property
+    def is_followed(self) -> bool:
+        """Did the tool follow the figure wherever nothing pushed it?"""
+        free = self.error[self.time < self.scenario.push_start]
+        return bool(free.max(initial=0.0) < 1e3 * LOST * max(map(abs, self.scenario.size)))
 
     def rows(self, choice: slice | np.ndarray) -> Record:
         """Some of the rows."""
