@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every target sets up what it needs in .venv/; it installs again only when setup.py or this file changed.
-#   make demo    the library at work on the shipped arm
+#   make demo    the library at work on the shipped arm; on a terminal, then, the address of a page that plays it
 #   make test    linters, type checks and the whole test suite
 #   make lint    ruff, mypy and the licences (reuse) alone
 #   make matrix  a smoke suite on every Python of this machine, with the oldest and the newest dependencies
@@ -36,7 +36,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 demo: $(CORE)
 	@mkdir -p build
-	$(DEMO_PATH) $(BIN)/opspace demo --plot build/demo.png --force
+	$(DEMO_PATH) $(BIN)/opspace demo --plot build/demo.png --force $$(test ! -t 1 || echo --page --port 0)
 
 # Computing shares the cores, compiled and then, on a small robot, as plain Python; what runs ROS nodes or a browser comes
 # after it, one test at a time.

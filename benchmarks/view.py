@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much the viewer's clients disturb the loop: its missed turns alone and with clients that read and discard.
+"""How much the viewer's clients disturb the loop, and how many frames a second its page sends.
 
-    python benchmarks/view.py [ROBOT] [SECONDS]
+    python benchmarks/view.py [ROBOT] [--pairs 30] [--spell 10] [--normal]
 
-A client here is a socket of the page's own protocol that reads everything and draws nothing, in a process of its own.
-Rounds with and without clients alternate, so that a machine that becomes busier is no one's fault.
+Spells with two clients and without alternate within one run, in the order that the pair before did not have, so that a
+machine that becomes busier is no one's fault. A client is a socket of the page's own protocol in a process of its own
+that reads everything and draws nothing; it is connected, and has had what is sent first, before its spell begins. The
+robot moves all the time: a robot that stands is not sent.
+
+A turn of the loop is missed if it begins more than its period late. The figure is the ratio of missed turns with
+clients to those without, over all pairs, with the 95 % interval of 10,000 draws of pairs (bootstrap). --normal: the
+loop runs as any program does, not with SCHED_FIFO.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import multiprocessing
 import os
 import platform
-import sys
 import threading
 import time
 from contextlib import ExitStack
@@ -21,91 +28,187 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-CLIENTS, ROUNDS = 2, 4
+CLIENTS = 2
+SETTLE = 1.0  # [s] before a spell counts
+DRAWS = 10_000
+LATE = (100.0, 250.0, 1000.0)  # [us]
+ALLOWED = 1.05
 
 
-def read_and_discard(port: int, stop) -> None:
-    """A client: bytes in, nothing out but what a page says first."""
+def read_and_discard(port: int, is_on, is_there, count) -> None:
+    """A client: while `is_on`, bytes in, and nothing out but what a page says first; `count`: messages, bytes."""
     import viser
     from websockets.sync.client import connect
 
-    with connect(
-        f"ws://localhost:{port}/",
-        origin=f"http://localhost:{port}",
-        subprotocols=[f"viser-v{viser.__version__}"],
-        max_size=None,
-    ) as socket:
-        while not stop.is_set():
-            try:
-                socket.recv(timeout=0.2)
-            except TimeoutError:
-                pass
+    while is_on.wait():
+        with connect(
+            f"ws://localhost:{port}/",
+            origin=f"http://localhost:{port}",
+            subprotocols=[f"viser-v{viser.__version__}"],
+            max_size=None,
+        ) as socket:
+            socket.recv()
+            is_there.release()
+            while is_on.is_set():
+                try:
+                    count[1] += len(socket.recv(timeout=0.2))
+                    count[0] += 1
+                except TimeoutError:
+                    pass
+        is_there.release()
 
 
-def measure(ring, seconds: float) -> tuple[int, int, float]:
-    """Turns and missed ones of a while, and the median time of a tick [us]."""
-    first = ring.latest()
-    count = ring.count
-    time.sleep(seconds)
-    last, rows = ring.latest(), ring.since(count)[1]
-    turns = int(last["turns"] - first["turns"])
-    return turns, int(last["missed"] - first["missed"]), float(np.median(rows["tick"]))
+class Clients:
+    """Two processes that connect and leave together."""
+
+    def __init__(self, port: int, stack: ExitStack):
+        context = multiprocessing.get_context("spawn")
+        self._is_on, self._there = context.Event(), context.Semaphore(0)
+        self.counts = [context.RawArray("q", 2) for _ in range(CLIENTS)]
+        for count in self.counts:
+            process = context.Process(
+                target=read_and_discard, args=(port, self._is_on, self._there, count), daemon=True
+            )
+            process.start()
+            stack.callback(process.terminate)
+
+    def connect(self, are_there: bool) -> None:
+        """Be connected, or not, when this returns."""
+        if self._is_on.is_set() == are_there:
+            return
+        (self._is_on.set if are_there else self._is_on.clear)()
+        for _ in self.counts:
+            self._there.acquire()
+
+
+def keep_moving(subject, ended: threading.Event) -> None:
+    """Let the first task with a position go to and fro."""
+    tasks = subject.settings.tasks
+    number = next(i for i, task in enumerate(tasks) if task.rows in ("pose", "position"))
+    start = subject.ring.latest()["pose"][number][9:].copy()
+    side = 1.0
+    while not ended.wait(0.7):
+        side = -side
+        subject.ask("target", tasks[number].name, start + [0.0, 0.04 * side, 0.03], None)
+
+
+def spell(subject, seconds: float, frames: list[int], clients: Clients) -> dict[str, float]:
+    """What a while was like."""
+    ring = subject.ring
+    first, count, drawn = ring.latest(), ring.count, frames[0]
+    before = [tuple(each) for each in clients.counts]
+    start, rows = time.monotonic(), []
+    while time.monotonic() < start + seconds or not len(rows[-1]):
+        time.sleep(0.5)
+        count, some = ring.since(count)
+        rows.append(some)
+    taken, late = time.monotonic() - start, np.concatenate(rows)["late"]
+    last = np.concatenate(rows)[-1]
+    received = [[b - a for a, b in zip(old, new)] for old, new in zip(before, clients.counts)]
+    return {
+        "turns": int(last["turns"] - first["turns"]),
+        "missed": int(last["missed"] - first["missed"]),
+        **{f"late_{limit:g}": int((late > limit).sum()) for limit in LATE},
+        "rows": len(late),
+        "late_p50": float(np.median(late)),
+        "late_p99": float(np.percentile(late, 99.0)),
+        "frames": (frames[0] - drawn) / taken,
+        "messages": np.mean([each[0] for each in received]) / taken,
+        "kilobytes": np.mean([each[1] for each in received]) / taken / 1e3,
+    }
+
+
+def ratio(without: np.ndarray, with_clients: np.ndarray) -> tuple[float, float, float]:
+    """With to without, and the interval that 95 % of draws of pairs are in."""
+    draws = np.random.default_rng(1).integers(0, len(without), (DRAWS, len(without)))
+    sums = [each[draws].sum(axis=1) + 0.5 for each in (with_clients, without)]
+    low, high = np.percentile(sums[0] / sums[1], (2.5, 97.5))
+    return float(with_clients.sum() / max(without.sum(), 1)), float(low), float(high)
+
+
+def verdict(low: float, high: float) -> str:
+    """What an interval says about at most 5 % more."""
+    if high <= ALLOWED:
+        return "at most 5 % more: reached"
+    return "at most 5 % more: not reached" if low > ALLOWED else "too few to tell"
+
+
+def measure(options: argparse.Namespace) -> list[tuple[dict[str, float], dict[str, float]]]:
+    """(without, with clients) of each pair of spells."""
+    from opspace_ctrl.commands.view import give_way
+    from opspace_ctrl.view.live import live_subject
+    from opspace_ctrl.view.page import Page, feed
+    from opspace_ctrl.view.process import PRIORITY
+    from opspace_ctrl.view.server import start_server
+
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        priority = 0 if options.normal else PRIORITY
+        subject, _ = live_subject(options.robot, None, folder, stack, priority)
+        give_way()
+        server, door = start_server(0, False, options.robot)
+        stack.callback(server.stop)
+        page, ended, frames = Page(server, subject), threading.Event(), [0]
+        clients = Clients(door.port, stack)
+
+        def count(row: np.void) -> None:
+            frames[0] += 1
+
+        for target, arguments in (
+            (feed, (page, ended.wait, count)),
+            (keep_moving, (subject, ended)),
+        ):
+            threading.Thread(target=target, args=arguments, daemon=True).start()
+        stack.callback(ended.set)
+        time.sleep(2.0)
+        pairs = []
+        for number in range(options.pairs):
+            found = {}
+            for are_there in (False, True) if number % 2 else (True, False):
+                clients.connect(are_there)
+                time.sleep(SETTLE)
+                found[are_there] = spell(subject, options.spell, frames, clients)
+            pairs.append((found[False], found[True]))
+            missed = [each["missed"] for each in pairs[-1]]
+            print(f"pair {number + 1}: missed {missed[0]} without, {missed[1]} with", flush=True)
+        return pairs
 
 
 def main() -> None:
-    """Print both."""
-    from opspace_ctrl.view.live import live_subject
-    from opspace_ctrl.view.page import RATE, Page
-    from opspace_ctrl.view.server import start_server
-
-    robot = sys.argv[1] if len(sys.argv) > 1 else "arm7"
-    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 20.0
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory()))
-        subject, _ = live_subject(robot, None, folder, stack)
-        server, door = start_server(0, False, robot)
-        stack.callback(server.stop)
-        page = Page(server, subject)
-        os.nice(5)
-        ended, frames = threading.Event(), [0]
-
-        def feed() -> None:
-            while not ended.wait(1.0 / RATE):
-                frames[0] += page.update() is not None
-
-        threading.Thread(target=feed, daemon=True).start()
-        stack.callback(ended.set)
-        context = multiprocessing.get_context("spawn")
-        totals = {0: [0, 0], CLIENTS: [0, 0]}
-        time.sleep(2.0)
-        for _ in range(ROUNDS):
-            for clients in (0, CLIENTS):
-                stop = context.Event()
-                several = [
-                    context.Process(target=read_and_discard, args=(door.port, stop), daemon=True)
-                    for _ in range(clients)
-                ]
-                for each in several:
-                    each.start()
-                time.sleep(3.0 if several else 0.5)
-                drawn = frames[0]
-                turns, missed, tick = measure(subject.ring, seconds / ROUNDS)
-                rate = (frames[0] - drawn) / (seconds / ROUNDS)
-                totals[clients][0] += turns
-                totals[clients][1] += missed
-                print(
-                    f"{clients} clients: {missed} of {turns} turns missed, tick {tick:.1f} us, "
-                    f"{rate:.0f} frames a second sent",
-                    flush=True,
-                )
-                stop.set()
-                for each in several:
-                    each.join()
-        for clients, (turns, missed) in totals.items():
-            print(
-                f"{robot}, {clients} clients: {missed} of {turns} missed ({100 * missed / turns:.2f} %)"
-            )
-        print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores, {platform.machine()}")
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("robot", nargs="?", default="arm7")
+    parser.add_argument("--pairs", type=int, default=30)
+    parser.add_argument("--spell", type=float, default=10.0, help="length of one [s]")
+    parser.add_argument("--normal", action="store_true", help="the loop without SCHED_FIFO")
+    parser.add_argument("--json", metavar="FILE", help="all spells")
+    options = parser.parse_args()
+    pairs = measure(options)
+    columns = {
+        name: np.array([[each[name] for each in pair] for pair in pairs]) for name in pairs[0][0]
+    }
+    turns = columns["turns"].sum(axis=0)
+    print(
+        f"{options.robot}, {'normal priority' if options.normal else 'SCHED_FIFO where permitted'}, "
+        f"{turns[0]} turns without clients, {turns[1]} with {CLIENTS}"
+    )
+    for name, words in (
+        ("missed", "missed"),
+        *((f"late_{x:g}", f"rows later than {x:g} us") for x in LATE),
+    ):
+        found = columns[name]
+        times, low, high = ratio(found[:, 0], found[:, 1])
+        print(
+            f"  {words}: {found[:, 0].sum()} without, {found[:, 1].sum()} with: {times:.3f} times "
+            f"[{low:.3f}, {high:.3f}]; {verdict(low, high)}"
+        )
+    for name in ("late_p50", "late_p99", "frames", "messages", "kilobytes"):
+        print(
+            f"  {name}: {columns[name][:, 0].mean():.1f} without, {columns[name][:, 1].mean():.1f} with"
+        )
+    print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores, {platform.machine()}")
+    if options.json:
+        Path(options.json).write_text(json.dumps(pairs))
 
 
 if __name__ == "__main__":

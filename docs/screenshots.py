@@ -24,7 +24,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from opspace_ctrl.view.live import live_subject
-from opspace_ctrl.view.page import RATE, Page
+from opspace_ctrl.view.page import Page, feed
 from opspace_ctrl.view.server import start_server
 
 HERE = Path(__file__).parent
@@ -74,12 +74,7 @@ def draw(name: str, picture: Picture, chromium: Any) -> None:
         server, door = start_server(0, False, title)
         stack.callback(server.stop)
         page, ended = Page(server, subject), threading.Event()
-
-        def feed() -> None:
-            while not ended.wait(1.0 / RATE):
-                page.update()
-
-        threading.Thread(target=feed, daemon=True).start()
+        threading.Thread(target=feed, args=(page, ended.wait), daemon=True).start()
         stack.callback(ended.set)
         width, height = picture.size
         tab = chromium.new_page(viewport={"width": width, "height": height})

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..data import shipped_path
 from . import add_force
 from ._interrupt import Interruption
-from .view import add_page_arguments
+from .view import add_page_arguments, ensure_viser
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,6 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="watch it in the browser, again and again, until Ctrl-C; without ROS (extra view)",
     )
+    parser.add_argument(
+        "--page",
+        action="store_true",
+        help="afterwards, play the run in the browser, at the address that is printed, until Ctrl-C",
+    )
     add_page_arguments(parser)
     parser.add_argument(
         "--plot", metavar="FILE.png", help="draw the path, the errors, the torques and the timing"
@@ -66,12 +71,11 @@ def run(args: argparse.Namespace) -> int:
         Interruption(keep=getattr(args, "owns_process", False)) as stop,
         TemporaryDirectory(prefix="opspace_demo_") as folder,
     ):
-        is_followed = _shown(args, Path(folder), stop)
-        return stop.exit_code or (0 if is_followed else LOST)
+        return _shown(args, Path(folder), stop)
 
 
-def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> bool:
-    """Show it; False if the robot did not follow the figure."""
+def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> int:
+    """Show it; the exit code."""
     from opspace_ctrl.commands._console import console
     from opspace_ctrl.commands._demo.own import scenario_of
     from opspace_ctrl.commands._demo.view import LiveView, summary
@@ -79,6 +83,8 @@ def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> bool:
 
     if args.plot:
         ensure_drawable(args.plot, args.force)
+    if args.page:
+        ensure_viser()
     out, scenario = console(), scenario_of(args.robot, args.config, folder)
     if args.view:
         from opspace_ctrl.commands._demo.watched import watch_demo
@@ -86,7 +92,7 @@ def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> bool:
         out.print(f"{Path(scenario.robot).name}: {scenario.story}")
         with ExitStack() as stack:
             watch_demo(scenario, args, stop, stack, folder)
-        return True
+        return stop.exit_code
     has_ros = _has_ros()
     follow, delay_name, how = _choose_way(has_ros, args.no_ros)
     out.print(
@@ -98,7 +104,7 @@ def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> bool:
     with LiveView(out, delay_name) as view:
         record = follow(scenario, view.show, stop)
     if record is None:
-        return True
+        return stop.exit_code
     out.print(summary(record, delay_name))
     if args.plot:
         from opspace_ctrl.commands._demo.picture import draw
@@ -111,7 +117,12 @@ def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> bool:
             out.print(f"  {line}", markup=False, soft_wrap=True)
     if args.config is None and scenario.config is None:
         _say_what_next(out, scenario.robot, has_ros)
-    return record.is_followed
+    code = stop.exit_code or (0 if record.is_followed else LOST)
+    if args.page and not stop.requested:
+        from opspace_ctrl.commands._demo.page import show_run
+
+        show_run(record, args, stop)
+    return code
 
 
 def _has_ros() -> bool:

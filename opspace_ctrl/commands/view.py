@@ -7,8 +7,7 @@ import argparse
 import os
 import sys
 import webbrowser
-from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -45,7 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="show a robot of the running ROS graph; it is only watched, unless --control is given",
     )
-    parser.add_argument("--namespace", default="", metavar="NS", help="of the robot on the graph")
+    parser.add_argument(
+        "--namespace",
+        action="append",
+        default=[],
+        metavar="NS",
+        help="of the robot on the graph, again for each of several (default: all that the graph describes)",
+    )
     parser.add_argument(
         "--control", action="store_true", help="with --ros: handles, gains and stop work, too"
     )
@@ -76,46 +81,58 @@ def _show(args: argparse.Namespace, stop: Interruption, stack: ExitStack) -> Non
     ensure_viser()
     if not 0 <= args.port < 65536:
         raise ViewError(f"--port {args.port}: valid is 0 to 65535")
-    subject, title = _subject(args, stack)
-    watch(open_page(subject, title, args, stack), stop)
+    subjects, title = _subjects(args, stack)
+    from ..view.page import feed
+
+    feed(open_page(subjects, title, args, stack), stop.wait)
 
 
-def open_page(subject: Any, title: str, args: argparse.Namespace, stack: ExitStack) -> Any:
-    """Serve a page, and say where it is.
+def open_page(subjects: list[Any], title: str, args: argparse.Namespace, stack: ExitStack) -> Any:
+    """Serve a page of some robots, and say where it is.
 
     Raises:
         ViewError: The port is taken.
     """
     from ..view.page import Page
     from ..view.server import start_server
+    from ..view.several import Several
 
+    give_way()
     server, door = start_server(args.port, args.allow_remote, title)
     stack.callback(server.stop)
-    page = Page(server, subject)
-    os.nice(NICE)
+    page = Page(server, subjects[0]) if len(subjects) == 1 else Several(server, subjects)
     announce(door, args)
     return page
 
 
-def _subject(args: argparse.Namespace, stack: ExitStack) -> tuple[Any, str]:
-    """What is shown, and its title."""
+def give_way() -> None:
+    """Let the loop go first: this thread, and those that it starts from now on, as the server's."""
+    os.nice(NICE)
+    with suppress(AttributeError, OSError):  # not on this system
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+
+def _subjects(args: argparse.Namespace, stack: ExitStack) -> tuple[list[Any], str]:
+    """The robots that are shown, and a title."""
     if args.ros and args.replay is not None:
         raise ViewError("--ros and --replay contradict each other: give one of them")
     if (args.control or args.namespace) and not args.ros:
         raise ViewError("--control and --namespace are for a ROS graph: give --ros, too")
     if args.ros:
-        from ..view.graph import graph_subject
+        from ..view.graph import graph_subjects
 
-        return graph_subject(args.namespace, args.robot, args.control, stack)
+        return graph_subjects(args.namespace, args.robot, args.control, stack)
     folder = Path(stack.enter_context(TemporaryDirectory(prefix="opspace_view_")))
     if args.replay is not None:
         from ..view.recorded import recorded_subject
 
-        return recorded_subject(Path(args.replay), args.robot, args.params)
+        recorded, title = recorded_subject(Path(args.replay), args.robot, args.params)
+        return [recorded], title
     from ..view.live import live_subject
 
     print("starting (the first start ever compiles the kernels, a minute or two) ...", flush=True)
-    return live_subject(args.robot or "arm7", args.params, folder, stack)
+    subject, title = live_subject(args.robot or "arm7", args.params, folder, stack)
+    return [subject], title
 
 
 def ensure_viser() -> None:
@@ -145,13 +162,3 @@ def announce(door: Any, args: argparse.Namespace) -> None:
     )
     if has_screen and not args.no_browser:
         webbrowser.open(door.address())
-
-
-def watch(page: Any, stop: Interruption, also: Callable[[Any], None] = lambda row: None) -> None:
-    """Feed the page until a signal comes; `also` gets every row that is shown."""
-    from ..view.page import RATE
-
-    while not stop.wait(1.0 / RATE):
-        row = page.update()
-        if row is not None:
-            also(row)

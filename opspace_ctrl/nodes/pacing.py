@@ -10,6 +10,7 @@ class Pacer:
     Attributes:
         period: simulated length of a cycle [s].
         factor: simulated seconds a second; 0: a cycle is always due.
+        late: how late the cycle before this moment began [s].
         overruns: cycles that began more than their own length late.
         skipped: time given up so far [s].
     """
@@ -18,6 +19,7 @@ class Pacer:
         self.period, self.factor = period, factor
         self._allowance = max_catch_up if catch_up else 0.0
         self._due = 0.0
+        self.late = 0.0
         self.overruns = 0
         self.skipped = 0.0
 
@@ -36,10 +38,10 @@ class Pacer:
             How much time was given up because of it [s].
         """
         if not self.factor:
-            self._due = now
+            self._due, self.late = now, 0.0
             return 0.0
         length = self.period / self.factor
-        late = now - self._due
+        late = self.late = now - self._due
         self.overruns += late > length
         given_up = late - self._allowance if late > max(length, self._allowance) else 0.0
         self.skipped += given_up

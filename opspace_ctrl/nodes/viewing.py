@@ -1,44 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A running graph as the viewer sees it: a robot's states and its controller's words become rows.
-
-It listens; what it may ask for, if it may, goes over the topics, services and parameters that everybody has.
-"""
+"""A running graph as the viewer sees it: a robot's states and its controller's words become rows. It only listens."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
 import numpy as np
 import rclpy
-from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
-from rcl_interfaces.srv import GetParameters, ListParameters, SetParametersAtomically
+from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.parameter import Parameter, parameter_value_to_python
+from rclpy.parameter import parameter_value_to_python
+from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
-from std_srvs.srv import Trigger
+from std_msgs.msg import Float64MultiArray, String
 
+from ..command_kind import command_topic
 from ..control.safety.fields import BIT
 from ..control.settings import ControllerSettings, controller_settings, table_for
-from ..dynamics import frame_pose
-from ..errors import OpspaceError, ViewError, listed
+from ..errors import ViewError
 from ..model.rotations import from_quaternion, quaternion_exp, quaternion_product
+from ..osim import methods
 from ..robot_settings import load_any
 from ..sim.joint_index import base_index, coordinate_names, position_index
+from ..view.geometry import task_pose
 from . import qos
-from .messages import nanoseconds, pose_message, quaternion_of, twist_of, vector_message, vector_of
+from .messages import full_name, nanoseconds, quaternion_of, twist_of, vector_of
 
-__all__ = ["GraphView"]
+__all__ = ["CONTROLLER", "GraphView", "described_robots"]
 
-CONTROLLER, SIMULATOR = "opspace_controller", "opspace_simulator"
-TRIGGERS = {"hold": "hold", "stop": "emergency_stop", "release": "reset"}
+CONTROLLER = "opspace_controller"
+DESCRIPTION = "robot_description"
 ROWS = 100.0  # a second at most
-ASKED = ("target", "settings", "push", *TRIGGERS)
+SETTLE = 1.0  # [s] in which robots that are there have been found, once one is
+
+
+def described_robots(patience: float) -> list[str]:
+    """The namespaces of all robots that a graph describes, in order; none if there is none within `patience` [s]."""
+    with _node("") as (node, _):
+        end, found = monotonic() + patience, set[str]()
+        while monotonic() < end:
+            for name, kinds in node.get_topic_names_and_types():
+                if name.endswith(f"/{DESCRIPTION}") and "std_msgs/msg/String" in kinds:
+                    if node.count_publishers(name) and name.removesuffix(DESCRIPTION) not in found:
+                        found.add(name.removesuffix(DESCRIPTION))
+                        end = monotonic() + SETTLE
+            threading.Event().wait(0.05)
+    return sorted(each.rstrip("/") for each in found)
+
+
+@contextmanager
+def _node(namespace: str) -> Any:
+    """A node with an executor that spins in a thread of its own; both end."""
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
+    node = rclpy.create_node(
+        "opspace_viewer",
+        namespace=namespace or None,
+        context=context,
+        start_parameter_services=False,
+    )
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin, name="ros", daemon=True)
+    thread.start()
+    try:
+        yield node, executor
+    finally:
+        executor.shutdown(timeout_sec=1.0)
+        thread.join(2.0)
+        node.destroy_node()
+        context.try_shutdown()
 
 
 class GraphView:
@@ -49,43 +88,30 @@ class GraphView:
         patience: [s] for its description and its controller to be found.
 
     Attributes:
+        node: Its own.
         model, settings: Of the robot and its controller, as the graph tells them.
+        methods: That a row's `method` counts.
+        q: (nq,) where the robot is.
         write: Takes a function that fills a row; set it before `listen`.
     """
 
     def __init__(self, namespace: str = "", patience: float = 30.0):
         self._namespace, self._patience = namespace, patience
-        self._publishers: dict[str, Any] = {}
-        self._clients: dict[str, Any] = {}
         self._errors: dict[str, np.ndarray] = {}
         self._closed, self._description = 0, ""
         self._base: tuple[np.ndarray, np.ndarray] | None = None
-        self._told = 0.0
+        self._told, self._sent, self._trip = 0.0, 0, 0.0
+        self._numbers: dict[str, str] = {}  # of the controller's diagnostics
         self.write: Callable[[Callable[[np.void], None]], None] | None = None
 
     def __enter__(self) -> GraphView:
-        self._context = rclpy.Context()
-        rclpy.init(args=[], context=self._context, signal_handler_options=SignalHandlerOptions.NO)
-        self._node = rclpy.create_node(
-            "opspace_viewer",
-            namespace=self._namespace or None,
-            context=self._context,
-            start_parameter_services=False,
-        )
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
-        self._thread = threading.Thread(target=self._executor.spin, name="ros", daemon=True)
-        self._node.create_subscription(
-            String, "robot_description", self._on_description, qos.DESCRIPTION
-        )
-        self._thread.start()
+        self._spinning = _node(self._namespace)
+        self.node, _ = self._spinning.__enter__()
+        self.node.create_subscription(String, DESCRIPTION, self._on_description, qos.DESCRIPTION)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._executor.shutdown(timeout_sec=1.0)
-        self._thread.join(2.0)
-        self._node.destroy_node()
-        self._context.try_shutdown()
+        self._spinning.__exit__(None, None, None)
 
     # ---- who is there ----
 
@@ -98,23 +124,23 @@ class GraphView:
         self.settings = self._settings_of_controller()
         if robot is None and not self._until(lambda: self._description):
             raise ViewError(
-                f"nobody publishes {self._node.resolve_topic_name('robot_description')}: start the robot, or name "
+                f"nobody publishes {self.node.resolve_topic_name(DESCRIPTION)}: start the robot, or name "
                 "it (opspace view ROBOT --ros), or its --namespace"
             )
         own = self.settings.robot
         base = own.base or ("floating" if self._has_odometry() else "fixed")
         self.model = load_any(robot or self._description, base, own.locked)
+        self.methods = methods(self.model)
 
     def _has_odometry(self) -> bool:
-        return self._node.count_publishers(self._node.resolve_topic_name("odom")) > 0
+        return self.node.count_publishers(self.node.resolve_topic_name("odom")) > 0
 
     def _settings_of_controller(self) -> ControllerSettings:
-        listing = self._client(ListParameters, f"{CONTROLLER}/list_parameters")
+        listing = self.node.create_client(ListParameters, f"{CONTROLLER}/list_parameters")
         if not listing.wait_for_service(self._patience):
             return ControllerSettings()
-        names = self._answer(listing, ListParameters.Request()).result.names
-        wanted = list(names)
-        getting = self._client(GetParameters, f"{CONTROLLER}/get_parameters")
+        wanted = list(self._answer(listing, ListParameters.Request()).result.names)
+        getting = self.node.create_client(GetParameters, f"{CONTROLLER}/get_parameters")
         values = self._answer(getting, GetParameters.Request(names=wanted)).values
         found: dict[str, Any] = {}
         for name, value in zip(wanted, values):
@@ -123,11 +149,6 @@ class GraphView:
                 found[name] = list(plain) if hasattr(plain, "tolist") else plain
         known = {parameter.name for parameter in table_for(found)}  # ROS adds some of its own
         return controller_settings({name: found[name] for name in known & found.keys()})
-
-    def _client(self, kind: Any, name: str) -> Any:
-        if name not in self._clients:
-            self._clients[name] = self._node.create_client(kind, name)
-        return self._clients[name]
 
     def _answer(self, client: Any, request: Any) -> Any:
         future = client.call_async(request)
@@ -145,142 +166,107 @@ class GraphView:
 
     def listen(self) -> None:
         """Let rows come."""
-        node, model = self._node, self.model
+        subscribe, model = self.node.create_subscription, self.model
         self._names, self._places = coordinate_names(model), position_index(model)
         self._rates = np.flatnonzero(~model.is_base_coordinate)
-        self._q, self._v = model.neutral(), np.zeros(model.nv)
-        node.create_subscription(
-            JointState, "joint_states", self._on_states, qos.profile(1, reliable=False)
-        )
-        node.create_subscription(
-            Odometry, "odom", self._on_odometry, qos.profile(1, reliable=False)
-        )
-        node.create_subscription(
-            String, f"{CONTROLLER}/safety", self._on_safety, qos.profile(1, latched=True)
-        )
+        self.q, self._v = model.neutral(), np.zeros(model.nv)
+        self._time, self._effort = 0.0, np.zeros(len(self._names))
+        newest = qos.profile(1, reliable=False)
+        # as bytes: most states only say when they left
+        subscribe(JointState, "joint_states", self._on_states, newest, raw=True)
+        topic = command_topic(self.settings.commands)
+        subscribe(Float64MultiArray, topic, self._on_command, newest, raw=True)
+        subscribe(Odometry, "odom", self._on_odometry, newest)
+        subscribe(String, f"{CONTROLLER}/safety", self._on_safety, qos.profile(1, latched=True))
+        subscribe(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.profile(10))
         for task in self.settings.tasks:
-            node.create_subscription(
-                TwistStamped,
-                f"{CONTROLLER}/{task.name}/error",
-                lambda message, name=task.name: self._errors.__setitem__(
-                    name, twist_of(message.twist)
-                ),
-                qos.profile(1, reliable=False),
-            )
+
+            def on_error(message: TwistStamped, name: str = task.name) -> None:
+                self._errors[name] = twist_of(message.twist)
+
+            subscribe(TwistStamped, f"{CONTROLLER}/{task.name}/error", on_error, newest)
 
     def _on_description(self, message: String) -> None:
         self._description = message.data
 
     def _on_safety(self, message: String) -> None:
         self._closed = sum(BIT.get(name, 0) for name in set(message.data.split()))
+        if self._told:  # gates close when no state comes, too
+            self._tell()
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        """The controller's own numbers, once a second."""
+        name = full_name(self.node, CONTROLLER)
+        for status in message.status:
+            if status.name in (f"{name}: loop", f"{name}: tick"):
+                self._numbers |= {each.key: each.value for each in status.values}
 
     def _on_odometry(self, message: Odometry) -> None:
         pose = message.pose.pose
         place = np.concatenate([vector_of(pose.position), quaternion_of(pose.orientation)])
         self._base = place, twist_of(message.twist.twist)
 
-    def _on_states(self, message: JointState) -> None:
+    def _on_command(self, data: bytes, info: Any) -> None:
+        """How long after the newest state a command left, by the clocks of those who sent them."""
+        if self._sent:
+            self._trip = max(1e-3 * (info["source_timestamp"] - self._sent), 0.0)
+
+    def _on_states(self, data: bytes, info: Any) -> None:
+        self._sent = info["source_timestamp"]
         if monotonic() - self._told < 1.0 / ROWS or self.write is None:
             return
+        message = deserialize_message(data, JointState)
         order = {name: i for i, name in enumerate(message.name)}
         if not set(self._names) <= set(order):
             return
         self._told = monotonic()
         index = [order[name] for name in self._names]
-        self._q[self._places] = np.asarray(message.position)[index]
+        self.q[self._places] = np.asarray(message.position)[index]
         if len(message.velocity) == len(order):
             self._v[self._rates] = np.asarray(message.velocity)[index]
         base = base_index(self.model)
         if base is not None and self._base is not None:
-            self._q[base[0] : base[0] + 7], self._v[base[1] : base[1] + 6] = self._base
-        effort = np.asarray(message.effort)[index] if len(message.effort) == len(order) else 0.0
-        time = 1e-9 * nanoseconds(message.header.stamp)
-        self.write(lambda row: self._fill(row, time, effort))
+            self.q[base[0] : base[0] + 7], self._v[base[1] : base[1] + 6] = self._base
+        if len(message.effort) == len(order):
+            self._effort = np.asarray(message.effort)[index]
+        self._time = 1e-9 * nanoseconds(message.header.stamp)
+        self._tell()
 
-    def _fill(self, row: np.void, time: float, effort: Any) -> None:
-        row["time"], row["q"], row["v"], row["effort"] = time, self._q, self._v, effort
-        row["gates"] = self._closed
+    def _tell(self) -> None:
+        if self.write is not None:
+            self.write(self._fill)
+
+    def _fill(self, row: np.void) -> None:
+        row["time"], row["q"], row["v"] = self._time, self.q, self._v
+        row["effort"] = self._effort
+        row["gates"], row["trip"] = self._closed, self._trip
+        self._fill_numbers(row)
         for number, task in enumerate(self.settings.tasks):
-            if not task.moved_frame:
-                continue
-            position, turn = frame_pose(self.model, self._q, task.moved_frame)
+            position, turn = task_pose(self.model, self.q, task)
             error = self._errors.get(task.name, np.zeros(6))
             row["error"][number] = error
             row["pose"][number] = _row_pose(position, turn)
             wanted = quaternion_product(quaternion_exp(error[3:]), turn)
             row["target"][number] = _row_pose(position + error[:3], wanted)
 
-    # ---- what it is asked for ----
+    def _fill_numbers(self, row: np.void) -> None:
+        told = self._numbers
+        for name, key in NUMBERS.items():
+            row[name] = float(told.get(key, 0.0))
+        row["damped"] = float(told.get("is_damped", 0.0))
+        method = told.get("method_in_use", "")
+        row["method"] = self.methods.index(method) if method in self.methods else 0
 
-    def ask(
-        self, name: str, *arguments: Any, answer: Callable[[str], object] | None = None
-    ) -> None:
-        """Ask the graph for something; `answer` gets why not, "" where it was sent or done."""
-        tell = answer or (lambda text: None)
-        try:
-            if name in TRIGGERS:
-                self._trigger(TRIGGERS[name], tell)
-            elif name == "target":
-                self._send_target(*arguments)
-                tell("")
-            elif name == "settings":
-                self._set(arguments[0], tell)
-            elif name == "push":
-                self._push(*arguments)
-            else:
-                raise ViewError(
-                    f"{name.replace('_', ' ')}: not over ROS; what can be asked for is {listed(ASKED)}"
-                )
-        except OpspaceError as error:
-            tell(str(error))
 
-    def _trigger(self, service: str, tell: Callable[[str], object]) -> None:
-        client = self._client(Trigger, f"{CONTROLLER}/{service}")
-        if not client.service_is_ready():
-            raise ViewError(f"{client.srv_name}: nobody serves it")
-        future = client.call_async(Trigger.Request())
-        future.add_done_callback(
-            lambda done: tell("" if done.result().success else done.result().message)
-        )
-
-    def _send_target(self, task: str, position: Any, turn: Any) -> None:
-        number = self.settings.values["tasks"].index(task)
-        present = frame_pose(self.model, self._q, self.settings.tasks[number].moved_frame)
-        message = PoseStamped()
-        message.pose = pose_message(
-            present[0] if position is None else position, present[1] if turn is None else turn
-        )
-        self._publisher(PoseStamped, f"{CONTROLLER}/{task}/target_pose").publish(message)
-
-    def _set(self, changes: Mapping[str, Any], tell: Callable[[str], object]) -> None:
-        client = self._client(SetParametersAtomically, f"{CONTROLLER}/set_parameters_atomically")
-        if not client.service_is_ready():
-            raise ViewError(f"{client.srv_name}: nobody serves it")
-        request = SetParametersAtomically.Request(
-            parameters=[
-                Parameter(name, value=value).to_parameter_msg() for name, value in changes.items()
-            ]
-        )
-        future = client.call_async(request)
-        future.add_done_callback(
-            lambda done: tell(
-                "" if done.result().result.successful else done.result().result.reason
-            )
-        )
-
-    def _push(self, frame: str, force: Any, point: Any) -> None:
-        """Over the simulator's topic; hardware has none."""
-        position, _ = frame_pose(self.model, self._q, frame)
-        message = WrenchStamped()
-        message.header.frame_id = frame
-        message.wrench.force = vector_message(force)
-        message.wrench.torque = vector_message(np.cross(np.asarray(point) - position, force))
-        self._publisher(WrenchStamped, f"{SIMULATOR}/wrench").publish(message)
-
-    def _publisher(self, kind: Any, topic: str) -> Any:
-        if topic not in self._publishers:
-            self._publishers[topic] = self._node.create_publisher(kind, topic, qos.TARGETS)
-        return self._publishers[topic]
+# of a row, as the diagnostics of the controller name them
+NUMBERS = {
+    "tick": "computation_p50_us",
+    "tick_most": "computation_max_us",
+    "turns": "ticks",
+    "missed": "overruns",
+    "residual": "method_residual",
+    "switches": "method_switches",
+}
 
 
 def _row_pose(position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ __all__ = ["Variants", "altered_model"]
 
 
 class Variants:
-    """The simulators of one robot with different mass and friction errors, made ahead because it takes time."""
+    """The simulators of one robot with errors of mass, friction and rotors, made ahead because it takes time."""
 
     def __init__(self, simulator: Simulator):
         self._model, self._settings = simulator.model, simulator.settings
@@ -54,17 +54,19 @@ class Variants:
 
 
 def altered_model(model: Model, faults: Iterable[Fault]) -> Model:
-    """The model with the mass and friction errors of these faults; others are ignored.
+    """The model with the errors of mass, friction and rotors of these faults; others are ignored.
 
     mass: m' = f m + a, I' = f I + reduced mass times the squared distance tensor between the body's centre and the
-    frame's origin, where the point mass a sits (parallel axes). friction: added to the joints' own.
+    frame's origin, where the point mass a sits (parallel axes). friction, armature: added to the joints' own.
 
     Args:
         model: What the controller knows.
         faults: Checked against the model.
     """
     mass, com, inertia = model.mass.copy(), model.com.copy(), model.inertia.copy()
-    damping, friction = model.damping.copy(), model.friction.copy()
+    damping, friction, armature = (
+        each.copy() for each in (model.damping, model.friction, model.armature)
+    )
     total_mass = model.total_mass
     joint_rows = np.flatnonzero(~model.is_base_coordinate)
     for fault in faults:
@@ -72,6 +74,8 @@ def altered_model(model: Model, faults: Iterable[Fault]) -> Model:
             rows = joint_rows[chosen(model, fault.joints)]
             damping[rows] += fault.values["viscous"]
             friction[rows] += fault.values["coulomb"]
+        elif fault.kind == "armature":
+            armature[joint_rows[chosen(model, fault.joints)]] += fault.values["added"]
         elif fault.kind == "mass":
             frame = model.frame_index(fault.frame)
             body, factor, added = (
@@ -97,5 +101,6 @@ def altered_model(model: Model, faults: Iterable[Fault]) -> Model:
         inertia=inertia,
         damping=damping,
         friction=friction,
+        armature=armature,
         total_mass=total_mass,
     )

@@ -8,23 +8,69 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..control.contacts import Contact
-from ..dynamics import frame_pose
+from ..control.tasks import ControlTask
+from ..dynamics import center_of_mass, entries, frame_pose
+from ..dynamics.functions import call, run
 from ..model import Model
-from ..model.rotations import from_quaternion
+from ..model.rotations import from_quaternion, quaternion_conjugate, quaternion_product
 
 __all__ = [
     "belted_ellipsoid",
+    "body_poses",
     "centre_of_pressure",
     "colour_of",
     "cone",
     "convex_hull",
     "limit_share",
     "manipulability",
+    "quaternions",
     "singular_directions",
     "sole_corners",
+    "task_pose",
 ]
 
 SINGULAR = 0.05  # a direction whose response is this share of the largest counts as nearly lost
+
+
+def body_poses(model: Model, q: np.ndarray) -> np.ndarray:
+    """(bodies, 12) where all bodies are, by one pass over the robot: rotation by rows and position [m]."""
+    tree, poses = (
+        run(model, entries.at_configuration, (q,), ""),
+        np.empty((len(model.body_names), 12)),
+    )
+    for name, pose in zip(model.body_names, poses):
+        call(entries.frame_pose, model.frame_index(name), pose, tree.address)
+    return poses
+
+
+def task_pose(model: Model, q: np.ndarray, task: ControlTask) -> tuple[np.ndarray, np.ndarray]:
+    """Position (3,) [m] and quaternion xyzw (4,) of what a task moves, in the axes that it is relative to."""
+    if not task.moved_frame:
+        return center_of_mass(model, q), np.array([0.0, 0.0, 0.0, 1.0])
+    position, turn = frame_pose(model, q, task.moved_frame)
+    if not task.reference_frame:
+        return position, turn
+    origin, axes = frame_pose(model, q, task.reference_frame)
+    relative = from_quaternion(axes).T @ (position - origin)
+    return relative, quaternion_product(quaternion_conjugate(axes), turn)
+
+
+def quaternions(rotations: np.ndarray) -> np.ndarray:
+    """The unit quaternions (n, 4) [x, y, z, w] of rotations (n, 3, 3), each from its largest component."""
+    R = rotations
+    x, y, z = R[:, 0, 0], R[:, 1, 1], R[:, 2, 2]
+    # 4 q q^T, whose longest row is the quaternion with the least rounding
+    products = np.empty((len(R), 4, 4))
+    products[:, 0, 0], products[:, 1, 1] = 1.0 + x - y - z, 1.0 - x + y - z
+    products[:, 2, 2], products[:, 3, 3] = 1.0 - x - y + z, 1.0 + x + y + z
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        products[:, i, j] = products[:, j, i] = R[:, i, j] + R[:, j, i]
+    for i, (j, k) in enumerate(((2, 1), (0, 2), (1, 0))):
+        products[:, i, 3] = products[:, 3, i] = R[:, j, k] - R[:, k, j]
+    largest = np.argmax(np.einsum("nii->ni", products), axis=1)
+    found = products[np.arange(len(R)), largest]
+    unit: np.ndarray = found / np.linalg.norm(found, axis=1, keepdims=True)
+    return unit
 
 
 def belted_ellipsoid(inertia_inv: np.ndarray, directions: np.ndarray, largest: float) -> np.ndarray:

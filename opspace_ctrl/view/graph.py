@@ -1,26 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot of a running ROS graph to look at, and, where that is permitted, to move."""
+"""Robots of a running ROS graph to look at, and, where that is permitted, to move."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import ViewError, without_ros
-from ..osim import methods
 from .rows import Ring, row_type
 from .source import Subject
 
-__all__ = ["graph_subject"]
+__all__ = ["graph_subject", "graph_subjects"]
+
+PATIENCE = 30.0  # [s] for a robot and its controller to be found
+
+
+def graph_subjects(
+    namespaces: Sequence[str],
+    robot: str | None,
+    is_controlled: bool,
+    stack: ExitStack,
+    patience: float = PATIENCE,
+) -> tuple[list[Subject], str]:
+    """What a graph shows, and a title.
+
+    Args:
+        namespaces: Of the robots; empty: of all that the graph describes.
+        robot, is_controlled, stack, patience: As for `graph_subject`.
+
+    Raises:
+        OpspaceError: There is no ROS here, or no robot.
+    """
+    try:
+        from ..nodes.viewing import described_robots
+    except ImportError as error:
+        raise ViewError(without_ros("opspace view --ros", error)) from None
+    found = namespaces or described_robots(patience) or [""]
+    subjects = [graph_subject(each, robot, is_controlled, stack, patience) for each in found]
+    how = "under control" if is_controlled else "watched"
+    return subjects, f"{', '.join(each.name for each in subjects)}, {how}"
 
 
 def graph_subject(
-    namespace: str, robot: str | None, is_controlled: bool, stack: ExitStack, patience: float = 30.0
-) -> tuple[Subject, str]:
-    """What a graph shows, and a title.
+    namespace: str,
+    robot: str | None,
+    is_controlled: bool,
+    stack: ExitStack,
+    patience: float = PATIENCE,
+) -> Subject:
+    """What one robot of a graph shows.
 
     Args:
         namespace: Of the robot.
@@ -30,12 +61,11 @@ def graph_subject(
         patience: [s] for the robot and its controller to be found.
 
     Raises:
-        OpspaceError: There is no ROS here, or no robot.
+        OpspaceError: There is no robot.
     """
-    try:
-        from ..nodes.viewing import GraphView
-    except ImportError as error:
-        raise ViewError(without_ros("opspace view --ros", error)) from None
+    from ..nodes.asking import GraphRequests
+    from ..nodes.viewing import GraphView
+
     view = stack.enter_context(GraphView(namespace, patience))
     view.find(robot)
     kind = row_type(view.model, view.settings)
@@ -47,13 +77,14 @@ def graph_subject(
 
     view.write = write
     view.listen()
-    subject = Subject(
+    requests = GraphRequests(view) if is_controlled else None
+    return Subject(
         view.model,
         view.settings,
         ring,
-        methods(view.model),
-        view.ask if is_controlled else None,
+        view.methods,
+        requests.ask if requests else None,
         Path(robot).parent if robot and Path(robot).is_file() else None,
+        able=requests.able if requests else frozenset(),
+        name=f"{namespace}/{view.model.name}".strip("/"),
     )
-    how = "under control" if is_controlled else "watched"
-    return subject, f"{namespace or '/'} {view.model.name}, {how}"

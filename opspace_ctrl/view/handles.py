@@ -186,6 +186,7 @@ class Pushes:
 
     def __init__(self, server: Any, model: Model, robot: RobotScene, ask: Ask):
         self._model, self._robot, self._ask = model, robot, ask
+        self._place = getattr(server, "place", np.zeros(3))  # of the robot's world in the scene
         self.is_on = True
         self._client: int | None = None
         self._body, self._moved = -1, 0.0
@@ -211,7 +212,8 @@ class Pushes:
             return
         self._client, self._moved = event.client_id, monotonic()
         self._body = self._robot.body_at(event.target)
-        self._start, self._end = np.array(event.start_position), np.array(event.end_position)
+        self._start = np.array(event.start_position) - self._place
+        self._end = np.array(event.end_position) - self._place
 
     def let_go(self, client: int) -> bool:
         """A page has gone, or its drag is over: whether it was the one that pushed."""

@@ -11,14 +11,15 @@ from ..control.settings import controller_settings
 from ..parameter_file import node_parameters
 from ..robot_settings import load_any
 from ..sim.settings import simulator_settings
-from .process import LoopProcess
+from .process import PRIORITY, LoopProcess
+from .requests import NAMES
 from .source import Subject
 
 __all__ = ["live_subject"]
 
 
 def live_subject(
-    robot: str, params: str | None, folder: Path, stack: ExitStack
+    robot: str, params: str | None, folder: Path, stack: ExitStack, priority: int = PRIORITY
 ) -> tuple[Subject, str]:
     """Start a loop; what it shows, and a title.
 
@@ -27,6 +28,7 @@ def live_subject(
         params: A parameter file, or None.
         folder: For one that is written where there is none.
         stack: What ends the loop.
+        priority: Of the loop, as `LoopProcess` has it.
 
     Raises:
         OpspaceError: The robot or the file cannot be read, or do not fit each other.
@@ -35,7 +37,7 @@ def live_subject(
     settings = controller_settings(node_parameters(path, "opspace_controller"))
     simulation = simulator_settings(node_parameters(path, "opspace_simulator"))
     model = load_any(robot, settings.robot.base, settings.robot.locked)
-    loop = stack.enter_context(LoopProcess(model, settings, simulation))
+    loop = stack.enter_context(LoopProcess(model, settings, simulation, priority))
     subject = Subject(
         model,
         settings,
@@ -44,5 +46,8 @@ def live_subject(
         loop.ask,
         Path(robot).parent if Path(robot).is_file() else None,
         simulation.ground_height,
+        able=frozenset(NAMES),
+        trouble=lambda: loop.trouble,
+        name=model.name,
     )
     return subject, f"opspace_ctrl: {model.name}"

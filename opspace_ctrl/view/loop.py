@@ -54,6 +54,7 @@ class Loop:
         controller, plant, gate: See there.
         pacer: When turns are due, and what was late.
         is_ended: Set to end `run`.
+        failure: Why the simulation stands; `tell` gets it, and "" when it goes on.
 
     Raises:
         OpspaceError: The settings do not fit the robot.
@@ -80,9 +81,11 @@ class Loop:
         self._every = max(1, round(1.0 / (ROWS * step)))
         self._tasks: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._origin = 0.0  # simulated time of the gates at the simulator's zero [s]
-        self._turns, self._ticks, self._tick_ns, self._tick_most = 0, 0, 0, 0
+        self._turns, self._ticks, self._tick_ns, self._tick_most, self._trip = 0, 0, 0, 0, 0
+        self._late = 0.0
         self.is_ended = self.is_paused = False
         self.failure = ""
+        self.tell: Callable[[str], object] = lambda text: None
         frame_pose(model, model.neutral(), model.frame_names[0])  # nothing is compiled later
         self._activate()
 
@@ -111,14 +114,18 @@ class Loop:
                 sleep(delay)
                 continue
             self.pacer.begin(monotonic())
+            self._late = max(self._late, self.pacer.late)
             try:
                 self.turn()
             except SimulationError as error:
-                self.failure = str(error)
+                self.failure = f"the simulation stands: {error}; Reset begins again"
+                self.tell(self.failure)
 
     def turn(self) -> None:
         """One step of the robot with the command to what it measured."""
+        start = perf_counter_ns()
         self._take(self.plant.measure())
+        self._trip = max(self._trip, perf_counter_ns() - start)
         self.plant.step()
         self._turns += 1
         if self._turns % self._every == 0:
@@ -158,6 +165,7 @@ class Loop:
         law, gate = report.law, self.gate
         row["time"] = self._origin + simulator.time
         row["turns"], row["missed"] = self._turns, self.pacer.overruns
+        row["late"], row["trip"] = 1e6 * self._late, 1e-3 * self._trip
         row["tick"] = 1e-3 * self._tick_ns / max(self._ticks, 1)
         row["tick_most"] = 1e-3 * self._tick_most
         row["q"], row["v"], row["effort"] = simulator.q, simulator.v, simulator.tau
@@ -169,7 +177,7 @@ class Loop:
         row["method"] = self.methods.index(controller.method)
         row["residual"], row["switches"] = controller.method_residual, controller.switches
         self._ring.publish()
-        self._ticks, self._tick_ns, self._tick_most = 0, 0, 0
+        self._ticks, self._tick_ns, self._tick_most, self._trip, self._late = 0, 0, 0, 0, 0.0
 
     # ---- for other threads ----
 
@@ -211,6 +219,8 @@ class Loop:
 
         def exchange() -> None:
             self.guarded.deactivate()
+            if other.settings.commands != self.controller.settings.commands:
+                self.plant.take_commands_of(other.settings.commands)
             self.controller, self.guarded = other, GuardedController(other, self.gate)
             self._send(self.guarded.activate(self._now(), self._now()))
 
@@ -225,6 +235,7 @@ class Loop:
             self.plant.simulator.reset()
             self.plant.reset()
             self.failure = ""
+            self.tell("")
             # another gate: to this one the robot would have jumped
             self.gate = StateGate(self.model, self.controller.settings.safety, is_simulated=True)
             self.guarded = GuardedController(self.controller, self.gate)

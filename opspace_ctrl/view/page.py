@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -13,32 +14,42 @@ from .overlays import Overlays
 from .panel import Panel
 from .plots import Plots, rows_as_csv
 from .replay import Replay
-from .scene import COLOURS, RobotScene, Trail, add_ground, look_at_robot
+from .scene import COLOURS, RobotScene, Trail, add_ground, extent, look_at_robots
 from .shapes import robot_shapes
 from .share import as_html
 from .source import Subject
 
-__all__ = ["Page"]
+__all__ = ["Page", "feed"]
 
 RATE = 30.0  # frames a second
 SLOW = 4.0  # of trails, overlays and words a second
 PLOTS = 2.0  # of plots a second
+QUIET = 1.0  # [s] without a row after which that is said
 
 
 class Page:
-    """The scene and the panel of one robot."""
+    """The scene and the panel of one robot.
 
-    def __init__(self, server: Any, subject: Subject):
+    Args:
+        server: viser's, or a part of its scene (`Within`).
+        subject: What is shown.
+        is_alone: There is no other robot: ground and camera are this one's.
+    """
+
+    def __init__(self, server: Any, subject: Subject, is_alone: bool = True):
         self._server, self._subject = server, subject
         model, settings = subject.model, subject.settings
         shapes = robot_shapes(model, subject.folder)
         self.robot = RobotScene(server, model, shapes)
-        add_ground(server, model, subject.ground)
+        if is_alone:
+            add_ground(server, model, subject.ground)
         self._replay = subject.ring if isinstance(subject.ring, Replay) else None
         if self._replay is not None:
             self._replay.add_timeline(server.gui)
         ask = subject.ask and self._ask
-        self.panel = Panel(server, model, settings, subject.methods, ask, self._release)
+        self.panel = Panel(
+            server, model, settings, subject.methods, ask, subject.able, self._release, is_alone
+        )
         self.handles = [
             TaskHandle(server, model, task, number, shapes, subject.ask, self._tell)
             for number, task in enumerate(settings.tasks)
@@ -47,17 +58,25 @@ class Page:
             Trail(server, f"/trails/{task.name}", COLOURS[number % len(COLOURS)])
             for number, task in enumerate(settings.tasks)
         ]
-        self.pushes = Pushes(server, model, self.robot, subject.ask) if subject.ask else None
-        self._shapes = shapes
+        self.pushes = None
+        if subject.ask is not None and "push" in subject.able:
+            self.pushes = Pushes(server, model, self.robot, subject.ask)
+        self.shapes = shapes
         self._show_tab()
         self.plots = Plots(server, model, settings, subject.ask)
         with self.panel.show_tab:
             pause = server.gui.add_checkbox("pause the plots", False)
             pause.on_update(lambda _: setattr(self.plots, "is_paused", pause.value))
         self._count, self._slow, self._plotted, self._time = 0, 0.0, 0.0, -np.inf
+        self._heard = monotonic()
         server.on_client_disconnect(self._gone)
-        row = subject.ring.latest()
-        look_at_robot(server, model, model.neutral() if row is None else row["q"], shapes)
+        if is_alone:
+            look_at_robots(server, [self.extent()])
+
+    def extent(self) -> tuple[np.ndarray, np.ndarray]:
+        """The corners (3,) of the box that the robot fills [m]."""
+        model, row = self._subject.model, self._subject.ring.latest()
+        return extent(model, model.neutral() if row is None else row["q"], self.shapes)
 
     def _show_tab(self) -> None:
         gui = self._server.gui
@@ -91,7 +110,7 @@ class Page:
             content = rows_as_csv(rows, subject.model, subject.settings).encode()
         elif word == "HTML":
             content = as_html(
-                subject.model, subject.settings, self._shapes, rows, subject.ground
+                subject.model, subject.settings, self.shapes, rows, subject.ground
             ).encode()
         else:
             content = _png(client.get_render(800, 1280, transport_format="png"))
@@ -142,12 +161,20 @@ class Page:
         for trail in self.trails:
             trail.clear()
 
+    def _say_silence(self) -> None:
+        quiet = monotonic() - self._heard
+        if quiet < QUIET:
+            return
+        text = self._subject.trouble() or ("paused" if self.panel.is_paused else "")
+        self.panel.show_silence(text or f"nothing has been heard of the robot for {quiet:.0f} s")
+
     def update(self) -> np.void | None:
         """Show what has happened since the last time; the newest row."""
         self._count, rows = self._subject.ring.since(self._count)
         if not len(rows):
+            self._say_silence()
             return None
-        row = rows[-1]
+        row, self._heard = rows[-1], monotonic()
         if row["gates"]:
             self._release()
         if rows["time"][0] < self._time - 1e-9:  # somebody has gone back
@@ -176,6 +203,24 @@ class Page:
                 self._plotted = monotonic()
                 self.plots.draw()
         return row
+
+
+def feed(
+    page: Any, wait: Callable[[float], bool], also: Callable[[np.void], None] = lambda row: None
+) -> None:
+    """Let a page be up to date `RATE` times a second.
+
+    Args:
+        page: What has `update`.
+        wait: Waits for so long [s]; whether this is the end.
+        also: Gets every row that is shown.
+    """
+    due = monotonic()
+    while not wait(max(due - monotonic(), 0.0)):
+        row = page.update()
+        if row is not None:
+            also(row)
+        due = max(due + 1.0 / RATE, monotonic())  # a frame that is late is not made up for
 
 
 def _png(picture: np.ndarray) -> bytes:

@@ -3,26 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from html import escape
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import viser
 
 from ..control.safety.state_gate import names_of
 from ..control.safety.words import GATE_TEXTS
-from ..control.settings import ControllerSettings
+from ..control.settings import ControllerSettings, Mode
 from ..declaration import Settings, declared
 from ..model import Model
 from ..sim.joint_index import coordinate_names, position_index
+from .faults import FaultTab
 from .widgets import Note, ParameterWidget
 
 __all__ = ["Panel"]
 
 Ask = Callable[..., None]
 
-MODES = ("tasks", "gravity", "raw")
+MODES = get_args(Mode)
 MAIN = ("enabled", "stiffness", "damping_ratio", "integral", "speed")  # of a task, shown at once
 BIG = """<style>
 [data-opspace-stop] ~ *, .opspace-none {}
@@ -40,7 +41,12 @@ class Panel:
         settings: Of its controller.
         methods: Names of the methods that can be chosen.
         ask: Takes requests; None: nothing can be asked for, the page only shows.
+        able: Names of the requests that it takes.
         release: Called when tasks no longer go where their handles are.
+        is_alone: There is no other robot in the page: the key Escape is this one's.
+
+    Attributes:
+        is_paused: Time was told to stand.
     """
 
     def __init__(
@@ -50,42 +56,51 @@ class Panel:
         settings: ControllerSettings,
         methods: Sequence[str],
         ask: Ask | None,
+        able: Set[str],
         release: Callable[[], None],
+        is_alone: bool = True,
     ):
         self._gui, self._model, self._settings = server.gui, model, settings
         self._methods, self._ask, self._release = tuple(methods), ask, release
-        self._said, self._is_paused = "", False
+        self._able = able if ask is not None else frozenset()
+        self._said, self.is_paused = "", False
         self._state = self._gui.add_html("")
         if ask is not None:
-            self._stop_buttons()
+            self._stop_buttons(is_alone)
         tabs = self._gui.add_tab_group()
         with tabs.add_tab("Drive", viser.Icon.STEERING_WHEEL):
             self._drive()
         with tabs.add_tab("Gains", viser.Icon.ADJUSTMENTS):
             self._gains()
-        if ask is not None:
+        if ask is not None and "fault" in self._able:
             with tabs.add_tab("Faults", viser.Icon.BOLT):
-                self._faults()
+                FaultTab(self._gui, model, ask)
         self.show_tab = tabs.add_tab("Show", viser.Icon.EYE)
 
     # ---- stop ----
 
-    def _stop_buttons(self) -> None:
+    def _stop_buttons(self, is_alone: bool) -> None:
         gui = self._gui
         gui.add_html(BIG)
         stop = gui.add_button("STOP", color="red", icon=viser.Icon.HAND_STOP)
-        stop.on_click(lambda _: self._do("stop"))
-        command = gui.add_command("Emergency stop", hotkey="escape", icon=viser.Icon.HAND_STOP)
-        command.on_trigger(lambda _: self._do("stop"))
-        row = gui.add_button_group("", ("Release", "Hold", "Reset", "Pause"))
+        stop.on_click(lambda _: self.stop())
+        if is_alone:
+            command = gui.add_command("Emergency stop", hotkey="escape", icon=viser.Icon.HAND_STOP)
+            command.on_trigger(lambda _: self.stop())
+        words = ("Release", "Hold", "Reset", "Pause")
+        row = gui.add_button_group("", [word for word in words if word.lower() in self._able])
         row.on_click(self._pressed)
         self.note = Note(gui)
+
+    def stop(self) -> None:
+        """Emergency stop."""
+        self._do("stop")
 
     def _pressed(self, event: Any) -> None:
         word = event.target.value.lower()
         if word == "pause":
-            self._is_paused = not self._is_paused
-            self._ask_for("pause", self._is_paused)
+            self.is_paused = not self.is_paused
+            self._ask_for("pause", self.is_paused)
             return
         self._do(word)
 
@@ -100,13 +115,14 @@ class Panel:
     # ---- drive ----
 
     def _drive(self) -> None:
-        gui, settings, is_shown = self._gui, self._settings, self._ask is None
+        gui, settings = self._gui, self._settings
         self._mode = gui.add_dropdown(
             "mode",
             MODES if settings.tasks else ("gravity",),
-            initial_value=settings.mode,
-            disabled=is_shown,
-            hint="tasks: the hierarchy of tasks; gravity: compensation only; raw: forces come from outside",
+            initial_value=settings.mode if settings.tasks else "gravity",
+            disabled="mode" not in self._able,
+            hint="tasks: the hierarchy of tasks; gravity: compensation only; raw: forces come from outside; velocity: "
+            "the hierarchy for drives that take velocities",
         )
         self._mode_note = Note(gui)
         self._mode.on_update(self._mode_changed)
@@ -114,20 +130,21 @@ class Panel:
             "method",
             ("auto", *self._methods),
             initial_value=settings.method,
-            disabled=is_shown,
+            disabled="settings" not in self._able,
             hint="Algorithm of the operational-space inertia; it changes between two ticks",
         )
         self._method_note = Note(gui)
         self._method.on_update(self._method_changed)
         self._numbers = gui.add_html("")
-        if self._ask is None:
+        if "speed" in self._able:
+            speed = gui.add_dropdown(
+                "time runs",
+                ("1", "0.5", "0.25", "0.1"),
+                hint="Simulated seconds a second: slow motion",
+            )
+            speed.on_update(lambda _: self._ask_for("speed", float(speed.value)))
+        if "posture" not in self._able:
             return
-        speed = gui.add_dropdown(
-            "time runs",
-            ("1", "0.5", "0.25", "0.1"),
-            hint="Simulated seconds a second: slow motion",
-        )
-        speed.on_update(lambda _: self._ask_for("speed", float(speed.value)))
         with gui.add_folder("Posture", expand_by_default=False):
             self._posture()
 
@@ -181,6 +198,22 @@ class Panel:
         ):
             with gui.add_folder(title, expand_by_default=False):
                 self._group(part)
+        if "armature" in self._able:
+            with gui.add_folder("armature", expand_by_default=False):
+                self._armature()
+
+    def _armature(self) -> None:
+        """Rotors of the simulated robot, which the controller does not know of."""
+        joint = self._gui.add_dropdown("joint", ["all", *self._model.joint_names])
+        hint = "Rotor inertia that the simulated robot has more than the controller's model [kg m^2 or kg]"
+        added = self._gui.add_number("added", 0.0, min=0.0, max=100.0, step=0.01, hint=hint)
+        note = Note(self._gui)
+
+        def changed(event: Any) -> None:
+            if event.client is not None and self._ask is not None:
+                self._ask("armature", joint.value, added.value, answer=note.say)
+
+        added.on_update(changed)
 
     def _group(self, part: Settings, only: Sequence[str] = (), but: Sequence[str] = ()) -> None:
         """A widget for every parameter of a part that may change and is built into no law."""
@@ -188,34 +221,6 @@ class Panel:
             is_wanted = (not only or name in only) and name not in but
             if is_wanted and not parameter.read_only and not parameter.structural:
                 ParameterWidget(self._gui, parameter, part.flat()[parameter.name], self._ask)
-
-    # ---- faults ----
-
-    def _faults(self) -> None:
-        gui, model = self._gui, self._model
-        joints, frames = list(model.joint_names), list(model.body_names)
-        self._joint = gui.add_dropdown("joint", joints, initial_value=joints[-1])
-        self._frame = gui.add_dropdown("link", frames, initial_value=frames[-1])
-        self._seconds = gui.add_number("for [s]", 1.0, min=0.01, max=600.0, step=0.1)
-        for title, (entry, hint) in FAULTS.items():
-            button = gui.add_button(title, hint=hint, color="gray")
-            button.on_click(lambda _, entry=entry: self._inject(entry))
-        end = gui.add_button("End all faults", icon=viser.Icon.CIRCLE_CHECK)
-        end.on_click(lambda _: self._ask_for("clear_faults"))
-        self._fault_note = Note(gui)
-
-    def _inject(self, entry: dict[str, Any]) -> None:
-        own = {
-            "$joint": self._joint.value,
-            "$frame": self._frame.value,
-        }
-        given = {
-            key: own.get(value, value) if isinstance(value, str) else value
-            for key, value in entry.items()
-        }
-        if self._ask is not None:
-            given["duration"] = self._seconds.value
-            self._ask("fault", given, answer=self._fault_note.say)
 
     # ---- what is told ----
 
@@ -230,6 +235,7 @@ class Panel:
         facts = {
             "method": method,
             "tick": f"{row['tick']:.1f} us (most {row['tick_most']:.0f})" if turns else "",
+            "state to command": f"{row['trip']:.0f} us" if row["trip"] else "",
             "residual of the last switch": f"{row['residual']:.1e}" if row["switches"] else "",
             "missed": f"{missed} of {turns} turns" if turns else "",
             "time": f"{row['time']:.2f} s",
@@ -237,39 +243,19 @@ class Panel:
         self._numbers.content = _table({name: text for name, text in facts.items() if text})
         self._show_posture(row["q"])
 
+    def show_silence(self, text: str) -> None:
+        """Say that nothing comes any more, and why."""
+        state = _line(text, "#c92a2a")
+        if state != self._said:
+            self._said = self._state.content = state
+
     def _show_posture(self, q: np.ndarray) -> None:
         """Before anybody has moved a slider, all stand where the robot is."""
-        if self._ask is None or self._has_posture:
+        if "posture" not in self._able or self._has_posture:
             return
         for slider, place in self._sliders.values():
             slider.value = _within(float(q[place]), slider.min, slider.max)
         self._has_posture = True
-
-
-FAULTS: dict[str, tuple[dict[str, Any], str]] = {
-    "Lose all messages": ({"kind": "loss", "side": "both"}, "no message gets through"),
-    "Drop one in ten": ({"kind": "drop", "side": "both", "probability": 0.1}, "messages are lost"),
-    "5 ms late": ({"kind": "latency", "side": "both", "delay": 0.005}, "every message is late"),
-    "Encoder noise": (
-        {"kind": "noise", "joints": "$joint", "position": 1e-3, "velocity": 0.02},
-        "of the joint above",
-    ),
-    "Freeze encoder": ({"kind": "freeze", "joints": "$joint"}, "of the joint above"),
-    "Dead joint": ({"kind": "dead_joint", "joints": "$joint"}, "its drive applies nothing"),
-    "Weak drive": (
-        {"kind": "torque_scale", "joints": "$joint", "factor": 0.5},
-        "it applies half of its command",
-    ),
-    "More friction": (
-        {"kind": "friction", "joints": "$joint", "viscous": 2.0, "coulomb": 2.0},
-        "than the model knows",
-    ),
-    "Add 2 kg": ({"kind": "mass", "frame": "$frame", "added": 2.0}, "to the link above"),
-    "Push 30 N": (
-        {"kind": "push", "frame": "$frame", "force": [0, 30, 0]},
-        "the link above, along y",
-    ),
-}
 
 
 def _within(value: float, least: float, most: float) -> float:

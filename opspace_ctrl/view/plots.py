@@ -20,7 +20,7 @@ from .step import StepTest
 __all__ = ["Plots", "rows_as_csv"]
 
 SECONDS = 10.0  # that are plotted
-POINTS = 300
+POINTS = 300  # of a line: one a frame
 LINES = 8  # joints that a plot has a line for each of
 # from zero to at least one: noise far below that does not fill the plot
 FROM_ZERO = {
@@ -54,7 +54,8 @@ class Plots:
         self._placed = {i: task.name for i, task in tasks if task.rows != "orientation"}
         self._turned = {i: task.name for i, task in tasks if task.rows not in ("position", "com")}
         self._levels = level_names(settings)
-        self._rows: np.ndarray | None = None
+        self._kept: np.ndarray | None = None
+        self._count = 0
         self.is_paused = False
         panel = gui.add_panel()
         with panel.add_tab("Error", viser.Icon.TARGET):
@@ -68,13 +69,14 @@ class Plots:
             self._shares = self._plot(gui, labels or ["largest of all joints [%]"])
         with panel.add_tab("Time", viser.Icon.CLOCK):
             self._tick = self._plot(gui, ["tick [us]", "longest [us]"])
+            self._trip = self._plot(gui, ["state to command [us]"])
             self._missed = self._plot(gui, ["turns that were missed, a second"])
         self.step: StepTest | None = None
         if ask is not None and any(task.rows != "orientation" for task in settings.tasks):
             with panel.add_tab("Step", viser.Icon.STAIRS_UP):
                 self.step = StepTest(gui, settings, ask)
         panel.dock_left()
-        panel.set_width(300)
+        panel.set_width(332)
 
     def _plot(self, gui: Any, labels: Sequence[str]) -> Any:
         series = [
@@ -88,29 +90,38 @@ class Plots:
             empty,
             ({"label": "t [s]"}, *series),
             scales={"x": {"time": False, "auto": True}, "y": {"auto": True, "range": FROM_ZERO}},
-            legend={"show": True},
+            legend={"show": True, "live": False},
+            padding=(10, 16, 0, 0),  # room for the uppermost number
             height=190,
         )
 
     def add(self, rows: np.ndarray) -> None:
-        """Take new rows."""
+        """Take the rows since the last frame: the newest, with the longest tick of all, is a point of the plots."""
         if self.step is not None:
             self.step.add(rows)
-        if self._rows is None or not len(self._rows):
-            kept = rows
-        else:
-            kept = np.concatenate([self._rows, rows[rows["time"] > self._rows["time"][-1]]])
-        self._rows = kept[kept["time"] > kept["time"][-1] - SECONDS]
+        if self._kept is None:
+            self._kept = np.zeros(POINTS, rows.dtype)
+        at = self._count % POINTS
+        self._kept[at] = rows[-1]
+        self._kept["tick_most"][at] = rows["tick_most"].max()
+        self._count += 1
 
     def clear(self) -> None:
         """Forget the past."""
-        self._rows = None
+        self._count = 0
+
+    def _points(self) -> np.ndarray:
+        """What is plotted, in the order of time."""
+        assert self._kept is not None
+        order = np.arange(max(0, self._count - POINTS), self._count) % POINTS
+        points = self._kept[order]
+        return points[points["time"] > points["time"][-1] - SECONDS]
 
     def draw(self) -> None:
         """Show what has been added."""
-        if self.is_paused or self._rows is None or len(self._rows) < 2:
+        if self.is_paused or self._count < 2:
             return
-        rows = self._rows[:: max(1, len(self._rows) // POINTS)]
+        rows = self._points()
         t = rows["time"] - rows["time"][-1]
         e = rows["error"]
         if self._placed:
@@ -121,6 +132,7 @@ class Plots:
             self._angle.data = (t, *np.degrees(size.T))
         self._shares.data = (t, *self._share_lines(rows["effort"]))
         self._tick.data = (t, rows["tick"], rows["tick_most"])
+        self._trip.data = (t, rows["trip"])
         spans = np.maximum(np.diff(rows["time"], prepend=rows["time"][0] - 1e-3), 1e-3)
         missed = np.diff(rows["missed"], prepend=rows["missed"][0]) / spans
         self._missed.data = (t, missed.astype(float))

@@ -25,6 +25,7 @@ __all__ = ["LoopProcess"]
 START = 600.0  # [s] for a first start that compiles
 END = 5.0  # [s]
 PRIORITY = 20  # SCHED_FIFO, where permitted
+NEWS = -1  # the number of what nobody has asked for: why the loop stands, or "" when it goes on
 
 Answer = Callable[[str], object]
 
@@ -38,17 +39,25 @@ class LoopProcess:
 
     Args:
         model, settings, simulation: As for `Loop`.
+        priority: Of the loop's thread, SCHED_FIFO where that is permitted; 0: as started.
 
     Attributes:
         ring: What the loop tells.
         methods: Names of the methods that can be chosen; a row's `method` counts them.
         notes: How regular the system lets it be.
+        trouble: Why the loop stands, "" if it does not.
 
     Raises:
         ViewError: It cannot start, and why.
     """
 
-    def __init__(self, model: Model, settings: ControllerSettings, simulation: SimulatorSettings):
+    def __init__(
+        self,
+        model: Model,
+        settings: ControllerSettings,
+        simulation: SimulatorSettings,
+        priority: int = PRIORITY,
+    ):
         context = multiprocessing.get_context("spawn")
         kind = row_type(model, settings)
         memory = context.RawArray(ctypes.c_byte, Ring.size(kind))
@@ -56,13 +65,14 @@ class LoopProcess:
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
             target=_serve,
-            args=(model, settings, simulation, memory, theirs),
+            args=(model, settings, simulation, memory, theirs, priority),
             name="opspace loop",
             daemon=True,
         )
         self._process.start()
         theirs.close()
         self.methods, self.notes = self._started()
+        self.trouble = ""
         self._answers: dict[int, Answer] = {}
         self._numbers, self._lock = count(), threading.Lock()
         self._reader = threading.Thread(target=self._read, name="answers", daemon=True)
@@ -129,9 +139,13 @@ class LoopProcess:
                 number, text = self._pipe.recv()
             except (EOFError, OSError):
                 break
+            if number == NEWS:
+                self.trouble = text
+                continue
             answer = self._answers.pop(number, None)
             if answer is not None:
                 answer(text)
+        self.trouble = "the loop's process has ended"
         for answer in list(self._answers.values()):
             answer("the loop has ended")
 
@@ -159,6 +173,7 @@ def _serve(
     simulation: SimulatorSettings,
     memory: Any,
     pipe: Any,
+    priority: int,
 ) -> None:
     """The loop's process; it ends when it is told None, and with the page's process at the latest."""
     from .loop import Loop
@@ -170,9 +185,15 @@ def _serve(
     except OpspaceError as error:
         pipe.send((str(error), (), ""))
         return
-    requests = Requests(loop)
+    requests, sending = Requests(loop), threading.Lock()
+
+    def send(number: int, text: str) -> None:
+        with sending, suppress(OSError):  # the page's process has gone: `answer_all` sees it, too
+            pipe.send((number, text))
+
+    loop.tell = lambda text: send(NEWS, text)
     privileges.quiet_interpreter()
-    notes = privileges.raise_priority(PRIORITY)
+    notes = privileges.raise_priority(priority)
 
     def answer_all() -> None:
         _without_privilege()
@@ -192,10 +213,7 @@ def _serve(
                 text = str(error)
             except Exception as error:  # a request must not end the loop
                 text = f"{type(error).__name__}: {error}"
-            try:
-                pipe.send((number, text))
-            except OSError:
-                loop.is_ended = True
+            send(number, text)
 
     threading.Thread(target=answer_all, name="requests", daemon=True).start()
     pipe.send(("", loop.methods, notes))

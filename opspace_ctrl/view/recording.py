@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..control.settings import ControllerSettings
-from ..dynamics import frame_pose
 from ..errors import ViewError, listed, quoted
 from ..model import Model
 from ..model.rotations import from_quaternion
 from ..robot_settings import load_any
 from ..sim.joint_index import base_index, coordinate_names, position_index
 from ..sim.record.log import read_log
+from .geometry import task_pose
 from .rows import row_type
 
-__all__ = ["read_recording"]
+__all__ = ["read_recording", "rows_of"]
 
 LOG, ROBOT = "log", "robot.urdf"  # in the folder of `opspace hil`
 RATE = 200.0  # rows a second at most
@@ -52,6 +52,17 @@ def read_recording(
 def _load(robot: str, settings: ControllerSettings, is_floating: bool) -> Model:
     base = settings.robot.base or ("floating" if is_floating else "")
     return load_any(robot, base, settings.robot.locked)
+
+
+def rows_of(
+    model: Model, settings: ControllerSettings, time: np.ndarray, q: np.ndarray, effort: np.ndarray
+) -> np.ndarray:
+    """Rows of times (n,) [s], configurations (n, nq) and efforts (n, k) [Nm or N], `RATE` of them a second at most."""
+    period = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
+    every = max(1, round(1.0 / (RATE * max(period, 1e-6))))
+    rows = np.zeros(len(time[::every]), row_type(model, settings))
+    rows["time"], rows["q"], rows["effort"] = time[::every], q[::every], effort[::every]
+    return _with_poses(model, settings, rows)
 
 
 def _folder(
@@ -171,10 +182,8 @@ def _with_poses(model: Model, settings: ControllerSettings, rows: np.ndarray) ->
     """Rows in the order of time, with where each task's frame is; as target, too, for nobody knows that."""
     rows = rows[np.argsort(rows["time"], kind="stable")]
     for number, task in enumerate(settings.tasks):
-        if not task.moved_frame:
-            continue
         for row in rows:
-            position, quaternion = frame_pose(model, row["q"], task.moved_frame)
+            position, quaternion = task_pose(model, row["q"], task)
             row["pose"][number, :9] = from_quaternion(quaternion).ravel()
             row["pose"][number, 9:] = position
     rows["target"] = rows["pose"]

@@ -19,14 +19,15 @@ class Replay:
 
     Args:
         rows: In the order of time.
+        is_repeated: It begins again at its end.
 
     Attributes:
         at: The time that is shown, from the beginning [s].
         is_playing, speed: Whether time goes by, and how fast.
     """
 
-    def __init__(self, rows: np.ndarray):
-        self.rows = rows
+    def __init__(self, rows: np.ndarray, is_repeated: bool = False):
+        self.rows, self._is_repeated = rows, is_repeated
         self._times = rows["time"] - rows["time"][0]
         self.length = float(self._times[-1])
         self.at, self.is_playing, self.speed = 0.0, True, 1.0
@@ -43,7 +44,9 @@ class Replay:
     def since(self, count: int) -> tuple[int, np.ndarray]:
         """The rows from the one that was shown last to the one to be shown now."""
         now = monotonic()
-        if self.is_playing:
+        if self.is_playing and self._is_repeated and self.at >= self.length:
+            self.at = 0.0
+        elif self.is_playing:
             self.at = min(self.at + self.speed * (now - self._clock), self.length)
         self._clock = now
         index = self._index()

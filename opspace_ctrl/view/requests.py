@@ -13,10 +13,29 @@ from ..control.settings import controller_settings
 from ..dynamics import frame_pose
 from ..errors import TargetError, listed, quoted
 from ..sim.plant.faults import parse_faults
+from ..sim.plant.timetable import Activity
 from .loop import Loop
 
-__all__ = ["Requests"]
+__all__ = ["NAMES", "Requests"]
 
+NAMES = (
+    "target",
+    "trajectory",
+    "hold",
+    "hold_task",
+    "stop",
+    "release",
+    "reset",
+    "settings",
+    "mode",
+    "posture",
+    "push",
+    "fault",
+    "clear_faults",
+    "armature",
+    "pause",
+    "speed",
+)
 SLOWEST, FASTEST = 0.01, 1.0  # of simulated time
 LONGEST_PUSH = 0.3  # [s]: whoever pushes on says so again
 
@@ -24,26 +43,9 @@ LONGEST_PUSH = 0.3  # [s]: whoever pushes on says so again
 class Requests:
     """Requests to a loop by name; each returns nothing, or raises an OpspaceError that says why not."""
 
-    NAMES = (
-        "target",
-        "trajectory",
-        "hold",
-        "hold_task",
-        "stop",
-        "release",
-        "reset",
-        "settings",
-        "mode",
-        "posture",
-        "push",
-        "fault",
-        "clear_faults",
-        "pause",
-        "speed",
-    )
-
     def __init__(self, loop: Loop):
         self._loop = loop
+        self._armature: dict[str, list[Activity]] = {}  # the faults that `armature` has set
 
     def answer(self, name: str, arguments: Sequence[Any]) -> None:
         """Do what a request of this name asks for.
@@ -51,8 +53,8 @@ class Requests:
         Raises:
             TargetError: There is no such request.
         """
-        if name not in self.NAMES:
-            raise TargetError(f"no request {quoted(name)}; valid are {listed(self.NAMES)}")
+        if name not in NAMES:
+            raise TargetError(f"no request {quoted(name)}; valid are {listed(NAMES)}")
         getattr(self, name)(*arguments)
 
     def target(self, task: str, position: Any, quaternion: Any) -> None:
@@ -102,7 +104,7 @@ class Requests:
         loop.apply(replace(after, robot=before.robot, node=before.node))
 
     def mode(self, name: Any) -> None:
-        """tasks, raw or gravity."""
+        """tasks, gravity, raw or velocity."""
         self._loop.change_mode(name)
 
     def posture(self, joints: Sequence[str], positions: Sequence[float]) -> None:
@@ -131,6 +133,19 @@ class Requests:
     def clear_faults(self) -> None:
         """End all faults."""
         self._loop.do(self._loop.plant.clear_injected)
+
+    def armature(self, joint: str, added: float) -> None:
+        """Rotor inertia [kg m^2 or kg] that a joint of the robot has more than in the model, instead of the last."""
+        schedule = parse_faults({"kind": "armature", "joints": joint, "added": added})
+        plant = self._loop.plant
+        plant.check(schedule)
+
+        def exchange() -> None:
+            for activity in self._armature.pop(joint, ()):
+                plant.end(activity)
+            self._armature[joint] = plant.inject(schedule)
+
+        self._loop.do(exchange)
 
     def pause(self, is_paused: bool) -> None:
         """Stand, or go on."""

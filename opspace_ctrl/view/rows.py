@@ -19,8 +19,9 @@ EXTRA_LEVELS = 3  # bias, limits and posture beside the levels of tasks
 def row_type(model: Model, settings: ControllerSettings) -> np.dtype[Any]:
     """The fields of a row.
 
-    time [s] of the robot; turns, missed: of the loop so far; tick, tick_most [us]: computing time of the controller
-    since the last row, mean and largest; q, v; effort (k,) [Nm or N] that the drives apply; level (levels, k) [Nm or N]
+    time [s] of the robot; turns, missed: of the loop so far; since the last row [us]: late, of the turn that began
+    latest; tick, tick_most, computing time of the controller, mean and largest; trip, from a state to its command, the
+    longest; q, v; effort (k,) [Nm or N] that the drives apply; level (levels, k) [Nm or N]
     of each level as it was scaled; scale, damped (levels,); pose, target (tasks, 12): rotation by rows and position;
     error (tasks, 6); wrench, margin (contacts, 6), (contacts, 4) as the controller reports them; gates: bits of those
     that are closed; method: its number among the loop's; residual, switches: of changing it.
@@ -32,6 +33,8 @@ def row_type(model: Model, settings: ControllerSettings) -> np.dtype[Any]:
             ("time", float),
             ("turns", np.int64),
             ("missed", np.int64),
+            ("late", float),
+            ("trip", float),
             ("tick", float),
             ("tick_most", float),
             ("q", float, (model.nq,)),

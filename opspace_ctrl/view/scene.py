@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -13,12 +13,13 @@ import numpy as np
 from ..dynamics import frame_pose
 from ..model import Model
 from ..model.rotations import from_quaternion, to_quaternion
+from .geometry import body_poses, quaternions
 from .shapes import Shape
 
 __all__ = ["COLOURS", "RobotScene", "Trail", "wxyz"]
 
 COLOURS = ((230, 110, 30), (30, 120, 200), (50, 160, 80), (170, 70, 180), (200, 60, 60))
-STILL = 1e-6  # [m, -] a pose that has changed by less is not sent again
+STILL = 5e-5  # [m, -] a pose that has changed by less, far below a pixel, is not sent again
 AXES = 0.12  # [m]
 TRAIL = 400  # points
 VIEW = np.array([0.75, -0.6, 0.28])  # where the camera is, seen from the robot
@@ -31,7 +32,7 @@ def wxyz(quaternion: np.ndarray) -> np.ndarray:
 
 
 class RobotScene:
-    """A robot as nodes of a scene, one a body.
+    """A robot as nodes of a scene, one a body, each below the one that carries it: a hinge that turns is one message.
 
     Args:
         server: viser's.
@@ -48,18 +49,20 @@ class RobotScene:
         self.meshes: dict[int, list[Any]] = {}
         self._body_of: dict[str, int] = {}
         self._colours: dict[int, list[tuple[int, ...]]] = {}
-        self._nodes = {
-            body: self._scene.add_frame(
-                f"/robot/{number}_{_safe(name)}",
-                show_axes=False,
-                axes_length=AXES,
-                axes_radius=0.05 * AXES,
-            )
-            for number, (body, name) in enumerate([(-1, "world"), *enumerate(model.body_names)])
-        }
+        self._nodes = {-1: self._frame("/robot")}
+        for body, name in enumerate(model.body_names):
+            carrier = self._nodes[int(model.parent[body])]
+            self._nodes[body] = self._frame(f"{carrier.name}/{body}_{_safe(name)}")
         count = len(model.body_names)
-        self.positions, self._turns = np.full((count, 3), np.nan), np.full((count, 4), np.nan)
+        self.positions = np.full((count, 3), np.nan)
+        self._carriers = np.asarray(model.parent) + 1  # of bodies, in a list that the world leads
+        self._sent = np.full((count, 3), np.nan), np.full((count, 4), np.nan)
         self._draw(shapes)
+
+    def _frame(self, name: str) -> Any:
+        return self._scene.add_frame(
+            name, show_axes=False, axes_length=AXES, axes_radius=0.05 * AXES
+        )
 
     def _draw(self, shapes: Iterable[Shape]) -> None:
         def key(shape: Shape) -> Any:
@@ -82,14 +85,18 @@ class RobotScene:
             self._colours.setdefault(body, []).append(_bytes(colour))
 
     def show(self, q: np.ndarray) -> None:
-        """Place every body that has moved."""
-        for body, name in enumerate(self._model.body_names):
-            position, quaternion = frame_pose(self._model, q, name)
-            node, turn = self._nodes[body], wxyz(quaternion)
-            if not np.abs(position - self.positions[body]).max() < STILL:
-                node.position = self.positions[body] = position
-            if not np.abs(turn - self._turns[body]).max() < STILL:
-                node.wxyz = self._turns[body] = turn
+        """Place every body that has moved against the one that carries it."""
+        poses = body_poses(self._model, q)
+        rotations, self.positions = poses[:, :9].reshape(-1, 3, 3), poses[:, 9:]
+        carrying = np.concatenate([np.eye(3)[None], rotations])[self._carriers]
+        origins = np.concatenate([np.zeros((1, 3)), self.positions])[self._carriers]
+        places = np.einsum("nji,nj->ni", carrying, self.positions - origins)
+        turns = np.roll(quaternions(np.einsum("nji,njk->nik", carrying, rotations)), 1, axis=1)
+        for name, sent, wanted in zip(("position", "wxyz"), self._sent, (places, turns)):
+            is_still = np.abs(wanted - sent).max(axis=1) < STILL
+            for body in np.flatnonzero(~is_still).tolist():
+                sent[body] = wanted[body]
+                setattr(self._nodes[body], name, wanted[body])
 
     def show_frames(self, is_shown: bool) -> None:
         """Draw the axes of every body, or not."""
@@ -206,9 +213,10 @@ def extent(model: Model, q: np.ndarray, shapes: Iterable[Shape]) -> tuple[np.nda
     return found.min(axis=0), found.max(axis=0)
 
 
-def look_at_robot(server: Any, model: Model, q: np.ndarray, shapes: Iterable[Shape]) -> None:
-    """Put the camera where the whole robot is seen, from the front and a little above."""
-    low, high = extent(model, q, shapes)
+def look_at_robots(server: Any, boxes: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
+    """Put the camera where all of some boxes (corners (3,), (3,) [m]) is seen, from the front and a little above."""
+    low = np.min([box[0] for box in boxes], axis=0)
+    high = np.max([box[1] for box in boxes], axis=0)
     centre, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
     server.initial_camera.look_at = tuple(centre)
     server.initial_camera.position = tuple(centre + DISTANCE * size * VIEW)

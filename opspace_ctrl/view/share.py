@@ -10,7 +10,7 @@ import numpy as np
 
 from ..control.settings import ControllerSettings
 from ..model import Model
-from .scene import COLOURS, RobotScene, Trail, add_ground, look_at_robot
+from .scene import COLOURS, RobotScene, Trail, add_ground, extent, look_at_robots
 from .server import start_server
 from .shapes import Shape
 
@@ -35,7 +35,7 @@ def as_html(
     try:
         robot = RobotScene(server, model, shapes)
         add_ground(server, model, ground)
-        look_at_robot(server, model, rows[0]["q"], shapes)
+        look_at_robots(server, [extent(model, rows[0]["q"], shapes)])
         trails = [
             Trail(server, f"/trails/{task.name}", COLOURS[i % len(COLOURS)])
             for i, task in enumerate(settings.tasks)

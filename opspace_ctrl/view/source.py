@@ -38,6 +38,9 @@ class Subject:
         ring: What happens.
         methods: That a row's `method` counts.
         ask: Takes requests; None: the page only shows.
+        able: What can be asked for, by the names of `requests`; empty: nothing.
+        trouble: Says why nothing comes any more, "" if it is not known.
+        name: Of the robot among several.
         folder: Where the robot's URDF lies, for its meshes.
         ground: Height of the floor [m].
         is_live: Gates and times of ticks are told.
@@ -51,3 +54,6 @@ class Subject:
     folder: Path | None = None
     ground: float = 0.0
     is_live: bool = True
+    able: frozenset[str] = frozenset()
+    trouble: Callable[[], str] = lambda: ""
+    name: str = ""

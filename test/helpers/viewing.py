@@ -19,6 +19,7 @@ from opspace_ctrl.model.rotations import from_quaternion
 from opspace_ctrl.parameter_file import node_parameters
 from opspace_ctrl.robot_settings import load_any
 from opspace_ctrl.sim.settings import simulator_settings
+from opspace_ctrl.view.page import feed
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = (
@@ -76,17 +77,12 @@ class Shown:
 
     def __init__(self, server: Any, door: Any, page: Any):
         self.server, self.door, self.page = server, door, page
-        self._is_ended = False
-        self._thread = threading.Thread(target=self._feed, daemon=True)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=feed, args=(page, self._ended.wait), daemon=True)
         self._thread.start()
 
-    def _feed(self) -> None:
-        while not self._is_ended:
-            self.page.update()
-            time.sleep(0.03)
-
     def close(self) -> None:
-        self._is_ended = True
+        self._ended.set()
         self._thread.join()
         self.server.stop()
 

@@ -199,6 +199,7 @@ ONE_EACH = {
     "torque_offset": ("{joints: joint4, effort: 2}", "steps", "moves"),
     "dead_joint": ("{joints: joint2}", "steps", "moves"),
     "friction": ("{viscous: 2, coulomb: 0.5}", "steps", "moves"),
+    "armature": ("{joints: joint4, added: 1}", "steps", "moves"),
     "mass": ("{frame: tool, added: 1}", "steps", "moves"),
     "push": ("{frame: link4, force: [0, 20, 0]}", "steps", "moves"),
 }

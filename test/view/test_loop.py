@@ -3,13 +3,22 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from helpers.viewing import Driven, shipped, until
 
-from opspace_ctrl import Controller, Simulator
+from opspace_ctrl import Controller, Simulator, mass_matrix
 from opspace_ctrl.control.safety.fields import BIT
-from opspace_ctrl.errors import FaultError, OpspaceError, ParameterError, TargetError, ViewError
+from opspace_ctrl.errors import (
+    FaultError,
+    OpspaceError,
+    ParameterError,
+    SimulationError,
+    TargetError,
+    ViewError,
+)
 from opspace_ctrl.view.process import LoopProcess
 from opspace_ctrl.view.rows import LENGTH, Ring
 
@@ -163,3 +172,79 @@ def test_settings_that_do_not_fit_are_told_before_anything_is_shown():
     wrong = replace(settings, tasks=[PoseTask("elbow")])
     with pytest.raises(ViewError, match="no frame 'elbow'"):
         LoopProcess(model, wrong, simulation)
+
+
+def test_rotors_that_the_controller_does_not_know_slow_the_robot_down_and_go_again(arm):
+    """An added armature of a joint is what its drive must turn, beside the model's inertia."""
+    arm.turns(10)
+    model, plant = arm.loop.model, arm.loop.plant
+
+    def inertia():
+        return mass_matrix(arm.loop.plant.simulator.model, model.neutral())
+
+    bare = inertia()
+    for added in (0.5, 0.2):  # it is set, not added up
+        arm.ask("armature", "joint4", added)
+        arm.turns(5)
+        expected = bare.copy()
+        expected[3, 3] += added
+        np.testing.assert_allclose(inertia(), expected, atol=1e-12)
+    arm.ask("armature", "all", 0.1)
+    arm.turns(5)
+    np.testing.assert_allclose(inertia(), expected + 0.1 * np.eye(7), atol=1e-12)
+    arm.ask("armature", "all", 0.0)
+    arm.ask("armature", "joint4", 0.0)
+    assert not arm.turns(5)["gates"]
+    np.testing.assert_allclose(inertia(), bare, atol=1e-12)
+    with pytest.raises(FaultError, match="joint99"):
+        arm.ask("armature", "joint99", 0.1)
+    assert plant.model is model
+
+
+@pytest.mark.parametrize("robot", ["arm7", "free_flyer"])
+def test_every_mode_can_be_taken_and_left_and_the_tool_still_arrives(robot):
+    driven = Driven(robot)
+    driven.turns(10)
+    for mode in ("velocity", "gravity", "raw", "tasks", "velocity", "tasks"):
+        try:
+            driven.ask("mode", mode)
+        except OpspaceError as error:
+            assert mode == "velocity" and "velocity" in str(error)  # a base that nothing drives
+        row = driven.turns(100)
+        assert not row["gates"] and np.isfinite(row["q"]).all()
+    number = next(i for i, t in enumerate(driven.loop.controller.tasks) if t.rows == "pose")
+    goal = row["pose"][number][9:] + [0.0, 0.03, 0.0]
+    driven.ask("target", driven.loop.controller.tasks[number].name, goal, None)
+    np.testing.assert_allclose(driven.turns(4000)["pose"][number][9:], goal, atol=2e-3)
+
+
+def test_in_mode_velocity_the_drives_follow_what_the_controller_says(arm):
+    arm.turns(10)
+    arm.ask("mode", "velocity")
+    goal = arm.turns(50)["pose"][0][9:] + [0.0, 0.05, 0.0]
+    arm.ask("target", "tool", goal, None)
+    row = arm.turns(2500)
+    assert arm.loop.controller.settings.commands == "velocity" and not row["gates"]
+    np.testing.assert_allclose(row["pose"][0][9:], goal, atol=1e-3)
+
+
+def test_a_simulation_that_cannot_go_on_says_so_and_a_reset_begins_again(arm):
+    said = []
+    arm.loop.tell = said.append
+    arm.turns(10)
+
+    def broken():
+        raise SimulationError("the motion leaves the range of numbers")
+
+    step, arm.loop.plant.step = arm.loop.plant.step, broken
+    thread = threading.Thread(target=arm.loop.run)
+    thread.start()
+    until(lambda: said, "it says so")
+    assert "leaves the range" in said[0] and "Reset" in said[0]
+    arm.loop.plant.step = step
+    count = arm.ring.count
+    arm.ask("reset")
+    until(lambda: arm.ring.count > count, "it goes on")
+    arm.loop.is_ended = True
+    thread.join()
+    assert said[-1] == ""

@@ -25,7 +25,8 @@ def test_torques_over_time_are_shares_of_the_limits(server, robot):
     driven.turns(400)
     rows = driven.ring.whole()
     plots = Plots(server, model, settings)
-    plots.add(rows)
+    for each in rows:
+        plots.add(rows[rows["time"] == each["time"]])
     plots.draw()
     time, *lines = plots._shares.data
     shares = 100.0 * np.abs(rows["effort"]) / model.effort_limits
@@ -34,3 +35,22 @@ def test_torques_over_time_are_shares_of_the_limits(server, robot):
     assert max(line[-1] for line in lines) > 1.0  # it carries itself
     for line, share in zip(lines, expected):
         assert np.allclose(line, share)
+
+
+def test_a_point_of_the_plots_has_the_longest_tick_of_its_frame_and_the_oldest_are_forgotten(
+    server,
+):
+    driven = Driven("arm7")
+    model, settings, _ = shipped("arm7")
+    driven.turns(20)
+    rows = np.repeat(driven.ring.whole()[-1:], 4000)
+    rows["time"] = 0.005 * np.arange(len(rows))
+    rows["tick"], rows["tick_most"] = 5.0, 10.0
+    rows["tick_most"][3002] = 700.0
+    plots = Plots(server, model, settings)
+    for first in range(0, len(rows), 7):  # frames
+        plots.add(rows[first : first + 7])
+    plots.draw()
+    time, _, longest = plots._tick.data
+    assert time[-1] == 0.0 and np.all(np.diff(time) > 0.0) and -10.0 <= time[0] < -9.5
+    assert longest.max() == 700.0 and (longest == 700.0).sum() == 1

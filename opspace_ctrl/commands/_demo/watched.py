@@ -67,14 +67,15 @@ class Player:
 
 def watch_demo(scenario: Scenario, args: Any, stop: Any, stack: ExitStack, folder: Path) -> None:
     """Show the scenario in a page until a signal comes."""
-    from ..view import ensure_viser, open_page, watch
+    from ..view import ensure_viser, open_page
 
     ensure_viser()
     from ...view.live import live_subject
+    from ...view.page import feed
 
     config = None if scenario.config is None else str(scenario.config)
     subject, title = live_subject(scenario.robot, config, folder, stack)
-    page = open_page(subject, title, args, stack)
+    page = open_page([subject], title, args, stack)
     number = subject.settings.values["tasks"].index(scenario.task)
     assert subject.ask is not None  # the loop is ours
-    watch(page, stop, Player(scenario, number, subject.ask).play)
+    feed(page, stop.wait, Player(scenario, number, subject.ask).play)

@@ -85,6 +85,11 @@ KINDS = {
         "the joints have more friction than the model",
         {"viscous": Value("Nms/rad or Ns/m", 0.0), "coulomb": Value("Nm or N", 0.0)},
     ),
+    "armature": Kind(
+        "joints",
+        "the drives' rotors have so much more inertia than in the model",
+        {"added": Value("kg m^2 or kg", 0.0)},
+    ),
     "mass": Kind(
         "frame",
         "the link's body is heavier or lighter than in the model: mass and inertia times the factor, "
@@ -114,5 +119,5 @@ KINDS = {
 CHANNEL = tuple(name for name, kind in KINDS.items() if kind.target == "side")
 SENSING = ("noise", "quantisation", "bias", "freeze")
 ACTUATION = ("torque_scale", "torque_offset", "dead_joint")
-ALTERED = ("friction", "mass")
+ALTERED = ("friction", "armature", "mass")
 ASKED = ("target", "trajectory", "method")

@@ -115,9 +115,8 @@ class Plant:
             Actuation(model),
             Disturbance(),
         )
-        is_limited = commands == "velocity" or simulator.settings.effort_limits
-        self._kind, self._clock = commands, clock
-        self._refusal = Refusal(model, commands, is_limited)
+        self._clock = clock
+        self.take_commands_of(commands)
         self._positions, self._joints = (
             position_index(model),
             np.flatnonzero(~model.is_base_coordinate),
@@ -191,15 +190,20 @@ class Plant:
 
     # Faults.
 
-    def inject(self, schedule: Schedule) -> None:
-        """Add faults while the robot runs, their times counted from now.
+    def inject(self, schedule: Schedule) -> list[Activity]:
+        """Add faults while the robot runs, their times counted from now; what they have become.
 
         Raises:
             FaultError: The robot lacks their target, or too many were set before.
         """
         self.check(schedule)
-        self.timetable.add(schedule, max(self.schedule_time, 0.0))
+        added = self.timetable.add(schedule, max(self.schedule_time, 0.0))
         self._variants.prepare(self.timetable.combinations(ALTERED))
+        return added
+
+    def end(self, activity: Activity) -> None:
+        """End a fault now."""
+        self.timetable.end(activity, self.schedule_time)
 
     def check(self, schedule: Schedule) -> None:
         """Raise FaultError if `inject` would not take a schedule."""
@@ -213,6 +217,13 @@ class Plant:
     def clear_injected(self) -> None:
         """End the faults that `inject` added."""
         self.timetable.clear_live(self.schedule_time)
+
+    def take_commands_of(self, kind: CommandKind) -> None:
+        """From now on the drives take commands of another kind; until the first of them the robot holds its pose."""
+        self._kind, self._latest = kind, None
+        is_limited = kind == "velocity" or self.simulator.settings.effort_limits
+        self._refusal = Refusal(self.model, kind, is_limited)
+        self.commands.clear()
 
     def _advance(self) -> None:
         """Let faults begin and end."""

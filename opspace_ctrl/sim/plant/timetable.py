@@ -77,7 +77,11 @@ class Timetable:
         """End the faults that were set live."""
         for activity in self.all:
             if activity.is_live:
-                activity.end = min(activity.end, now)
+                self.end(activity, now)
+
+    def end(self, activity: Activity, now: float) -> None:
+        """Let a fault act no longer than until now."""
+        activity.end = min(activity.end, now)
         self._next = -math.inf
 
     def rewind(self) -> None:
