@@ -7,7 +7,8 @@
 
 All else follows: the value is checked when an object is made; a ROS node has the parameter `posture.speed` with this
 description and range; YAML files may give it; the documentation lists it. With `law=True` the compiled law has it too,
-as `law.posture_speed`: whatever the object holds is there when the next tick begins (`control.live`).
+as `law.posture_speed`: whatever the object holds is there when the next tick begins (`control.live`). With
+`derived=True` it is `law.asked_posture_speed`, of which a kernel makes the numbers of the tick (`law.derived`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,6 +49,7 @@ def live(
     law: bool = False,
     longest: int = MOST_ENTRIES,
     structural: bool = False,
+    derived: bool = False,
 ) -> Any:
     """A field that may change while a controller or node runs.
 
@@ -61,8 +63,9 @@ def live(
         law: Kernels use it: it is a field of `control.fields.Law`.
         longest: Characters of a string at most.
         structural: A law is built for it: when it changes, another one takes over (`control.duty`).
+        derived: Kernels use numbers that follow from it; an empty list is NaN in the law.
     """
-    words = (doc, unit, least, most, choices, name, law, longest, structural)
+    words = (doc, unit, least, most, choices, name, law or derived, longest, structural, derived)
     return _field(True, default, *words)
 
 
@@ -83,7 +86,18 @@ def fixed(
 
 
 def _field(is_live: bool, default: Any, *declaration: Any) -> Any:
-    words = ("doc", "unit", "least", "most", "choices", "name", "law", "longest", "structural")
+    words = (
+        "doc",
+        "unit",
+        "least",
+        "most",
+        "choices",
+        "name",
+        "law",
+        "longest",
+        "structural",
+        "derived",
+    )
     return field(default=default, metadata={"live": is_live, **dict(zip(words, declaration))})
 
 
@@ -174,7 +188,7 @@ class Settings:
         """(field of the law, its numbers) of all that is declared with `law=True`, or of all else."""
         for name, parameter in declared(type(self)).items():
             if parameter.law == law:
-                yield parameter.name.replace(".", "_"), self.law_value(name, parameter)
+                yield parameter.field, self.law_value(name, parameter)
 
     def law_value(self, name: str, parameter: Parameter) -> Any:
         """The number of a value: a choice is its place, a list of choices a flag for each choice."""
@@ -183,7 +197,8 @@ class Settings:
             return parameter.choices.index(value)
         if parameter.kind == "string_array":
             return [choice in value for choice in parameter.choices]
-        return value
+        is_empty = parameter.derived and parameter.is_array and not np.size(value)
+        return np.nan if is_empty else value
 
 
 def _own_value(parameter: Parameter, value: Any) -> Any:
@@ -223,6 +238,7 @@ def _declared(cls: Any, prefix: str) -> Mapping[str, Parameter]:
             law=said["law"],
             longest=said["longest"],
             structural=bool(said.get("structural")),
+            derived=bool(said.get("derived")),
             by_name=hint == NumbersByName,
         )
     return found

@@ -36,6 +36,7 @@ class Parameter:
         longest: Characters of a string (of every element of an array) at most.
         unit: Of a number, such as "1/s"; it is shown behind the description.
         law: A number of the compiled law, see `declaration`.
+        derived: The law's own numbers follow from it, likewise.
         by_name: In Python a mapping by name is valid, too.
         structural: A law is built for it, see `declaration`.
     """
@@ -52,6 +53,7 @@ class Parameter:
     longest: int = MOST_ENTRIES
     unit: str = ""
     law: bool = False
+    derived: bool = False
     by_name: bool = False
     structural: bool = False
 
@@ -69,6 +71,11 @@ class Parameter:
     def text(self) -> str:
         """Description and unit."""
         return f"{self.description[:-1]} [{self.unit}]." if self.unit else self.description
+
+    @property
+    def field(self) -> str:
+        """The field that kernels read it from: `task_stiffness`, or what was asked for, `asked_posture_speed`."""
+        return ("asked_" if self.derived else "") + self.name.replace(".", "_")
 
     @property
     def is_array(self) -> bool:

@@ -8,9 +8,11 @@ from datetime import datetime, timezone
 import numpy as np
 
 from ..errors import SourceError
+from ..model.source import ROBOTS as SHIPPED
 from ..osim import OperationalSpace
 from . import auto_check, growth, start_up, targets
 from .agreement import check_agreement, conditions
+from .exported import exported
 from .failure import noted
 from .machine import machine, versions
 from .ours import our_contestants, spaces
@@ -36,7 +38,7 @@ class Plan:
         calls: Timed calls of each contestant, at least.
         calls_long: Ticks for the tail, at least.
         states: Random states that the calls go through.
-        growth, start_up, auto: Also these?
+        growth, start_up, auto, exported: Also these?
     """
 
     robots: Sequence[str] = ()
@@ -48,6 +50,12 @@ class Plan:
     growth: bool = False
     start_up: bool = False
     auto: bool = False
+    exported: bool = False
+
+    @property
+    def shipped(self) -> list[str]:
+        """Those of the robots whose controllers are shipped, too."""
+        return [name for name in self.robots or DEFAULT if name in SHIPPED]
 
     @property
     def steps(self) -> int:
@@ -55,6 +63,7 @@ class Plan:
         steps = STEPS * len(set(self.robots or DEFAULT))
         steps += len(growth.SHAPES) * len(growth.SIZES) if self.growth else 0
         steps += 1 + start_up.LATER if self.start_up else 0
+        steps += len(self.shipped) if self.exported else 0
         return steps + (2 * len(wheel_urdfs()) if self.auto else 0)
 
 
@@ -103,6 +112,9 @@ def _fill(report: dict, plan: Plan, tell: Callable[[str], None]) -> None:
         if plan.growth:
             with noted(failed, "growth"):
                 _add_growth(report, tell)
+        if plan.exported:
+            with noted(failed, "exported"):
+                report["exported"] = exported(plan.shipped, tell)
         if plan.auto:
             with noted(failed, "auto"):
                 report["auto"] = auto_check.auto_check(auto_check.wheel_cases(), tell)

@@ -44,6 +44,8 @@ def _tables(report: dict[str, Any], width: int, markdown: bool) -> Iterator[Tabl
             yield build(report, robots, markdown)
     for shape in report.get("growth", {}):
         yield growth(report, shape, markdown)
+    if report.get("exported"):
+        yield exported(report, markdown)
     if "auto" in report:
         yield auto(report, markdown)
     if any(not verdict["robot"] for verdict in report["verdicts"]):
@@ -102,6 +104,17 @@ def in_general(report: dict[str, Any], markdown: bool) -> Table:
     for verdict in report["verdicts"]:
         if not verdict["robot"]:
             table.add_row(verdict["claim"], _judged(verdict))
+    return table
+
+
+def exported(report: dict[str, Any], markdown: bool) -> Table:
+    """The tick of the exported library by what went before it."""
+    robots = report["exported"]
+    title = "microseconds of an exported tick, without Python: median / 99 %"
+    table = _table(title, markdown, _text("before it"), *map(right, robots))
+    for what in next(iter(robots.values())):
+        cells = [robots[name][what] for name in robots]
+        table.add_row(what, *[f"{cell['median']:.2f} / {cell['p99']:.2f}" for cell in cells])
     return table
 
 

@@ -25,7 +25,7 @@ from ._interrupt import INTERRUPTED
 FAILED = 2
 LARGEST = 1 << 26  # [bytes] of a report that is read
 # of a report; there are tables if it has any
-PARTS = ("robots", "left_out", "growth", "auto", "start_up")
+PARTS = ("robots", "left_out", "growth", "auto", "start_up", "exported")
 CALLS, CALLS_LONG = 2048, 100_000
 
 
@@ -67,6 +67,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--auto",
         action="store_true",
         help="also whether auto chooses well, on every robot of the wheel",
+    )
+    parser.add_argument(
+        "--exported",
+        action="store_true",
+        help="also the exported tick of arm7, asimo and free_flyer, in a hot loop and cold: after other "
+        "memory was used, and after pauses (needs a C compiler)",
     )
     parser.add_argument("--all", action="store_true", help="all of these")
     parser.add_argument(
@@ -137,6 +143,7 @@ def _refuse_measuring(args: argparse.Namespace) -> None:
         "--growth": args.growth,
         "--start-up": args.start_up,
         "--auto": args.auto,
+        "--exported": args.exported,
         "--all": args.all,
         "--json": args.json,
     }
@@ -156,6 +163,7 @@ def _measure(args: argparse.Namespace) -> dict:
         growth=args.growth or args.all or bool(args.plot),
         start_up=args.start_up or args.all,
         auto=args.auto or args.all,
+        exported=args.exported or args.all,
     )
     with _progress(plan) as tell:
         return bench.run(plan, tell)

@@ -13,7 +13,15 @@ from ..errors import ParameterFileError
 from ..export.controller import WAY_POINTS, image_of
 from ..export.emulated import recorder_for
 from ..export.image import Image
-from ..export.library import NAMES, TARGETS, library_path, machine, native_target, processors
+from ..export.library import (
+    NAMES,
+    TARGETS,
+    example_folder,
+    library_path,
+    machine,
+    native_target,
+    processors,
+)
 from ..export.record import Recorder, with_reference_ticks
 from ..export.simulator import simulator_image, with_reference_steps
 from ..model import Model
@@ -25,7 +33,6 @@ from ..writing import OutputFolder, check_output, new_file
 from . import CommandError, add_force
 from ._console import console
 
-EXAMPLE = Path(__file__).parents[1] / "export" / "example"
 ROBOT = "robot.opspace"  # the image of an example
 SIMULATOR = "opspace_simulator"  # whose section of a parameter file is read
 
@@ -94,7 +101,9 @@ def run(args: argparse.Namespace) -> int:
     inputs = [args.parameters] if args.parameters else []
     if args.output:
         check_output(args.output, args.force, inputs)
-    example_files = {path.name: path.read_bytes() for path in EXAMPLE.iterdir() if path.is_file()}
+    example_files = {
+        path.name: path.read_bytes() for path in example_folder().iterdir() if path.is_file()
+    }
     folders = {
         name: OutputFolder(path, "opspace export", names, args.force, inputs)
         for name, path, names in (

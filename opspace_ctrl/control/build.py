@@ -20,7 +20,7 @@ from .settings import LAWS, ControllerSettings
 from .targets.references import CAPACITY, References
 from .tasks import ControlTask
 
-__all__ = ["OF_LIMITS", "ControlLaw"]
+__all__ = ["OF_LIMITS", "ControlLaw", "carriers", "first_frame"]
 
 OF_LIMITS = 0.1  # of a joint's own response: so much may contacts leave of it
 RESERVE = 8  # rows of the stack that registers may overrun
@@ -44,8 +44,8 @@ class ControlLaw(Law):
         rows = [len(task.task().selection()) for task in settings.tasks]
         contact_rows = [len(contact.task().selection()) for contact in settings.contacts]
         k, levels = model.nv - base, settings.levels()
-        tables, limits = _joint_tables(model, settings, base), settings.limits
-        is_velocity = settings.commands == "velocity"
+        tables, posture = _joint_tables(model, settings, base), _posture_joints(model, settings)
+        frames = carriers(model)
         super().__init__(
             space=space,
             door=Door(k=k),
@@ -65,6 +65,8 @@ class ControlLaw(Law):
             n=space.tree.n,
             base=base,
             L=len(levels),
+            p=len(posture),
+            carriers=len(frames),
             blocks=space.blocks,
             m=space.m,
             contact_rows=sum(contact_rows),
@@ -74,10 +76,13 @@ class ControlLaw(Law):
             **_contact_tables(model, settings, contact_rows),
             **tables,
             base_register=_base_registers(space.supports),
+            posture_joint=posture,
+            carrier=[_frame(model, each) for each in (first_frame(settings.tasks), *frames[1:])],
+            loaded_node=-1,
             typical_response=OF_LIMITS,
             hard_limits=command_limits(model, settings.commands),
             command_limits=command_limits(model, settings.commands),
-            command_rate=limits.velocity_rate if is_velocity else limits.torque_rate,
+            command_rate=np.inf,
             velocity_limits=model.velocity_limits,
             position_lower=model.position_limits[:, 0],
             position_upper=model.position_limits[:, 1],
@@ -158,6 +163,16 @@ def _base_size(model: Model) -> int:
     return base
 
 
+def carriers(model: Model) -> list[str]:
+    """What `payload.frame` may be: empty, which is the first task's, or a frame that moves."""
+    return ["", *(name for name, body in zip(model.frame_names, model.frame_body) if body >= 0)]
+
+
+def first_frame(tasks: Iterable[ControlTask]) -> str:
+    """The frame of the first task that has one; empty if none has."""
+    return next((task.moved_frame for task in tasks if task.moved_frame), "")
+
+
 def _frame(model: Model, name: str) -> int:
     return model.frame_index(name) if name else -1
 
@@ -212,6 +227,19 @@ def _joint_tables(model: Model, settings: ControllerSettings, base: int) -> dict
 
 def _command_order(model: Model, joints: Sequence[str]) -> list[int]:
     """For each place of the command, the joint coordinate (model order) that it commands."""
+    coordinates = _coordinates(model)
+    return [place for name in joints or model.joint_names for place in coordinates[name]]
+
+
+def _posture_joints(model: Model, settings: ControllerSettings) -> list[int]:
+    """The coordinate of each joint that the posture is given for; -1 where it has several."""
+    coordinates = _coordinates(model)
+    own = [coordinates[name] for name in settings.posture.joints or model.joint_names]
+    return [each[0] if len(each) == 1 else -1 for each in own]
+
+
+def _coordinates(model: Model) -> dict[str, range]:
+    """The joint coordinates (model order) of every joint."""
     coordinates, k = {}, 0
     for body, name in enumerate(model.body_joint_names):
         if model.is_mimic[body] or model.is_base_coordinate[model.v_index[body]]:
@@ -219,7 +247,7 @@ def _command_order(model: Model, joints: Sequence[str]) -> list[int]:
         size = NV[model.joint_type[body]]
         coordinates[name] = range(k, k + size)
         k += size
-    return [place for name in joints or model.joint_names for place in coordinates[name]]
+    return coordinates
 
 
 def _base_registers(supports: Supports) -> list[list[int]]:

@@ -387,10 +387,10 @@ class Controller(Inputs):
         has_new_posture = settings.posture.positions != self.settings.posture.positions
         self.settings = settings
         self._posture.settings = settings.posture
+        duty.apply(settings, self._posture)
         if has_new_posture and self._is_active:
             self._posture.move_to_settings(running.law.last_time)
         duty.core.load_posture(self._posture.program)
-        duty.apply(settings, self._posture)
         self._duty = duty
 
     @property

@@ -11,7 +11,6 @@ from ..compiled.jit import MISFIT
 from ..dynamics.state import OK, REFUSED, TOO_LARGE
 from ..errors import ConfigurationError, quoted
 from ..model import Model
-from ..model.configuration import check_vector
 from ..osim import OperationalSpace, Task
 from ..osim.registry import able_methods
 from ..osim.tasks import Block
@@ -27,7 +26,6 @@ from .targets.references import MOTION
 __all__ = ["Core", "read_only"]
 
 NAN = float("nan")
-UPPER = np.triu_indices(3)
 
 
 class Core:
@@ -40,7 +38,7 @@ class Core:
 
     Args:
         model: The robot.
-        settings: What is controlled and how; `live.write_live` writes what depends on the robot, too.
+        settings: What is controlled and how; a payload is carried once `live.write_live` was called.
 
     Attributes:
         settings: What it was built with.
@@ -61,6 +59,7 @@ class Core:
         self.tau = read_only(self.law.door.sent)
         self.law.last_time = -np.inf
         measure_typical(self)
+        entries.derive(self._address)
         self.law.door.open()
 
     # ---- the method ----
@@ -104,28 +103,6 @@ class Core:
         Before the first and after the last segment it holds; the powers are of t - start, see `targets.references`.
         """
         entries.load_posture(program.ravel(), self.law.references.address)
-
-    def set_payload(self, frame: str | None, mass: float = 0.0, centre=(0.0, 0.0, 0.0)) -> None:
-        """Let a point mass [kg] sit at `centre` (3,) [m] of a frame, in its axes; None: no payload.
-
-        Raises:
-            UnknownFrameError: The model has no such frame.
-            ConfigurationError: The frame does not move, or a number is unusable.
-        """
-        tree, model = self._space._space.tree, self.model
-        loaded, point = -1, np.zeros(3)
-        if frame is not None:
-            f = model.frame_index(frame)
-            loaded, centre = int(model.frame_body[f]), check_vector(centre, 3, "payload centre")
-            if loaded < 0 or not 0.0 <= mass < np.inf:
-                raise ConfigurationError(
-                    f"payload: {mass} kg on {frame!r}; valid is a mass of 0 or more on a frame "
-                    "that moves"
-                )
-            point = model.frame_translation[f] + model.frame_rotation[f] @ centre
-        for body, (last, axes) in enumerate(zip(tree.nodes.last, tree.nodes.axes)):
-            added = mass if body == loaded else 0.0
-            tree.inertia[:, last] = _with_mass(model, body, axes, added, point)
 
     # ---- the loop ----
 
@@ -273,15 +250,3 @@ def read_only(array: np.ndarray) -> np.ndarray:
 def _some_task(model: Model) -> Task:
     """A task to compute with where nobody asks for one: it never enters the law."""
     return Task(model.frame_names[int(np.flatnonzero(model.frame_body >= 0)[-1])])
-
-
-def _with_mass(
-    model: Model, body: int, axes: np.ndarray, mass: float, point: np.ndarray
-) -> np.ndarray:
-    """The ten numbers (`inertia` of `dynamics.fields.Tree`) of a body and a point mass at a point of it."""
-    total = model.mass[body] + mass
-    com = (model.mass[body] * model.com[body] + mass * point) / total if mass else model.com[body]
-    inertia = model.inertia[body].copy()
-    for m, d in ((model.mass[body], model.com[body] - com), (mass, point - com)):
-        inertia += m * (d @ d * np.eye(3) - np.outer(d, d))
-    return np.concatenate([[total], axes.T @ com, (axes.T @ inertia @ axes)[UPPER]])

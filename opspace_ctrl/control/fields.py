@@ -33,6 +33,7 @@ from ..compiled.workspace import (
     setting,
     state,
 )
+from ..declaration import Settings
 from ..osim.fields import Space
 from .contacts import Contact
 from .declared import declared_fields
@@ -82,18 +83,21 @@ BEFORE, AFTER = 0, 1  # rows of `included`
 LIMIT_ROW = -100  # `stack_row` of the first listed joint; the next are below
 
 
-# One for each task, one for each contact, and what is there once.
-_GROUPS = {
-    ControlTask: "t",
-    Contact: "c",
-    **dict.fromkeys(
-        (ControllerSettings, Compensation, Payload, Limits, Posture, SafetySettings), ""
-    ),
+# One for each task, one for each contact, and what is there once; and how long lists of numbers are.
+_GROUPS: dict[type[Settings], tuple[str, str]] = {
+    ControlTask: ("t", "6"),
+    Contact: ("c", "6"),
+    ControllerSettings: ("", ""),
+    Compensation: ("", ""),
+    Payload: ("", "3"),
+    Limits: ("", ""),
+    Posture: ("", "p"),
+    SafetySettings: ("", ""),
 }
 _DECLARED = {
     name: each
-    for group, size in _GROUPS.items()
-    for name, each in declared_fields(group, size).items()
+    for group, (size, list_size) in _GROUPS.items()
+    for name, each in declared_fields(group, size, list_size=list_size).items()
 }
 
 
@@ -113,6 +117,8 @@ class Law(Workspace, declared=_DECLARED):
     n = count("nodes of the tree")
     base = count("coordinates of the floating base: 6, or 0 without one")
     L = count("levels of tasks")
+    p = count("joints that the posture is given for")
+    carriers = count("frames that may carry a payload, and the usual one before them")
     blocks = count("blocks of the operational space, a contact or a task each")
     m = count("rows of the operational space")
     contact_rows = count("rows of all contacts")
@@ -146,6 +152,12 @@ class Law(Workspace, declared=_DECLARED):
     joint_v = constant("k", "the entry of v that belongs to a joint coordinate", int)
     joint_q = constant("k", "the entry of q, -1 where there is no single one", int)
     joint_command = constant("k", "its place in the command", int)
+    posture_joint = constant(
+        "p", "the joint coordinate of each joint of the posture, -1 where it has several", int
+    )
+    carrier = constant(
+        "carriers", "frame; the first: that of the first task, -1 if it has none", int
+    )
     base_register = constant(
         "blocks, 6", "the register of J that belongs to a base coordinate, -1 if there is none", int
     )
@@ -189,8 +201,14 @@ class Law(Workspace, declared=_DECLARED):
     )
     viscous = setting("k", "joint friction per speed [Nms/rad or Ns/m]")
     coulomb = setting("k", "dry friction [Nm or N]")
+    task_damping = setting(
+        "t, 6", "Kd; negative: by the inertia that the tick finds, see `damping`"
+    )
     posture_stiffness = setting("k", "Kp of the posture [1/s^2]; 0: the joint is only damped")
     posture_damping = setting("k", "Kd of the posture [1/s]")
+    asked_payload_frame = setting("", "place in `carrier`", int)
+    loaded_node = setting("", "the node that carries a payload, -1: none does", int)
+    unloaded = setting("10", "its tree.inertia without it")
     raw_force = setting("task_rows", "raw mode: F [N, Nm], rows of the tasks in the user's order")
     raw_tau0 = setting("k", "raw mode: tau0 [Nm or N] in the order of the command")
 
@@ -205,6 +223,7 @@ class Law(Workspace, declared=_DECLARED):
     status = result("", "OK or REFUSED of `dynamics.state`: what became of the last call", int)
 
     # ---- what one tick leaves to the next ----
+    has_begun = state("", "1: it was told to start, so that there is a posture to leave", int)
     has_started = state("", "1 after the first tick", int)
     start_time = state("", "of the first tick [s], where the ramp begins")
     last_time = state("", "of the last tick [s]; before the first, of the start")
@@ -418,7 +437,7 @@ class Law(Workspace, declared=_DECLARED):
     measure = call("(law): poses and velocities of the tasks, likewise")
     hold = call("(law, time): tasks and posture stay where they are, likewise")
     restart = call("(law, time): likewise, and the next tick is the first")
-    derive = call("(law): limits, margins and shares that follow from settings")
+    derive = call("(law): limits, margins, gains, shares and inertias that follow from settings")
     take_state = call("(law): kinematics, velocities, h, Jdot v, poses and velocities of the tasks")
     operational_space = call(
         "(law): J, Lambda^-1, the compensated bias, base columns, and joints near their limits"

@@ -4,11 +4,10 @@
 All others are declared with `law=True`, and written as they are (`ControlLaw.take`).
 """
 
-from typing import Any
-
 from ..errors import Mistakes, SettingsError, listed, quoted
 from ..model import Model
 from . import entries
+from .build import carriers, first_frame
 from .core import Core
 from .settings import ControllerSettings, check_kind
 from .targets.posture_target import PostureTarget
@@ -22,12 +21,9 @@ def write_live(
     """Write every live number that differs from `before`, which the core has; what was checked cannot fail."""
     law = core.law
     law.take(settings, before)
+    law.asked_payload_frame = carriers(core.model).index(settings.payload.frame)
     entries.derive(law.address)
-    law.posture_stiffness, law.posture_damping = posture.gains()
-    posture.write(law.references)
-    payload = _payload(settings)
-    if payload != _payload(before):
-        core.set_payload(*payload)
+    posture.take(law.references)
 
 
 def check_fit(model: Model, settings: ControllerSettings) -> None:
@@ -53,30 +49,18 @@ def _check_payload(model: Model, settings: ControllerSettings) -> None:
     Raises:
         SettingsError: There is no such frame, none is given, or it does not move.
     """
-    frame, mass, own = _payload_frame(settings), settings.payload.mass, settings.payload.frame
+    own, mass = settings.payload.frame, settings.payload.mass
+    frame = own or first_frame(settings.tasks)
     if own and own not in model.frame_names:
         raise SettingsError(
             f"payload.frame: no frame {quoted(own)}; valid are {listed(model.frame_names)}"
         )
-    if mass > 0.0 and frame is None:
+    if mass > 0.0 and not frame:
         raise SettingsError(
             f"payload.mass: {mass:g} kg, but payload.frame is empty and no task has a frame"
         )
-    if mass > 0.0 and frame and model.frame_body[model.frame_index(frame)] < 0:
-        moving = [name for name, body in zip(model.frame_names, model.frame_body) if body >= 0]
+    moving = carriers(model)[1:]
+    if frame and frame not in moving and (mass > 0.0 or own):
         raise SettingsError(
             f"payload.frame: {quoted(frame)} does not move; valid are {listed(moving)}"
         )
-
-
-def _payload(settings: ControllerSettings) -> tuple[str | None, float, Any]:
-    """Frame, mass and centre of what is carried."""
-    payload = settings.payload
-    frame = _payload_frame(settings) if payload.mass > 0.0 else None
-    return frame, payload.mass, payload.centre
-
-
-def _payload_frame(settings: ControllerSettings) -> str | None:
-    """The frame that is given, or the first task's."""
-    own = [task.moved_frame for task in settings.tasks]
-    return next((frame for frame in (settings.payload.frame, *own) if frame), None)

@@ -44,9 +44,14 @@ class Compensation(Settings, prefix="compensation."):
 class Payload(Settings, prefix="payload."):
     """A point mass that the robot carries."""
 
-    mass: float = live(0.0, "Mass of what the robot carries.", "kg", 0.0, 1000.0)
+    mass: float = live(0.0, "Mass of what the robot carries.", "kg", 0.0, 1000.0, derived=True)
     centre: Numbers = live(
-        (0.0, 0.0, 0.0), "Its centre of mass in the payload's frame.", "m", -10.0, 10.0
+        (0.0, 0.0, 0.0),
+        "Its centre of mass in the payload's frame.",
+        "m",
+        -10.0,
+        10.0,
+        derived=True,
     )
     frame: str = live("", "Frame that carries it; empty: the frame of the first task.")
 

@@ -18,18 +18,32 @@ class Posture(Settings, prefix="posture."):
     """The posture; what is one number a joint may be one number for all."""
 
     enabled: bool = live(
-        True, "Keep a posture in the null space of all tasks; else its motion is damped."
+        True,
+        "Keep a posture in the null space of all tasks; else its motion is damped.",
+        derived=True,
     )
     joints: Names = fixed(
         (), "Joints that `posture.positions` is given for; empty: all of `joints`."
     )
     positions: Numbers = live(
-        (), "Posture [rad or m]; empty: where the robot is when it is activated.", "", -1e6, 1e6
+        (),
+        "Posture [rad or m]; empty: where the robot is when it is activated.",
+        "",
+        -1e6,
+        1e6,
+        derived=True,
     )
     stiffness: Numbers = live(
-        (50.0,), "One number, or one a joint of `posture.joints`.", "1/s^2", 0.0, 1e5
+        (50.0,),
+        "One number, or one a joint of `posture.joints`.",
+        "1/s^2",
+        0.0,
+        1e5,
+        derived=True,
     )
-    damping: Numbers = live((), "Likewise [1/s]; empty: critical, 2 sqrt(stiffness).", "", 0.0, 1e4)
+    damping: Numbers = live(
+        (), "Likewise [1/s]; empty: critical, 2 sqrt(stiffness).", "", 0.0, 1e4, derived=True
+    )
     error_clip: float = live(
         0.2,
         "Errors of the posture count as no larger than this, so that a robot that a "
@@ -39,7 +53,9 @@ class Posture(Settings, prefix="posture."):
         10.0,
         law=True,
     )
-    speed: float = live(0.5, "Speed at which a new posture is approached.", "rad/s", 1e-3, 100.0)
+    speed: float = live(
+        0.5, "Speed at which a new posture is approached.", "rad/s", 1e-3, 100.0, derived=True
+    )
     null_damping: float = live(
         5.0,
         "Damping of the null space where no posture is kept.",
@@ -47,6 +63,7 @@ class Posture(Settings, prefix="posture."):
         0.0,
         1e3,
         name="null_damping",
+        derived=True,
     )
 
     def check(self) -> None:

@@ -77,7 +77,7 @@ class ControlTask(Settings, prefix="task."):
         "",
         0.0,
         1e5,
-        law=True,
+        derived=True,
     )
     damping_ratio: float = live(
         1.0,
@@ -264,7 +264,7 @@ class ControlTask(Settings, prefix="task."):
 
     @property
     def kd(self) -> tuple[float, ...]:
-        """The damping that counts, likewise; negative where the tick finds it by the inertia (`law.damping`)."""
+        """The damping that counts, likewise, as in `law.derived`; negative where the tick finds it by the inertia."""
         if self.law == "impedance":
             return self.gains("damping") or (-1.0,) * 6
         return self.gains("damping") or tuple(2.0 * self.damping_ratio * k**0.5 for k in self.kp)
@@ -274,7 +274,7 @@ class ControlTask(Settings, prefix="task."):
         if name == "stiffness":
             return self.kp
         if name == "damping":
-            return self.kd
+            return self.gains(name) or np.nan
         is_gain = parameter.kind == "double_array"
         return self.gains(name) if is_gain else super().law_value(name, parameter)
 

@@ -8,15 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..control.build import carriers
 from ..control.controller import Controller
 from ..control.safety.settings import GATES
 from ..control.safety.state_gate import StateGate
 from ..control.safety.words import GATE_TEXTS
-from ..control.targets.references import CAPACITY, STOP
+from ..control.targets.references import CAPACITY, OF_TASKS, STOP
 from ..declaration import Settings, declared
 from ..errors import ConfigurationError
 from ..parameters import Parameter
-from .image import NONE, FieldRow, Image
+from .image import NONE, OPTIONAL, FieldRow, Image
 from .memory import Memory
 from .naming import field_rows
 from .stages import kernel_hash
@@ -29,16 +30,7 @@ REFERENCES_PATH, GATES_PATH = "references.", "gates."
 
 
 def image_of(controller: Controller, way_points: int = WAY_POINTS) -> Image:
-    """The image of a controller as it is now, without reference ticks; so many points of a trajectory fit.
-
-    Raises:
-        ConfigurationError: It commands velocities, which library and plugin have no interface for.
-    """
-    if controller.settings.commands != "effort":
-        raise ConfigurationError(
-            "mode velocity cannot be exported: library and plugin command efforts; valid are the other "
-            "modes, or opspace_controller"
-        )
+    """The image of a controller as it is now, without reference ticks; so many points of a trajectory fit."""
     controller.prepare()
     core = controller._duty.core
     law, space = core.law, core._space
@@ -81,6 +73,7 @@ def _gates_of(controller: Controller) -> list[StateGate]:
 def _parameters(controller: Controller, fields: Mapping[str, FieldRow]) -> Iterator[FieldRow]:
     """The parameters that kernels use, by the names that ROS nodes and files have for them."""
     settings = controller.settings
+    yield _payload_frame(controller, fields)
     for group in settings.groups:
         yield from _of_group(group, fields)
     for each in (settings.tasks, settings.contacts):
@@ -94,7 +87,8 @@ def _of_group(
     """Those of a group that is there once, or of one task or contact."""
     named = declared(type(group), group.own_prefix())
     for attribute, each in declared(type(group)).items():
-        field, parameter = _place_of(each, fields), named[attribute]
+        own = attribute if number is not None and attribute in OF_TASKS else each.field
+        field, parameter = _place_of(each, own, fields), named[attribute]
         if field is None:
             continue
         if number is not None:
@@ -109,18 +103,36 @@ def _of_group(
             most=most,
             unit=parameter.unit,
             choices="|".join(parameter.choices),
-            kind=parameter.kind,
+            kind=OPTIONAL if _may_be_empty(parameter) else parameter.kind,
         )
 
 
-def _place_of(parameter: Parameter, fields: Mapping[str, FieldRow]) -> FieldRow | None:
+def _place_of(parameter: Parameter, name: str, fields: Mapping[str, FieldRow]) -> FieldRow | None:
     """The field of the law, of its references or of the gates that kernels read a parameter from."""
-    name = parameter.name.replace(".", "_")
     if parameter.law:
         return fields[name]
     paths = (REFERENCES_PATH, GATES_PATH)
     found = (fields[path + name] for path in paths if path + name in fields)
     return next((field for field in found if field.role == "setting"), None)
+
+
+def _may_be_empty(parameter: Parameter) -> bool:
+    """Is it a list of numbers that need not be given? Then it is NaN for the kernels."""
+    return parameter.derived and parameter.kind == "double_array" and not parameter.default
+
+
+def _payload_frame(controller: Controller, fields: Mapping[str, FieldRow]) -> FieldRow:
+    """What only a robot knows the choices of."""
+    frames = carriers(controller.model)
+    return replace(
+        fields["asked_payload_frame"],
+        name="payload.frame",
+        is_live=True,
+        least=0.0,
+        most=len(frames) - 1.0,
+        choices="|".join(frames),
+        kind="string",
+    )
 
 
 def _one_of(field: FieldRow, number: int, is_list: bool) -> FieldRow:

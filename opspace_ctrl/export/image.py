@@ -15,7 +15,7 @@ from ..control.targets.references import CAPACITY
 from ..errors import ExportError, listed
 from .stages import kernel_hash
 
-__all__ = ["FIELD", "ROLES", "FieldRow", "Image"]
+__all__ = ["FIELD", "OPTIONAL", "ROLES", "FieldRow", "Image"]
 
 MAGIC = b"opspace\0"
 VERSION = 2
@@ -77,6 +77,7 @@ HEADER = np.dtype(
     ]
 )
 NUMBERS = ("kernels", "law", "gates", "engine", "nq", "nv", "capacity", "state")  # of a header
+OPTIONAL = "optional_array"  # a list of numbers that may be empty: then they are NaN
 ROLES = {
     "count": b"c",
     "constant": b"c",
@@ -94,6 +95,7 @@ KINDS = {
     "string": b"s",
     "double_array": b"D",
     "string_array": b"S",
+    OPTIONAL: b"O",
 }
 CODES: dict[str, dict[str, bytes]] = {"role": ROLES, "kind": KINDS}
 
@@ -114,7 +116,7 @@ class FieldRow:
     most: float = np.inf
     unit: str = ""
     choices: str = ""
-    kind: str = ""  # of a parameter, as ROS spells it
+    kind: str = ""  # of a parameter, as ROS spells it, or OPTIONAL
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ __all__ = [
     "Target",
     "build_library",
     "compiler_of",
+    "example_folder",
     "library_path",
     "machine",
     "native_target",
@@ -76,6 +77,11 @@ TARGETS = {
 def runtime_folder() -> Path:
     """Where the C sources and `opspace.h` are."""
     return Path(__file__).parent / "runtime"
+
+
+def example_folder() -> Path:
+    """Where the C program and its Makefile are that `opspace export --example` writes."""
+    return Path(__file__).parent / "example"
 
 
 def native_target() -> str:

@@ -15,7 +15,7 @@ import yaml
 
 from ..control.safety.fields import Gates
 from ..control.settings import ControllerSettings, NodeSettings, controller_table
-from ..control.targets.references import References
+from ..control.targets.references import OF_TASKS, References
 from ..declaration import Settings, declared, fixed, live
 from ..parameters import Parameter
 
@@ -69,9 +69,11 @@ def plugin_table() -> tuple[Parameter, ...]:
 
 def is_carried(parameter: Parameter) -> bool:
     """Do kernels read it from a field of the law, of its references or of the gates?"""
-    name = parameter.name.replace(".", "_")
-    fields = [each.fields[name] for each in (References, Gates) if name in each.fields]
-    return parameter.law or any(field.role == "setting" for field in fields)
+    owners = [each for each in (References, Gates) if parameter.field in each.fields]
+    is_setting = any(each.fields[parameter.field].role == "setting" for each in owners)
+    of_task, _, attribute = parameter.name.partition(".")
+    is_limit = of_task == LISTS["tasks"] and attribute in OF_TASKS
+    return parameter.law or is_setting or is_limit or parameter.name == "payload.frame"
 
 
 def parameters_yaml(table: Iterable[Parameter]) -> str:

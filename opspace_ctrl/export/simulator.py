@@ -18,7 +18,7 @@ from .stages import kernel_hash
 
 __all__ = ["simulator_image", "with_reference_steps"]
 
-SWING = 0.02  # of the effort limits, or 1 Nm where there is none
+SWING = 0.001  # of the effort limits, or of 50 Nm where there is none
 
 
 def simulator_image(simulator: Simulator) -> Image:
@@ -60,12 +60,17 @@ def simulator_image(simulator: Simulator) -> Image:
 def with_reference_steps(
     image: Image, simulator: Simulator, record: Recorder | None, target: str
 ) -> Image:
-    """The image with reference steps, made through a library of a target, or else by Python."""
+    """The image with reference steps, made through a library of a target, or else by Python.
+
+    The efforts hold the robot where it is, and swing a little: a robot that falls on what it touches makes more of a
+    rounding, with every step, than another kind of machine may differ by.
+    """
     limit = np.where(
         np.isfinite(simulator.model.effort_limits), simulator.model.effort_limits, 50.0
     )
     times = simulator.settings.step * np.arange(1.0, TICKS + 1)[:, None]
-    efforts = SWING * limit * np.sin(20.0 * times + np.arange(len(limit)))
+    swing = SWING * limit * np.sin(20.0 * times + np.arange(len(limit)))
+    efforts = np.array(simulator.hold()) + swing
     states = record(image.packed(), efforts) if record else _by_python(simulator, efforts)
     return image.with_ticks(np.hstack([times, states, efforts]), target)
 

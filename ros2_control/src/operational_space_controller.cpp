@@ -135,7 +135,7 @@ controller_interface::InterfaceConfiguration OperationalSpaceController::command
   }
   controller_interface::InterfaceConfiguration wanted{controller_interface::interface_configuration_type::INDIVIDUAL, {}};
   for (const std::string & joint : robot_->joints()) {
-    wanted.names.push_back(joint + "/" + hardware_interface::HW_IF_EFFORT);
+    wanted.names.push_back(joint + "/" + robot_->commands());
   }
   return wanted;
 }

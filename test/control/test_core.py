@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from helpers.control_cases import (
+    NO_POSTURE,
     ContactSpec,
     TaskSpec,
     at,
@@ -92,11 +93,11 @@ def test_lists_and_other_types_of_numbers_are_taken():
 def test_command_is_in_the_order_of_the_joints_asked_for():
     model = robot("arm7")
     joints = tuple(model.joint_names[i] for i in (3, 0, 6, 2, 1, 5, 4))
-    core = Core(model, ControllerSettings(joints=joints, method="sparse_ltdl"))
+    settings = ControllerSettings(joints=joints, method="sparse_ltdl", posture=NO_POSTURE)
+    core = Core(model, settings)
     core.law.command_limits[:] = np.inf
     q, v = state("arm7", 2)
     core.activate(q, v, 0.0)
-    core.law.posture_damping[:] = 0.0
     h = bias_forces(model, q, v)
     np.testing.assert_allclose(
         core.tick(q, v, 0.0), [h[model.joint_names.index(name)] for name in joints], atol=1e-12
@@ -200,7 +201,7 @@ def test_a_restart_forgets_every_state_that_is_declared():
         setattr(core.law, name, 1)
     core.restart(q, v, 2.0)
     left = {name for name in states if np.any(getattr(core.law, name))}
-    assert left == {"last_time"} and core.law.last_time == 2.0
+    assert left == {"has_begun", "last_time"} and core.law.last_time == 2.0
 
 
 def test_posture_alone_needs_no_task():

@@ -245,7 +245,7 @@ def test_the_law_has_a_field_for_every_number_that_is_declared_for_it():
     table = [each for each in controller_table(["task"], ["contact"]) if each.law]
     assert len(table) >= 30
     for each in table:
-        assert Law.fields[each.name.replace(".", "_")].role == "setting", each.name
+        assert Law.fields[each.field].role == "setting", each.name
 
 
 def test_every_live_number_of_a_task_reaches_the_law_when_it_is_applied():

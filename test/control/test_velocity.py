@@ -27,7 +27,6 @@ from opspace_ctrl import (
 )
 from opspace_ctrl.control.options import Limits
 from opspace_ctrl.errors import ConfigurationError, OpspaceError, SettingsError
-from opspace_ctrl.export.controller import image_of
 from opspace_ctrl.osim import methods
 
 ARM = load_robot("arm7")
@@ -331,8 +330,3 @@ def test_a_floating_robot_and_joints_that_may_not_move_are_refused_by_name():
     still = MIMIC.replace('velocity="9.0"', 'velocity="0"')
     with pytest.raises(OpspaceError, match="j4 moves at 0 at most"):
         Controller(load_urdf(still), mode="velocity")
-
-
-def test_it_is_not_exported_since_library_and_plugin_command_efforts():
-    with pytest.raises(ConfigurationError, match="mode velocity cannot be exported"):
-        image_of(velocity_controller())

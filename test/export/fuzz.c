@@ -51,7 +51,7 @@ static int call(opspace *robot, uint32_t which, int64_t now, double time, double
     case 2: return opspace_safe(robot, (int)any(5) - 1, numbers(a), numbers(b), time, tau);
     case 3: return opspace_hold(robot, numbers(a), numbers(b), time);
     case 4: return opspace_reset(robot, numbers(a), numbers(b), time);
-    case 5: return any(20) ? OPSPACE_OK : opspace_stop(robot);
+    case 5: return any(20) ? opspace_warm(robot) : opspace_stop(robot);
     case 6: return opspace_target_pose(robot, task, numbers(a), numbers(b), time);
     case 7: return opspace_target_twist(robot, task, numbers(a), time);
     case 8: return opspace_target_wrench(robot, task, numbers(a), time);

@@ -45,7 +45,7 @@ static int loop(opspace *robot, double *q, double *v, double *tau) {
     if (i % 100 == 45) bad |= opspace_hold(robot, q, v, time);
     if (i % 100 == 95) bad |= opspace_find(robot, "fade", &field) || opspace_set(robot, &field, times, 1);
     for (uint32_t j = 0; j < opspace_joints(robot); j++) q[opspace_nq(robot) - 1 - j] += 1e-5;
-    bad |= opspace_tick(robot, q, v, time, tau);
+    bad |= opspace_tick(robot, q, v, time, tau) | opspace_warm(robot);
   }
   bad |= opspace_safe(robot, 2, q, v, 0.001 * TICKS, tau) | opspace_stop(robot);
   bad |= opspace_tick(robot, q, v, 0.001 * TICKS, tau) != OPSPACE_STOPPED;

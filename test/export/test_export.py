@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller in C is the controller in Python, bit for bit; what is damaged or missing is refused by name."""
 
+from ctypes import c_char_p
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.exported import ROBOTS, Both, shipped
+from helpers.exported import ROBOTS, VELOCITY, Both, shipped
+from helpers.guarded_in_both import BothGuarded
 
 from opspace_ctrl.cli import main
+from opspace_ctrl.control.settings import NodeSettings, controller_settings, controller_table
+from opspace_ctrl.declaration import declared
 from opspace_ctrl.errors import ExportError
 from opspace_ctrl.export import library as made
 from opspace_ctrl.export import library_path
@@ -28,7 +32,7 @@ def arm7() -> bytes:
     return image_of(shipped("arm7")).packed()
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", [*ROBOTS, VELOCITY])
 def test_ticks_targets_and_switches_are_those_of_python(library, name):
     assert list(Both(name, library).run(1500, every=23)) == []
 
@@ -36,7 +40,8 @@ def test_ticks_targets_and_switches_are_those_of_python(library, name):
 def test_a_parameter_set_in_c_counts_as_in_python(library):
     both = Both("arm7", library)
     assert list(both.run(50, every=49)) == []
-    both.python._core.law.task_stiffness[0] = [100.0, 200.0, 300.0, 10.0, 20.0, 30.0]
+    given = {"tool.stiffness": [100.0, 200.0, 300.0, 10.0, 20.0, 30.0]}  # and the damping follows
+    both.python.apply(controller_settings({**both.python.settings.values, **given}))
     assert both.in_c.set("tool.stiffness", 100.0, 200.0, 300.0, 10.0, 20.0, 30.0) == 0
     expected, found = both.tick()
     assert found == expected
@@ -47,6 +52,25 @@ def test_a_parameter_set_in_c_counts_as_in_python(library):
     assert b"name" in words(both.in_c.set("tool.stifness", 1.0))
     assert b"cannot be changed" in words(both.in_c.set("level_torque", 1.0))
     assert both.in_c.get("tool.stiffness").tolist() == [[100.0, 200.0, 300.0, 10.0, 20.0, 30.0]]
+
+
+def test_every_live_parameter_is_in_an_image_but_for_those_that_change_its_structure():
+    controller = shipped("asimo")
+    names = [each.name for each in controller.settings.contacts]
+    table = controller_table(controller.task_names, names)
+    asked = {each.name for each in table if not (each.read_only or each.structural)}
+    of_node = {"method", *declared(NodeSettings)}  # a method is chosen by opspace_use_method
+    live = {field.name for field in image_of(controller).fields if field.is_live}
+    assert asked - of_node == live
+
+
+def test_a_command_is_said_to_be_an_effort_or_a_velocity(library, arm7):
+    commands = library.functions.opspace_commands
+    commands.restype = c_char_p
+    image = image_of(shipped(VELOCITY)).packed()
+    assert commands(Robot(library, arm7)._robot) == b"effort"
+    assert commands(Robot(library, image)._robot) == b"velocity"
+    assert BothGuarded(VELOCITY, library, seed=2).run(1000, every=23) > 700
 
 
 def test_results_by_name_are_those_of_python(library):

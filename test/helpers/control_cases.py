@@ -18,11 +18,13 @@ from opspace_ctrl import bias_forces, frame_jacobian, load_robot, mass_matrix
 from opspace_ctrl.control import fields as at
 from opspace_ctrl.control.contacts import Contact
 from opspace_ctrl.control.core import Core
+from opspace_ctrl.control.posture import Posture
 from opspace_ctrl.control.settings import ControllerSettings
 from opspace_ctrl.control.tasks import TASKS, CenterOfMassTask, RowsTask
 from opspace_ctrl.dynamics import center_of_mass_bias, center_of_mass_jacobian, frame_acceleration
 
 EPS = np.finfo(float).eps
+NO_POSTURE = Posture(enabled=False, null_damping=0.0)
 FEET = {
     "asimo": ("left_foot", "right_foot"),
     "g1": ("left_ankle_roll_link", "right_ankle_roll_link"),
@@ -81,7 +83,9 @@ def set_sole(law, x, y, centre=0.0):
 
 def make_core(model, tasks=(), contacts=(), method="sparse_ltdl", **options) -> Core:
     """A core without limits, ramp or fade, unless told otherwise."""
-    core = Core(model, ControllerSettings(tasks=tasks, contacts=contacts, method=method))
+    given = {"tasks": tasks, "contacts": contacts, "method": method}
+    core = Core(model, ControllerSettings(**given, posture=NO_POSTURE))
+    core.law.position_margin, core.law.velocity_margin = 0.0, 0.0
     core.law.hard_limits = core.law.command_limits = core.law.command_rate = np.inf
     core.law.posture_damping, core.law.posture_error_clip = 2.0, np.inf
     core.law.compensation_friction_speed = 0.01

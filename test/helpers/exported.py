@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +14,18 @@ from helpers.published_arms import TABLES, published_arm
 from opspace_ctrl import Controller, Simulator
 from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.data import shipped_path
+from opspace_ctrl.errors import OpspaceError
 from opspace_ctrl.export.controller import image_of
+from opspace_ctrl.export.image import OPTIONAL, FieldRow
 from opspace_ctrl.export.native import Library, Robot
 from opspace_ctrl.parameter_file import node_parameters
 from opspace_ctrl.sim.settings import simulator_settings
 
 ROBOTS = ("arm7", "asimo", "free_flyer", "panda", "g1")
 ARMS = (*TABLES, "two_arms")  # whose files name no robot
-ALL = (*ROBOTS, *ARMS)  # every shipped file of one controller of efforts
+VELOCITY = "arm7_velocity"
+NOTHING = 17  # the library's status
+ALL = (*ROBOTS, *ARMS, VELOCITY)  # every shipped file of one controller
 
 
 def shipped(name: str) -> Controller:
@@ -30,7 +35,8 @@ def shipped(name: str) -> Controller:
     """
     values = node_parameters(shipped_path("config", f"{name}.yaml"), "opspace_controller")
     settings = replace(controller_settings(values), method="sparse_ltdl")
-    return Controller.from_settings(published_arm(name) if name in ARMS else robot(name), settings)
+    own = published_arm(name) if name in ARMS else robot("arm7" if name == VELOCITY else name)
+    return Controller.from_settings(own, settings)
 
 
 def shipped_simulator(name: str) -> Simulator:
@@ -45,7 +51,10 @@ class Both:
     def __init__(self, name: str, library: Library, seed: int = 1):
         self.python = shipped(name)
         self.model = self.python.model
-        self.in_c = Robot(library, image_of(self.python).packed())
+        image = image_of(self.python)
+        self.in_c = Robot(library, image.packed())
+        self.live = [field for field in image.fields if field.is_live]
+        self.values = dict(self.python.settings.values)
         self.rng = np.random.default_rng(seed)
         self.start = self.model.integrate(
             self.model.neutral(), 0.3 * self.rng.standard_normal(self.model.nv), 1.0
@@ -63,15 +72,22 @@ class Both:
         """Commands of both in the next state."""
         self.time += 0.001
         q, v, time = self.state()
+        self.warm()
         assert self.in_c.tick(q, v, time) == 0
         return self.python.tick(q, v, time).tobytes(), self.in_c.tau.tobytes()
+
+    def warm(self) -> None:
+        """Repeat the last tick in C, now and then: nothing may come of it."""
+        if self.rng.integers(3) == 0:
+            assert self.in_c.call("warm") in (0, NOTHING)
 
     def run(self, count: int, every: int) -> Iterator[tuple[int, str]]:
         """Tick, with an event now and then; (tick, the last event) where the commands differ in a bit."""
         q, v, time = self.state()
         self.python.activate(q, v, time)
         assert self.in_c.call("activate", q, v, time) == 0
-        events = (self.pose, self.twist, self.method, self.way_points, self.posture, self.hold)
+        targets = (self.pose, self.twist, self.method, self.way_points, self.posture, self.hold)
+        events = (*targets, *(self.change,) * 3)
         last = "activate"
         for i in range(count):
             if i % every == every - 1:
@@ -134,6 +150,37 @@ class Both:
         self.python.method = name
         assert self.in_c.call("use_method", name) == 0
         return name
+
+    def change(self) -> str:
+        """Another value of a live parameter, where Python takes it."""
+        field = self.live[int(self.rng.integers(len(self.live)))]
+        value, numbers = self._value(field)
+        settings = self.python.settings
+        try:
+            self.python.apply(controller_settings({**settings.values, field.name: value}))
+        except OpspaceError:
+            return f"{field.name} refused"
+        assert self.in_c.set(field.name, *numbers) == 0
+        return f"{field.name} = {value}"
+
+    def _value(self, field: FieldRow) -> tuple[Any, list[float]]:
+        """A value near that of the file, as ROS has it and as the kernels have it."""
+        choices, size = field.choices.split("|"), field.rows * field.columns
+        if field.kind == "string":
+            place = int(self.rng.integers(len(choices)))
+            return choices[place], [place]
+        if field.kind == "string_array":
+            flags = self.rng.integers(2, size=size)
+            return [each for each, flag in zip(choices, flags) if flag], flags.tolist()
+        if field.kind == "bool":
+            flag = bool(self.rng.integers(2))
+            return flag, [flag]
+        if field.kind == OPTIONAL and self.rng.integers(2):
+            return [], [np.nan] * size
+        usual = np.ravel(self.values[field.name])
+        near = (usual[0] or 0.1 if len(usual) else 1.0) * self.rng.uniform(0.5, 1.5, size)
+        near = np.clip(near, field.least, field.most)
+        return (near.tolist() if field.kind.endswith("_array") else near[0]), near.tolist()
 
     def hold(self) -> str:
         """Stay where it is."""

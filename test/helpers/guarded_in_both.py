@@ -7,17 +7,19 @@ import ctypes
 
 import numpy as np
 
-from helpers.exported import Both
+from helpers.exported import NOTHING, Both
 from helpers.gate_cases import MS, START
 from opspace_ctrl.control.controller import Controller
 from opspace_ctrl.control.safety.fields import DROPPED
 from opspace_ctrl.control.safety.guarded import GuardedController
-from opspace_ctrl.control.safety.settings import GATES
+from opspace_ctrl.control.safety.settings import GATES, SafetySettings
 from opspace_ctrl.control.safety.state_gate import StateGate
 from opspace_ctrl.control.safety.words import gates_in_words
+from opspace_ctrl.declaration import declared
 from opspace_ctrl.export.native import Library, Robot
 
-INACTIVE, SAFE, NOTHING, OK = 6, 16, 17, 0
+INACTIVE, SAFE, OK = 6, 16, 0
+OF_GATES = {each.name for each in declared(SafetySettings).values()}
 
 
 class GateInBoth(StateGate):
@@ -150,11 +152,13 @@ class BothGuarded(Both):
         self.guarded = GuardedInBoth(self.python, self.gate)
         self.guarded.thorough = False
         self.now, self.k = START, len(self.model.joint_names)
+        self.live = [each for each in self.live if each.name not in OF_GATES]
 
     def run(self, count: int, every: int) -> int:
         """So many messages, an event or a fault now and then; how many commands were equal in every bit."""
         self.guarded.activate(self.now, self.now)
-        events = (self.pose, self.twist, self.method, self.way_points, self.posture, self.rest)
+        targets = (self.pose, self.twist, self.method, self.way_points, self.posture, self.rest)
+        events = (*targets, *(self.change,) * 2)
         faults = (self.spoil, self.leap, self.repeat, self.quiet, self.lose, self.stop, self.tear)
         for i in range(count):
             self.now += MS
@@ -182,6 +186,7 @@ class BothGuarded(Both):
         self.answer(self.gate.joint_states(names, position, velocity, stamp, self.now, self.now))
 
     def answer(self, verdict):
+        self.warm()
         self.guarded.answer(verdict, self.now, self.now)
 
     # ---- events and faults ----

@@ -17,6 +17,7 @@ from helpers.installed_tree import SOURCE
 
 from opspace_ctrl.declaration import declared
 from opspace_ctrl.export.controller import image_of
+from opspace_ctrl.export.image import OPTIONAL
 from opspace_ctrl.export.plugin import LISTS, NAMESPACE, SHARED, PluginSettings
 
 PACKAGE = SOURCE / "ros2_control"
@@ -109,7 +110,8 @@ def test_every_live_parameter_of_an_image_is_declared_with_its_kind(parameters, 
         place = parameters
         for word in row.name.split("."):
             place = place[owners.get(word, word)]
-        assert place["type"] == row.kind.replace("integer", "int"), row.name
+        kind = {"integer": "int", OPTIONAL: "double_array"}.get(row.kind, row.kind)
+        assert place["type"] == kind, row.name
         assert not place["read_only"]
     once = {row.name for row in live if row.name.split(".")[0] not in owners}
     own = {*declared(PluginSettings), *SHARED, *LISTS, "method"}

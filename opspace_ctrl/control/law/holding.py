@@ -91,7 +91,7 @@ def begin_again(law, time):
     hold_tasks(law, time)
     start_posture(law.references, law.given_q, time)
     clear_streams(law)
-    law.has_started = 0
+    law.has_begun, law.has_started = 1, 0
     law.start_time, law.last_time, law.fade_start = 0.0, time, 0.0
     law.is_following, law.followed, law.follow_start = 0, 0, 0.0
     for j in range(law.k):

@@ -18,8 +18,6 @@ from .target import vector
 
 __all__ = ["PostureTarget"]
 
-SLOWEST = 1e-6  # [rad/s or m/s] a velocity limit that is lower, as the zero of many URDFs, is none
-
 
 class PostureTarget:
     """Where the joints should be in the null space of the tasks, model order."""
@@ -50,14 +48,9 @@ class PostureTarget:
         lower, upper = self._model.position_limits.T
         return {"joint_q": joint_q, "joint_lower": lower, "joint_upper": upper}
 
-    def write(self, references: References) -> None:
-        """Write the settings: how fast joints are, and the positions that are given."""
-        own, most = self.settings, self._model.velocity_limits
-        references.joint_speed = np.where(most > SLOWEST, np.minimum(own.speed, most), own.speed)
-        references.posture_given = 0
-        for name, position in zip(own.joints or self._model.joint_names, np.ravel(own.positions)):
-            place = self._entry[name][1]
-            references.posture_given[place], references.posture_position[place] = 1, position
+    def take(self, references: References) -> None:
+        """Let joints be as fast as the references of a law have it."""
+        self._own.joint_speed = references.joint_speed
 
     def check(self, settings: Posture) -> None:
         """Do the settings fit the robot?
@@ -74,19 +67,6 @@ class PostureTarget:
         settings.check_sizes(
             len(names), "joints of " + ("posture.joints" if settings.joints else "the robot")
         )
-
-    def gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """Stiffness and damping (k,); joints that the posture leaves out are only damped."""
-        s = self.settings
-        stiffness, damping = np.zeros(self._k), np.full(self._k, s.null_damping)
-        kp, kd = s.gains()
-        if s.enabled:
-            for number, name in enumerate(s.joints or self._model.joint_names):
-                if name in self._entry:
-                    place = self._entry[name][1]
-                    stiffness[place] = kp[number if len(kp) > 1 else 0]
-                    damping[place] = kd[number if len(kd) > 1 else 0]
-        return stiffness, damping
 
     def hold(self, q: np.ndarray, time: float) -> None:
         """Take the present joint positions as the posture."""
@@ -120,7 +100,6 @@ class PostureTarget:
         speeds = vector("posture: velocities", () if velocities is None else velocities, -1)
         if len(speeds):
             speed[places] = vector("posture: velocities", speeds, len(places))
-        self.write(self._own)
         entries.approach_posture(given, position, speed, time, self._own.address)
 
     def _places_of(self, names: Sequence[str]) -> np.ndarray:

@@ -35,6 +35,12 @@ def rest_posture(own, q, time):
 def start_posture(own, q, time):
     """Begin where the robot is, and approach the positions of the settings where they are given."""
     rest_posture(own, q, time)
+    approach_settings(own, time)
+
+
+@kernel
+def approach_settings(own, time):
+    """Approach the positions of the settings, where they are given."""
     some = 0
     for j in range(own.k):
         own.given_joint[j] = own.posture_given[j]

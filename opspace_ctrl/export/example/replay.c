@@ -3,6 +3,7 @@
  *
  *   replay ROBOT.opspace [--time [TICKS]] */
 #define _GNU_SOURCE
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #include "opspace.h"
 
-enum { HOT = 20000, COLD = 1000, BINS = 32, OTHERS = 4 << 20 };
+enum { HOT = 20000, COLD = 1000, COLDEST = 200, FINE = 8, BINS = 32 * FINE, NEAR = 4 << 20, FAR = 64 << 20, PAUSE = 900000 };
 
 static double now(void) {
   struct timespec t;
@@ -33,32 +34,28 @@ static void *read_file(const char *path, size_t *size) {
   return bytes;
 }
 
-/* How many ticks took between 2^(i/2 - 4) and 2^((i+1)/2 - 4) us, in the last bin also longer; and the longest. */
+/* How many ticks took how long: a bin is 4 % wide, the first begins at a sixteenth of a us, the last has no end; and
+ * the longest. They are printed FINE bins at a time. */
 typedef struct {
   long of[BINS], ticks;
   double longest;
 } histogram;
 
-static double edge(int bin) {
-  double found = bin % 2 ? 1.4142135623730951 / 16.0 : 1.0 / 16.0;
-  for (int i = 0; i < bin / 2; i++) found *= 2.0;
-  return found;
-}
+static double edge(int bin) { return exp2((double)bin / (2 * FINE) - 4.0); }
 
 static void note(histogram *times, double spent) {
-  int bin = 0;
-  while (bin < BINS - 1 && edge(bin + 1) <= spent) bin++;
-  times->of[bin]++;
+  double place = 2 * FINE * (log2(spent) + 4.0);
+  times->of[place < 0.0 ? 0 : place < BINS - 1 ? (int)place : BINS - 1]++;
   times->ticks++;
   if (spent > times->longest) times->longest = spent;
 }
 
-/* The time that a share of the ticks did not take: the upper edge of its bin. */
+/* The time that a share of the ticks did not take: the middle of its bin. */
 static double below(const histogram *times, double share) {
   long seen = 0;
   int bin = 0;
   while (bin < BINS - 1 && (seen += times->of[bin]) < share * (double)times->ticks) bin++;
-  return edge(bin + 1);
+  return 0.5 * (edge(bin) + edge(bin + 1));
 }
 
 static long page_faults(void) {
@@ -69,22 +66,24 @@ static long page_faults(void) {
 
 /* Use the caches as other programs do: go through so many bytes. */
 static void use_caches(size_t size) {
-  static volatile char bytes[OTHERS];
+  static volatile char bytes[FAR];
   for (size_t i = 0; i < size; i += 64) bytes[i]++;
 }
 
-/* Ticks in a slow motion; before each a pause [ns], or other memory [bytes] is used. */
+/* Ticks in a slow motion; before each a pause [ns], or other memory [bytes] is used, and perhaps the last is repeated. */
 static int measure(opspace *robot, const char *name, double *q, const double *v, double *tau, long count, long pause,
-                   size_t others) {
+                   size_t others, int is_warmed) {
   static double begin = 0.0;
   histogram times = {{0}, 0, 0.0};
   uint32_t first = opspace_nq(robot) - opspace_joints(robot);
   (void)now(); /* the clock's own first page */
+  use_caches(others);
   long faults = page_faults();
   for (long i = 0; i < count; i++) {
     struct timespec wait = {0, pause};
     if (pause) nanosleep(&wait, NULL);
     use_caches(others);
+    if (is_warmed) opspace_warm(robot);
     q[first + (uint32_t)(i % opspace_joints(robot))] += i % 2000 < 1000 ? 1e-5 : -1e-5;
     double start = now();
     int status = opspace_tick(robot, q, v, begin += 0.001, tau);
@@ -92,11 +91,14 @@ static int measure(opspace *robot, const char *name, double *q, const double *v,
     if (status != OPSPACE_OK) return status;
   }
   faults = page_faults() - faults;
-  printf("%s: median < %.2f us, 99 %% < %.2f us, longest %.2f us of %ld ticks; %ld page faults\n", name, below(&times, 0.5),
+  printf("%s: median %.2f us, 99 %% %.2f us, longest %.2f us of %ld ticks; %ld page faults\n", name, below(&times, 0.5),
          below(&times, 0.99), times.longest, count, faults);
-  for (int bin = 0; bin < BINS; bin++)
-    if (times.of[bin])
-      printf("  %8.2f to %8.2f us %10ld\n", bin ? edge(bin) : 0.0, bin < BINS - 1 ? edge(bin + 1) : times.longest, times.of[bin]);
+  for (int bin = 0; bin < BINS; bin += FINE) {
+    long several = 0;
+    for (int i = 0; i < FINE; i++) several += times.of[bin + i];
+    double end = bin + FINE < BINS ? edge(bin + FINE) : times.longest;
+    if (several) printf("  %8.2f to %8.2f us %10ld\n", bin ? edge(bin) : 0.0, end, several);
+  }
   return OPSPACE_OK;
 }
 
@@ -143,9 +145,12 @@ int main(int count, char **words) {
     pose(robot, q);
     if (status == OPSPACE_OK) status = opspace_activate(robot, q, v, 0.0); /* OPSPACE_ABSENT: a simulated robot */
     for (int i = 0; i < 100 && status == OPSPACE_OK; i++) status = opspace_tick(robot, q, v, 0.0, tau);
-    if (status == OPSPACE_OK) status = measure(robot, "hot", q, v, tau, count > 3 ? atol(words[3]) : HOT, 0, 0);
-    if (status == OPSPACE_OK) status = measure(robot, "after 4 MB of other memory", q, v, tau, COLD, 0, OTHERS);
-    if (status == OPSPACE_OK) status = measure(robot, "after a pause of 0.9 ms", q, v, tau, COLD, 900000, 0);
+    long hot = count > 3 ? atol(words[3]) : HOT, coldest = hot < HOT ? COLDEST / 20 : COLDEST;
+    if (status == OPSPACE_OK) status = measure(robot, "hot", q, v, tau, hot, 0, 0, 0);
+    if (status == OPSPACE_OK) status = measure(robot, "after 4 MB of other memory", q, v, tau, COLD, 0, NEAR, 0);
+    if (status == OPSPACE_OK) status = measure(robot, "after 64 MB of other memory", q, v, tau, coldest, 0, FAR, 0);
+    if (status == OPSPACE_OK) status = measure(robot, "after a pause of 0.9 ms", q, v, tau, COLD, PAUSE, 0, 0);
+    if (status == OPSPACE_OK) status = measure(robot, "after a pause and opspace_warm", q, v, tau, COLD, PAUSE, 0, 1);
     free(q), free(v), free(tau);
   }
   if (status != OPSPACE_OK) fprintf(stderr, "%s\n", opspace_words(status));

@@ -15,6 +15,7 @@ extern void opspace_law_hold(int64_t law, double time);
 extern void opspace_law_restart(int64_t law, double time);
 extern void opspace_law_derive(int64_t law);
 
+#define VELOCITY_MODE 3
 #define BRAKING 2 /* the safe command of an emergency stop */
 
 uint32_t opspace_abi(void) { return OPSPACE_ABI; }
@@ -52,6 +53,10 @@ uint32_t opspace_nq(const opspace *robot) { return robot ? robot->image->nq : 0;
 uint32_t opspace_nv(const opspace *robot) { return robot ? robot->image->nv : 0; }
 
 uint32_t opspace_joints(const opspace *robot) { return robot ? count_of(robot, JOINTS) : 0; }
+
+const char *opspace_commands(const opspace *robot) {
+  return robot && robot->law && *robot->at.mode == VELOCITY_MODE ? "velocity" : "effort";
+}
 
 static const char *name_of(const opspace *robot, int section, uint32_t number) {
   if (!robot || number >= count_of(robot, section)) return NULL;
@@ -96,6 +101,7 @@ int opspace_activate(opspace *robot, const double *q, const double *v, double ti
   give(robot, q, v);
   opspace_law_restart(robot->law, time);
   floats_end(before);
+  robot->is_repeatable = 0;
   if (*robot->at.status != OPSPACE_OK) return OPSPACE_REFUSED;
   *robot->at.is_free = 1;
   *robot->at.is_paced = 0; /* the caller tells no wall clock */
@@ -111,6 +117,7 @@ int opspace_hold(opspace *robot, const double *q, const double *v, double time) 
   give(robot, q, v);
   opspace_law_hold(robot->law, time);
   floats_end(before);
+  robot->is_repeatable = 0;
   return (int)*robot->at.status;
 }
 
@@ -127,6 +134,19 @@ void run_tick(opspace *robot, double time, double steady) {
   if (robot->next_method) switch_method(robot, time);
   opspace_law_tick(robot->law, time, steady);
   robot->ticks++;
+  robot->is_repeatable = *robot->at.status == OPSPACE_OK;
+}
+
+int opspace_warm(opspace *robot) {
+  if (!robot) return OPSPACE_ARGUMENT;
+  if (!robot->is_repeatable) return OPSPACE_NOTHING;
+  size_t size = robot->joints * sizeof(double);
+  floats_state before = floats_begin();
+  memcpy(robot->kept, robot->at.sent, size);
+  opspace_law_tick(robot->law, *robot->at.last_time, NAN); /* the same time again: nothing goes on */
+  memcpy(robot->at.sent, robot->kept, size);
+  floats_end(before);
+  return OPSPACE_OK;
 }
 
 int opspace_tick(opspace *robot, const double *q, const double *v, double time, double *tau) {
@@ -151,6 +171,7 @@ int opspace_safe(opspace *robot, int kind, const double *q, const double *v, dou
   give(robot, q, v);
   opspace_law_safe(robot->law, kind, time, NAN);
   floats_end(before);
+  robot->is_repeatable = 0;
   return answered(robot, tau);
 }
 
@@ -220,7 +241,8 @@ int opspace_set(opspace *robot, const opspace_field *field, const double *values
   if (!robot || !field || !values || count > (size_t)field->rows * field->columns) return OPSPACE_ARGUMENT;
   if (!field->is_live) return OPSPACE_FIXED;
   for (size_t i = 0; i < count; i++)
-    if (!(values[i] >= field->least && values[i] <= field->most)) return OPSPACE_RANGE;
+    if (!(values[i] >= field->least && values[i] <= field->most) && !(field->kind == 'O' && isnan(values[i])))
+      return OPSPACE_RANGE;
   for (size_t i = 0; i < count; i++) {
     size_t place = i / field->columns * field->stride + i % field->columns;
     if (field->is_whole) ((int64_t *)field->at)[place] = (int64_t)values[i];
@@ -230,6 +252,7 @@ int opspace_set(opspace *robot, const opspace_field *field, const double *values
     floats_state before = floats_begin();
     opspace_law_derive(robot->law);
     floats_end(before);
+    robot->is_repeatable = 0;
   }
   return OPSPACE_OK;
 }

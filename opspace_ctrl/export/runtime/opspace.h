@@ -15,8 +15,8 @@
  * caller vouches for every state. A robot is run one way or the other.
  *
  * Units are SI. q and v are those of the Python package: q = [x y z qx qy qz qw | joints], v = [linear, angular of the
- * base in its own axes | joint rates]; without a floating base the joints alone. Torques are in the order of
- * opspace_joint().
+ * base in its own axes | joint rates]; without a floating base the joints alone. Commands are in the order of
+ * opspace_joint(): torques, or in mode velocity joint velocities.
  *
  * Floating point: kernels expect rounding to nearest and subnormal numbers as IEEE 754 has them. Every function that
  * computes sets that state (MXCSR, FPCR) if the caller's differs, and puts the caller's back.
@@ -76,7 +76,8 @@ typedef struct {
   uint8_t is_whole; /* numbers are int64_t, else double */
   uint8_t is_live;  /* it may be set while the robot runs */
   uint8_t role;     /* 's' setting, 't' state, 'r' result, 'c' constant or count, 'w' scratch */
-  uint8_t kind;     /* of a parameter, as users have it: 'b' bool, 'i' integer, 'd' double, 's' a word, 'D', 'S' lists */
+  uint8_t kind;     /* of a parameter, as users have it: 'b' bool, 'i' integer, 'd' double, 's' a word, 'D', 'S' lists,
+                     'O' a list that may be empty: NaN stands for each number that is not given */
   void *at;         /* in the arena */
 } opspace_field;
 
@@ -108,6 +109,10 @@ OPSPACE_API uint32_t opspace_nq(const opspace *robot);
 OPSPACE_API uint32_t opspace_nv(const opspace *robot);
 OPSPACE_API uint32_t opspace_joints(const opspace *robot);
 
+/* What the command is: "effort" [Nm or N]; or "velocity" [rad/s or m/s], of mode velocity, where a safe command is none
+ * at all. RT */
+OPSPACE_API const char *opspace_commands(const opspace *robot);
+
 /* Name of a joint of the command, of a task, of a method; a null pointer beyond the last. RT */
 OPSPACE_API const char *opspace_joint(const opspace *robot, uint32_t number);
 OPSPACE_API const char *opspace_task(const opspace *robot, uint32_t number);
@@ -133,6 +138,12 @@ OPSPACE_API int opspace_reset(opspace *robot, const double *q, const double *v, 
 /* One control tick: from the state at a time [s] to torques. `tau` always gets the last command: finite, within the
  * limits. RT */
 OPSPACE_API int opspace_tick(opspace *robot, const double *q, const double *v, double time, double *tau);
+
+/* Compute the last tick again and forget it: caches and branch predictors are as after a tick, and nothing else has
+ * changed but results that are read by name. A loop that wakes up a little before the next state is there calls it then,
+ * so that the tick itself is not slowed down by what other programs did meanwhile. OPSPACE_NOTHING: no tick was
+ * the last thing that happened. RT */
+OPSPACE_API int opspace_warm(opspace *robot);
 
 /* A safe command, which is approached at the rate limit: 0 none, 1 gravity, 2 gravity and braking. RT */
 OPSPACE_API int opspace_safe(opspace *robot, int kind, const double *q, const double *v, double time, double *tau);
@@ -167,7 +178,10 @@ OPSPACE_API int opspace_find(const opspace *robot, const char *name, opspace_fie
 /* The field of a number, in the order of names; OPSPACE_NAME beyond the last. RT */
 OPSPACE_API int opspace_field_at(const opspace *robot, uint32_t number, opspace_field *field);
 
-/* Write `count` numbers of a live parameter, row by row; all are checked before one is written. RT */
+/* Write `count` numbers of a live parameter, row by row; all are checked before one is written. What follows from it is
+ * computed at once: limits, gains, inertias with a payload; new posture.positions are approached. Ranges are checked,
+ * combinations are not: singularity.cut is to be below singularity.damping, and a payload that has no frame, because
+ * payload.frame is empty and no task has one, is not carried. RT */
 OPSPACE_API int opspace_set(opspace *robot, const opspace_field *field, const double *values, size_t count);
 
 /* Read up to `count` numbers of a field, row by row. RT */

@@ -179,6 +179,7 @@ static int act(opspace *robot, int64_t time, int64_t steady) {
   double seconds = (double)steady * 1e-9;
   if (*gate->decision == NOTHING) return OPSPACE_NOTHING;
   give(robot, gate->q, gate->v);
+  robot->is_repeatable = 0;
   int64_t failed = 0;
   if (*gate->decision == START) {
     opspace_law_restart(robot->law, *gate->told);
@@ -207,6 +208,7 @@ int opspace_begin(opspace *robot, int64_t time, int64_t steady, double *tau) {
   take_requests(robot);
   drop_mail(robot);
   *robot->at.is_free = 1;
+  robot->is_repeatable = 0;
   *robot->at.is_paced = !*robot->gate.is_simulated;
   robot->pending = OPSPACE_DROPPED;
   opspace_gates_activate(robot->gates, time, steady);
@@ -236,6 +238,7 @@ int opspace_end(opspace *robot, double *tau) {
   floats_state before = floats_begin();
   opspace_gates_deactivate(robot->gates);
   status = OPSPACE_NOTHING;
+  robot->is_repeatable = 0;
   if (*robot->gate.decision == SAFE) {
     *robot->at.is_free = 1;
     give(robot, robot->gate.q, robot->gate.v);

@@ -18,7 +18,7 @@ static int check(const void *image, size_t size) { return image_check(image, siz
 
 /* What the robot has in its arena before the image: places [bytes]. */
 typedef struct {
-  size_t numbers, last_safe, model_joint, start, held, image;
+  size_t numbers, kept, last_safe, model_joint, start, held, image;
 } layout;
 
 static layout layout_of(const image_header *image) {
@@ -26,7 +26,8 @@ static layout layout_of(const image_header *image) {
   size_t words = (size_t)image->state + image->nq + image->nv;
   layout found;
   found.numbers = rounded(sizeof(opspace));
-  found.last_safe = found.numbers + rounded(MAIL_SLOTS * sizeof(double) * mail_numbers((uint32_t)joints, image->capacity));
+  found.kept = found.numbers + rounded(MAIL_SLOTS * sizeof(double) * mail_numbers((uint32_t)joints, image->capacity));
+  found.last_safe = found.kept + rounded(joints * sizeof(double));
   found.model_joint = found.last_safe + rounded(joints * sizeof(double));
   found.start = found.model_joint + rounded(joints * sizeof(uint32_t));
   found.held = found.start + rounded(words * sizeof(int64_t));
@@ -64,6 +65,8 @@ static int find_fields(opspace *robot) {
       .q = needed(robot, "given_q", nq, &is_whole, none),
       .v = needed(robot, "given_v", nv, &is_whole, none),
       .sent = needed(robot, "door.sent", k, &is_whole, none),
+      .last_time = needed(robot, "last_time", 1, &is_whole, none),
+      .mode = needed(robot, "mode", 1, &is_whole, none),
       .status = needed(robot, "status", 1, &is_whole, none),
       .method = needed(robot, "space.method", 1, &is_whole, none),
       .references = needed(robot, "references", 1, &is_whole, none),
@@ -113,6 +116,7 @@ int opspace_open(opspace **robot, void *arena, size_t arena_size, const void *im
   memset(made, 0, own.image);
   made->image = (image_header *)(base + own.image);
   made->numbers = (double *)(base + own.numbers);
+  made->kept = (double *)(base + own.kept);
   made->last_safe = (double *)(base + own.last_safe);
   made->model_joint = (uint32_t *)(base + own.model_joint);
   made->start = (int64_t *)(base + own.start);

@@ -24,8 +24,8 @@ typedef struct {
 
 /* What of the image the functions here work on: places in DATA, found by name when it is opened. */
 typedef struct {
-  double *q, *v, *sent;
-  int64_t *status, *method, *references, *is_free, *joint_command, *target_status;
+  double *q, *v, *sent, *last_time;
+  int64_t *mode, *status, *method, *references, *is_free, *joint_command, *target_status;
   double *given, *twist, *point, *position, *speed, *stream_timeout, *wrench_limit;
   double *wrench, *measured, *measured_on, *wrench_end, *measured_end;
   int64_t *points, *has_twists, *joint;
@@ -58,6 +58,7 @@ struct opspace {
   uint32_t joints, tasks, capacity, mail_size;
   uint32_t wrench_stride, measured_stride, point_stride;
   int is_active;
+  int is_repeatable;   /* a tick was the last that happened to the law: opspace_warm */
   uint32_t finite_gate, error_gate;
   int pending;         /* verdict on what came since the last command */
   uint64_t ticks, refused;
@@ -70,6 +71,7 @@ struct opspace {
   atomic_uint written, read; /* mail so far */
   mail slots[MAIL_SLOTS];
   double *numbers;     /* mail_size of each slot */
+  double *kept;        /* joints: the command, while a tick is repeated */
   double *last_safe;   /* joints: the newest safe command, or efforts that hold a simulated robot */
   uint32_t *model_joint; /* joints: number in the model of a joint of the command */
   int64_t *start;      /* words of a simulated robot's state, then q and v, as they were when it was opened */

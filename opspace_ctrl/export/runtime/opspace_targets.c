@@ -168,6 +168,7 @@ static void take_one(opspace *robot, const mail *slot, const double *numbers) {
   robot_fields *at = &robot->at;
   int64_t references = *at->references;
   *at->target_status = OPSPACE_OK;
+  robot->is_repeatable = 0;
   switch (slot->kind) {
     case POSE:
       memcpy(at->given, numbers, 7 * sizeof(double));

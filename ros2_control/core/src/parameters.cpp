@@ -2,6 +2,8 @@
 #include "opspace_core/parameters.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <sstream>
 
 namespace opspace_core
@@ -14,7 +16,9 @@ std::size_t size_of(const opspace_field & field) { return std::size_t{field.rows
 
 bool is_flag(const opspace_field & field) { return field.kind == 'b'; }
 
-bool is_list(const opspace_field & field) { return field.kind == 'D' || field.kind == 'S'; }
+bool may_be_empty(const opspace_field & field) { return field.kind == 'O'; }
+
+bool is_list(const opspace_field & field) { return field.kind == 'D' || field.kind == 'S' || may_be_empty(field); }
 
 /// What is valid, for a message.
 std::string valid(const opspace_field & field)
@@ -27,7 +31,8 @@ std::string valid(const opspace_field & field)
     return "true or false";
   }
   std::ostringstream text;
-  text << (is_list(field) ? "1 or " + std::to_string(size_of(field)) + " numbers" : "one number") << " from "
+  const std::string none = may_be_empty(field) ? "none, " : "";
+  text << (is_list(field) ? none + "1 or " + std::to_string(size_of(field)) + " numbers" : "one number") << " from "
        << field.least << " to " << field.most;
   return text.str();
 }
@@ -43,6 +48,9 @@ std::vector<double> spread(const opspace_field & field, const std::vector<double
   const std::size_t size = size_of(field);
   if (given.size() == size) {
     return given;
+  }
+  if (given.empty() && may_be_empty(field)) {
+    return std::vector<double>(size, std::numeric_limits<double>::quiet_NaN());
   }
   if (given.size() == 1) {
     return std::vector<double>(size, given[0]);
@@ -126,6 +134,9 @@ Value value_of(const Robot & robot, const opspace_field & field)
   if (!is_list(field)) {
     return field.kind == 'i' ? Value(static_cast<int64_t>(numbers[0])) : Value(numbers[0]);
   }
+  if (may_be_empty(field) && std::isnan(numbers[0])) {
+    return std::vector<double>();
+  }
   return numbers;
 }
 
@@ -133,7 +144,8 @@ std::vector<double> numbers_of(const opspace_field & field, const Value & value)
 {
   std::vector<double> numbers = std::visit(Numbers{field}, value);
   for (double number : numbers) {
-    if (!(number >= field.least && number <= field.most)) {
+    const bool is_none = may_be_empty(field) && std::isnan(number);
+    if (!(number >= field.least && number <= field.most) && !is_none) {
       refuse(field);
     }
   }

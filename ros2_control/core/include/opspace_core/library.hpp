@@ -22,7 +22,7 @@ public:
 /// Every function of opspace.h that is used here, without its prefix.
 #define OPSPACE_FUNCTIONS(DO) \
   DO(abi) DO(words) DO(target) DO(recorded_on) DO(size) DO(open) DO(replay) DO(nq) DO(nv) DO(joints) DO(joint) DO(task) \
-  DO(method_name) DO(hold) DO(stop) DO(target_pose) DO(target_twist) DO(target_wrench) DO(measured_wrench) \
+  DO(commands) DO(method_name) DO(hold) DO(stop) DO(target_pose) DO(target_twist) DO(target_wrench) DO(measured_wrench) \
   DO(way_points) DO(most_way_points) DO(posture) DO(counts) DO(find) DO(field_at) DO(set) DO(get) DO(use_method) \
   DO(simulated_time) DO(begin) DO(joint_states) DO(odometry) DO(command) DO(end) DO(elapsed) DO(enable) \
   DO(open_gates) DO(gate) DO(gate_number) DO(closed) DO(closings) DO(believed) \

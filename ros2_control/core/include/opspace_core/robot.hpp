@@ -57,6 +57,8 @@ public:
 
   std::size_t nq() const { return library_.nq(robot_); }
   std::size_t nv() const { return library_.nv(robot_); }
+  /// What its commands are, as ros2_control names interfaces: effort or velocity.
+  std::string commands() const { return library_.commands(robot_); }
   bool has_base() const { return nq() > joints().size(); }
 
   const std::vector<std::string> & joints() const { return joints_; }
