@@ -106,14 +106,16 @@ def test_the_loop_makes_no_system_call_and_keeps_to_its_arena(name, example, tmp
     assert run(program, image, "with one").returncode == -signal.SIGKILL  # it would be seen
 
 
-def build_sanitized(folder: Path, example: Path, *sources: object) -> Path:
+def build_sanitized(
+    folder: Path, example: Path, *sources: object, flags: tuple[str, ...] = SANITIZED
+) -> Path:
     """A program of our C with sanitizers around the kernels of the library."""
     shutil.copy(example / "libopspace.a", folder)
     assert run("ar", "x", "libopspace.a", "kernels.o", cwd=folder).returncode == 0
     defined = (f"-DKERNEL_HASH={kernel_hash():#x}ull", f"-DSTAGE_COUNT={len(library_stages())}")
     own = [runtime_folder() / name for name in SOURCES]
     done = run(
-        "gcc", "-std=gnu11", "-O1", *SANITIZED, *defined, "-I", runtime_folder(),
+        "gcc", "-std=gnu11", "-O1", *flags, *defined, "-I", runtime_folder(),
         "-o", folder / "sanitized", *sources, *own, folder / "kernels.o", "-lm",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -148,3 +150,15 @@ def test_random_arguments_give_a_code_and_never_a_crash(name, example, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     refused, fine = (int(word) for word in done.stdout.split() if word.isdigit())
     assert refused > 1000 and fine > 1000
+
+
+def test_two_robots_in_one_loop_and_other_threads_that_send_and_stop_race_nowhere(
+    example, tmp_path
+):
+    """ThreadSanitizer over our C: the mailbox, the stop and the permission are all that threads share."""
+    flags = ("-g", "-fsanitize=thread", "-pthread")
+    program = build_sanitized(tmp_path, example, HERE / "threads.c", flags=flags)
+    other = tmp_path / "other.opspace"
+    other.write_bytes(image_for("free_flyer"))
+    done = run(program, example / "robot.opspace", other, "5000")
+    assert done.returncode == 0 and "WARNING" not in done.stderr, done.stdout + done.stderr

@@ -102,14 +102,15 @@ static int measure(opspace *robot, const char *name, double *q, const double *v,
   return OPSPACE_OK;
 }
 
-/* A configuration inside the joints' limits: 0.3, or nearer to the middle of the range; a base that is not turned. */
+/* A bent configuration inside the joints' limits: 0.3 and 0.6 in turn, or nearer to the middle of the range; a base that
+ * is not turned. */
 static void pose(opspace *robot, double *q) {
   uint32_t joints = opspace_joints(robot), first = opspace_nq(robot) - joints;
   opspace_field lower, upper;
   int is_known = !opspace_find(robot, "position_lower", &lower) && !opspace_find(robot, "position_upper", &upper);
   if (opspace_nq(robot) != opspace_nv(robot)) q[6] = 1.0;
   for (uint32_t j = 0; j < joints; j++) {
-    q[first + j] = 0.3;
+    q[first + j] = j % 2 ? 0.6 : 0.3;
     if (!is_known) continue;
     double least = ((double *)lower.at)[j], most = ((double *)upper.at)[j], rim = 0.3 * (most - least);
     if (q[first + j] < least + rim) q[first + j] = least + rim;
