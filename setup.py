@@ -75,7 +75,6 @@ setup(
     long_description_content_type="text/markdown",
     author="opspace_ctrl contributors",
     maintainer="opspace_ctrl maintainers",
-    maintainer_email="maintainers@opspace-ctrl.invalid",
     license="Apache-2.0",
     license_files=["LICENSE"],
     keywords=["ROS", "robotics", "dynamics", "operational space", "torque control"],

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from ..data import read_shipped, shipped_path
-from ..errors import OpspaceError, SingularInertiaError, SourceError
+from ..errors import OpspaceError, SingularInertiaError, quoted
 from ..model import Model, load_robot, load_urdf
 from ..model.options import LoadOptions
 from ..model.source import ROBOTS
@@ -74,7 +74,7 @@ def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Mo
     """The robot that the arguments of `add_robot_arguments` name, some joints frozen if `locked` says so.
 
     Raises:
-        SourceError: the file cannot be read.
+        OpspaceError: the file cannot be read.
         CommandError: the robot is neither a file nor shipped, or what is wrong in the file.
     """
     options: LoadOptions = {"base": args.base} if args.base else {}
@@ -85,11 +85,11 @@ def load(args: argparse.Namespace, locked: dict[str, float] | None = None) -> Mo
     options["xacro_args"] = xacro_arguments(args)
     try:
         return load_urdf(path, **options)
-    except SourceError:  # names the file itself
-        raise
     except OpspaceError as error:
+        if quoted(path) in str(error):  # what is found while the file is read names it
+            raise
         advice = " (--lock JOINT)" if isinstance(error, SingularInertiaError) else ""
-        raise CommandError(f"{args.robot}: {error}{advice}") from error
+        raise CommandError(f"{quoted(path)}: {error}{advice}") from error
 
 
 def task_frames(args: argparse.Namespace, model: Model) -> list[str]:

@@ -94,7 +94,7 @@ def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> int:
             watch_demo(scenario, args, stop, stack, folder)
         return stop.exit_code
     has_ros = _has_ros()
-    follow, delay_name, how = _choose_way(has_ros, args.no_ros)
+    follow, delay_name, how = _choose_way(has_ros, args.no_ros, scenario.rows == "com")
     out.print(
         f"{Path(scenario.robot).name}: {scenario.story};\neach time with another method ("
         f"{', '.join(scenario.methods)}), and at last with a push"
@@ -133,9 +133,11 @@ def _has_ros() -> bool:
     return True
 
 
-def _choose_way(has_ros: bool, no_ros: bool) -> tuple[Callable[..., Record | None], str, str]:
+def _choose_way(
+    has_ros: bool, no_ros: bool, moves_com: bool
+) -> tuple[Callable[..., Record | None], str, str]:
     """Choose how to run it: the function, the name of its delays, and a line that says so."""
-    if has_ros and not no_ros:
+    if has_ros and not no_ros and not moves_com:
         from opspace_ctrl.commands._demo import graph
 
         return (
@@ -146,6 +148,8 @@ def _choose_way(has_ros: bool, no_ros: bool) -> tuple[Callable[..., Record | Non
     from opspace_ctrl.commands._demo import direct
 
     why = "" if no_ros else "no ROS 2 here (neither sourced nor its wheels installed): "
+    if moves_com and has_ros and not no_ros:
+        why = "its centre of mass is what moves: "  # the simulator node moves frames only
     return (
         direct.follow,
         direct.DELAY,

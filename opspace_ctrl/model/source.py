@@ -7,13 +7,37 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..data import read_shipped
-from ..errors import SourceError, UnknownRobotError, UnsafeXmlError, UrdfSyntaxError, quoted
+from ..errors import (
+    InertiaError,
+    JointError,
+    LimitError,
+    MimicError,
+    SingularInertiaError,
+    SourceError,
+    TreeError,
+    UnknownRobotError,
+    UnsafeXmlError,
+    UrdfSyntaxError,
+    quoted,
+)
 from ..reading import read_regular
 from .options import LoadOptions
 from .xacro_process import expand_xacro
 from .xml_safety import MAX_BYTES, decode, parse_xml
 
 BLANK = "\ufeff \t\r\n"  # what may stand before a document
+
+# What can be wrong in a document.
+OF_DOCUMENTS = (
+    UrdfSyntaxError,
+    UnsafeXmlError,
+    TreeError,
+    JointError,
+    InertiaError,
+    LimitError,
+    MimicError,
+    SingularInertiaError,
+)
 
 # The shipped robots and what load_robot assumes of them unless told otherwise.
 ROBOTS: dict[str, LoadOptions] = {
@@ -35,7 +59,7 @@ def naming(source: object) -> Iterator[None]:
     """Let what is wrong with a document name the file that it stands in."""
     try:
         yield
-    except (UrdfSyntaxError, UnsafeXmlError) as error:
+    except OF_DOCUMENTS as error:
         if is_xml(source):
             raise
         raise type(error)(f"{quoted(source)}: {error}") from None

@@ -18,6 +18,7 @@ from ..model import Model, load_urdf
 from ..model.joints import NV
 from ..model.source import naming, read_source
 from ..model.urdf import parse_urdf
+from ..model.validate import find_root
 from .gains import EFFORT_SCALE, decent, loop_stiffness, task_gains
 from .limbs import Limb, find_limbs
 from .passive import passive_joints
@@ -64,10 +65,12 @@ def propose(
     """
     with naming(robot):
         text = read_source(robot, xacro_args)
-        passive = passive_joints(parse_urdf(text))
+        description = parse_urdf(text)
+        find_root(description)  # what is no tree cannot be walked
+        passive = passive_joints(description)
+        locked = {name: position for name, (position, _) in passive.items()}
+        model = _load(text, base, locked)
     folder = robot.parent if isinstance(robot, Path) else None
-    locked = {name: position for name, (position, _) in passive.items()}
-    model = _load(text, base, locked)
     notes = [Note(f"{name} locked at {p:g}", "", why) for name, (p, why) in passive.items()]
     _check(model)
     limbs = find_limbs(model)

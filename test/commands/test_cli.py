@@ -218,7 +218,8 @@ def test_a_bad_file_is_named_in_one_line_with_exit_code_2(capsys, tmp_path, text
     path = tmp_path / "bad.urdf"
     path.write_text(text)
     line = failure(capsys, "info", str(path))
-    assert line.startswith(f"opspace: error: {path}: ") and words in line
+    assert line.startswith(f"opspace: error: '{path}': ") and words in line
+    assert line.count(str(path)) == 1
 
 
 def test_a_doubtful_inertia_is_one_line_of_warning(capsys, branched):

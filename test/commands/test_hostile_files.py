@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.urdf_text import BOX, joint, limit, link, robot
 
 from opspace_ctrl.cli import main
 
@@ -18,6 +19,11 @@ READERS = {
     "params": ["gazebo", "arm7", "--out", "out", "--params", "FILE"],
     "bench": ["bench", "--from", "FILE"],
     "blackbox": ["blackbox", "FILE"],
+    "init": ["init", "FILE", "--out", "out"],
+    "parity": ["parity", "FILE", "arm7"],
+    "parity, second": ["parity", "arm7", "FILE"],
+    "demo": ["demo", "FILE", "--no-ros"],
+    "export": ["export", "FILE", "--out", "out"],
 }
 FILES = {
     "empty": b"",
@@ -85,3 +91,49 @@ def test_what_is_no_black_box_is_refused_in_words(write, words, tmp_path, capsys
     assert main(["blackbox", str(path)]) == 2
     error = capsys.readouterr().err
     assert "is no black box of the controller (black_box-*.npz)" in error and words in error
+
+
+LINKS = link("a"), link("b"), link("c")
+MOVED = {"kind": "revolute", "axis": "0 1 0", "extra": limit()}
+ONE, TWO = joint("j1", "a", "b", **MOVED), joint("j2", "b", "c", **MOVED)
+NO_ROBOTS = {
+    "a loop without a root": (robot(*LINKS, ONE, TWO, joint("j3", "c", "a", **MOVED)), "no root"),
+    "a link with two parents": (
+        robot(*LINKS, ONE, TWO, joint("j3", "c", "b", **MOVED)),
+        "child of two",
+    ),
+    "inertias that are no numbers": (
+        robot(link("a", inertia=BOX.replace("0.02", "nan", 1)), *LINKS[1:], ONE, TWO),
+        "not a finite number",
+    ),
+}
+
+
+@pytest.mark.parametrize("command", ["init FILE --out out", "info FILE", "parity arm7 FILE"])
+@pytest.mark.parametrize("kind", NO_ROBOTS)
+def test_a_urdf_that_is_no_robot_is_refused_in_one_line_that_names_file_and_element_once(
+    kind, command, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    text, words = NO_ROBOTS[kind]
+    Path("mine.urdf").write_text(text)
+    assert main(command.replace("FILE", "mine.urdf").split()) == 2
+    err = capsys.readouterr().err
+    assert words in err and err.count("mine.urdf") == 1 and err.count("\n") == 1
+    assert "Error" not in err and not os.path.exists("out")
+
+
+@pytest.mark.parametrize("command", ["init FILE --out out", "demo FILE --no-ros"])
+def test_a_robot_without_joints_cannot_be_moved(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.urdf").write_text(robot(link("a")))
+    assert main(command.replace("FILE", "mine.urdf").split()) == 2
+    err = capsys.readouterr().err
+    assert "no joint" in err and err.count("\n") == 1 and "Error" not in err
+
+
+def test_a_document_that_is_not_xml_is_named_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.urdf").write_text("<robot><link></robot>")
+    assert main(["info", "mine.urdf"]) == 2
+    assert capsys.readouterr().err.count("mine.urdf") == 1

@@ -5,6 +5,7 @@ import runpy
 from pathlib import Path
 
 import pytest
+from helpers.documents import blocks
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -94,3 +95,14 @@ def test_every_example_is_run_and_short():
         assert name in LONG or SHORTEST <= lines <= LONGEST, (name, lines)
     without_ros = [name for name, path in scripts.items() if "rclpy" not in path.read_text()]
     assert len(scripts) >= 15 and len(without_ros) >= len(scripts) / 2
+
+
+SHOWN = [block for block in blocks("console") if "$ python examples/" in block.text]
+
+
+@pytest.mark.parametrize("block", SHOWN, ids=str)
+def test_what_documents_show_of_an_example_is_what_it_prints(block, capsys, tmp_path):
+    command, *shown = block.text.splitlines()
+    name, *picture = command.removeprefix("$ python examples/").split()
+    run(name.removesuffix(".py"), *(str(tmp_path / each) for each in picture))
+    assert capsys.readouterr().out.splitlines()[: len(shown)] == shown

@@ -2,6 +2,7 @@
 """The demo: what it follows, what it measures, and that it runs in one process and as a ROS graph."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from helpers.compiled_nodes import compile_controller
 from helpers.ros import COMPILING, PATIENCE
+from helpers.support import urdf_path
 
 from opspace_ctrl import load_robot
 from opspace_ctrl.cli import _parser, main
@@ -111,6 +113,17 @@ def test_a_robot_that_does_not_follow_is_told_and_returns_1(tmp_path, capsys):
     )
 
 
+def test_a_robot_that_only_stands_moves_its_centre_of_mass(tmp_path, capsys):
+    """What `opspace init` says comes next works for a quadruped, too."""
+    urdf = str(urdf_path("go2"))
+    main(["init", urdf, "--base", "floating", "--no-trial", "--out", str(tmp_path / "go2")])
+    assert main(["demo", urdf, str(tmp_path / "go2" / "go2.yaml"), "--no-ros"]) == 0
+    printed = capsys.readouterr().out
+    assert "the centre of mass of go2_description follows a figure of eight" in printed
+    errors = [float(each) for each in re.findall(r"│ +([\d.]+) mm │ ", printed)]
+    assert len(errors) == 4 and 0.0 < max(errors) < 1.0
+
+
 def test_warnings_of_the_nodes_are_found_in_what_they_printed():
     lines = "[INFO] [1.0] [a]: active", "[WARN] [2.0] [a]: gate stale has closed"
     with Processes() as processes:
@@ -158,7 +171,7 @@ def test_a_robot_and_a_parameter_file_of_the_users_follow_a_figure_too(tmp_path,
         "opspace_simulator:\n  ros__parameters: {step: 0.001}\n"
     )
     assert main(["demo", "arm7", str(path)]) == 2
-    assert "no task with rows pose or position" in capsys.readouterr().err
+    assert "no task with rows pose, position or com" in capsys.readouterr().err
 
 
 def demo(tmp_path, *arguments: str) -> subprocess.Popen:

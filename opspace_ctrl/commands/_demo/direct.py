@@ -29,7 +29,8 @@ def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruptio
     )
     controller = Controller.from_file(scenario.parameters, robot.model)
     controller.prepare()
-    centre, quaternion = frame_pose(robot.model, robot.q, scenario.moved_frame)
+    centre = scenario.place(robot.model, robot.q)
+    _, quaternion = frame_pose(robot.model, robot.q, scenario.moved_frame)
     residuals: list[float] = []
     rows: list[tuple] = []  # time of the figure [s], state, efforts, computing time [us], when [s]
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demo of a user's robot or parameter file: its first task with a position follows a small figure of eight."""
+"""The demo of a user's robot or parameter file: its first task with a position follows a small figure of eight.
+
+A robot that only stands moves its centre of mass.
+"""
 
 import os
 from pathlib import Path
@@ -10,11 +13,13 @@ import yaml
 from opspace_ctrl import frame_pose
 
 from ...control.settings import ControllerSettings, controller_settings
+from ...control.tasks import ControlTask
 from ...data import shipped_path
 from ...model import Model
 from ...model.source import ROBOTS
 from ...osim import methods
 from ...parameter_file import node_parameters
+from ...proposal.standing import center_of_mass
 from ...robot_settings import load_any
 from ...sim.initial import start_configuration
 from ...sim.settings import simulator_settings
@@ -27,6 +32,7 @@ __all__ = ["parameters_for", "scenario_of"]
 
 SIZE = 0.04  # amplitudes of the figure, as a share of the distance from the base
 LARGEST = 0.1  # [m]
+LEAN = 0.03  # that of a centre of mass, as a share of its height
 PUSH, STRONGEST = 0.05, 15.0  # the push as a share of the weight, and [N] at most
 STANDARD_GRAVITY = 9.81  # [m/s^2]
 # [rad or m] from the middle of a joint's range, and as a share of it at most: a straight arm is singular
@@ -49,23 +55,28 @@ def scenario_of(robot: str, config: str | None, folder: Path) -> Scenario:
     settings = controller_settings(controller)
     base, locked = settings.robot.base, settings.robot.locked
     model = load_any(robot, base, locked)
-    task, frame = _task(settings, path)
-    position, _ = frame_pose(
-        model, start_configuration(model, simulator_settings(simulator)), frame
-    )
-    reach = min(SIZE * float(np.linalg.norm(position)), LARGEST)
+    task = _task(settings, path)
+    q = start_configuration(model, simulator_settings(simulator))
+    frame = task.moved_frame or model.frame_names[0]
+    if task.rows == "com":
+        reach = LEAN * _height(model, q)
+        what = "the centre of mass"
+    else:
+        reach = min(SIZE * float(np.linalg.norm(frame_pose(model, q, frame)[0])), LARGEST)
+        what = frame
     able = [name for name in Scenario.methods if name in methods(model)]
     return Scenario(
         robot if robot in ROBOTS else os.path.abspath(robot),
-        task,
+        task.name,
         (0.0, reach, 0.5 * reach),
         (0.0, round(min(PUSH * STANDARD_GRAVITY * model.total_mass, STRONGEST), 1), 0.0),
-        f"{frame} of {model.name} follows a figure of eight",
+        f"{what} of {model.name} follows a figure of eight",
         methods=tuple(able or methods(model)[:1]),
         frame=frame,
         config=path,
         base=base,
         locked=locked,
+        rows=task.rows,
     )
 
 
@@ -80,16 +91,33 @@ def parameters_for(robot: str, config: str | None, folder: Path) -> Path:
     return config_path(config).absolute() if config else _written(load_any(robot), folder)
 
 
-def _task(settings: ControllerSettings, path: Path) -> tuple[str, str]:
-    """Name and frame of the first task that can follow a path in the world."""
-    for task in settings.tasks:
-        if task.rows in ("pose", "position") and not task.reference_frame:
-            return task.name, task.moved_frame
-    raise CommandError(f"{path}: no task with rows pose or position follows a path in the world")
+def _task(settings: ControllerSettings, path: Path) -> ControlTask:
+    """The first task that can follow a path in the world; the centre of mass where there is no other."""
+    for kinds in (("pose", "position"), ("com",)):
+        for task in settings.tasks:
+            if task.rows in kinds and not task.reference_frame:
+                return task
+    raise CommandError(
+        f"{path}: no task with rows pose, position or com follows a path in the world"
+    )
+
+
+def _height(model: Model, q: np.ndarray) -> float:
+    """Height of the centre of mass above the robot's lowest link [m]."""
+    lowest = min(frame_pose(model, q, name)[0][2] for name in model.body_names)
+    return float(center_of_mass(model, q)[2] - lowest)
 
 
 def _written(model: Model, folder: Path) -> Path:
-    """A parameter file for a robot: the position of its first tip, every joint bent a little from its middle."""
+    """A parameter file for a robot: the position of its first tip, every joint bent a little from its middle.
+
+    Raises:
+        CommandError: It has no joint.
+    """
+    if not model.joint_names:
+        raise CommandError(
+            f"{model.name}: it has no joint that moves, so there is nothing to control"
+        )
     lower, upper = model.position_limits.T
     is_bounded = np.isfinite(upper - lower)
     middle = 0.5 * np.where(is_bounded, lower + upper, 0.0)

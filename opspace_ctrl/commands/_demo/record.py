@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from opspace_ctrl import Model, frame_pose
+from opspace_ctrl import Model
 
 from .scenario import Scenario
 
@@ -46,9 +46,7 @@ class Record:
     @cached_property
     def position(self) -> np.ndarray:
         """(n, 3) where the task's frame was [m]."""
-        return np.array(
-            [frame_pose(self.model, q, self.scenario.moved_frame)[0] for q in self.q]
-        ).reshape(-1, 3)
+        return np.array([self.scenario.place(self.model, q) for q in self.q]).reshape(-1, 3)
 
     @cached_property
     def target(self) -> np.ndarray:

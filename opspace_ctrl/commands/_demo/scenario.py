@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from opspace_ctrl import frame_pose
+
 from ...data import shipped_path
 from ...model import Model
+from ...proposal.standing import center_of_mass
 from ...robot_settings import load_any
 
 __all__ = ["SCENARIOS", "Scenario", "waypoints"]
@@ -28,6 +31,7 @@ class Scenario:
         frame: That it moves; empty: the one of the same name.
         config: The parameter file of both nodes; None: the shipped one.
         base, locked: How another robot is loaded, see `load_any`.
+        rows: "com": the centre of mass follows the figure, and `frame` is only pushed.
         size: Amplitudes along x, y, z of the world [m].
         waves: Waves along each axis in one lap.
         lap: Time in which the figure is followed once, from rest to rest [s].
@@ -48,11 +52,18 @@ class Scenario:
     config: Path | None = None
     base: str = ""
     locked: Mapping[str, float] = field(default_factory=dict)
+    rows: str = "pose"
 
     @property
     def moved_frame(self) -> str:
         """The frame that follows the figure."""
         return self.frame or self.task
+
+    def place(self, model: Model, q: np.ndarray) -> np.ndarray:
+        """(3,) where what follows the figure is [m]."""
+        if self.rows == "com":
+            return center_of_mass(model, q)
+        return frame_pose(model, q, self.moved_frame)[0]
 
     @property
     def parameters(self) -> Path:
