@@ -73,6 +73,7 @@ class Trajectory(NamedTuple):
 
 
 EMPTY = np.empty(0)
+MOST_NAMES = 2_000  # in a message, which takes a millisecond to read; no robot has so many joints
 
 
 class JointStateReader:
@@ -241,8 +242,8 @@ def _string(data: bytes, at: int) -> tuple[str, int]:
 def _strings(data: bytes, at: int) -> tuple[list[str], int]:
     """A sequence of strings and where the next number of four bytes is."""
     count, at = _count(data, at)[0], at + 4
-    if count > len(data):
-        raise ValueError("a sequence is longer than its message")
+    if count > MOST_NAMES:
+        raise ValueError(f"{count} names; valid are up to {MOST_NAMES}")
     names = []
     for _ in range(count):
         name, at = _string(data, at)

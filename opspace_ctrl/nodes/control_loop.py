@@ -32,6 +32,7 @@ __all__ = ["ControlLoop"]
 
 JOB = 60.0  # [s] that a job may take before its caller gives up
 MOST_BYTES = 131_072  # of a message of joint states or odometry; what is longer is none of a robot
+LISTENING = 500_000  # [ns] after which the loop answers what it has heard, though more may wait
 NONE = -1  # instead of a verdict: nothing has come
 
 
@@ -190,12 +191,11 @@ class ControlLoop:
     def _collect(self) -> int:
         """Take what has arrived, in its order; what became of the newest state, see `StateGate.joint_states`."""
         verdict = DROPPED
-        for _ in range(qos.HEARD_STATES.depth):  # a flood must not keep the loop from answering
+        new, end = verdict, monotonic_ns() + LISTENING
+        while new != NONE and monotonic_ns() < end:
             new = NONE
             for inlet, take in self._inlets:
                 new = max(new, self._take(inlet, take))
-            if new == NONE:
-                break
             if new in (READY, REFUSED):
                 verdict = new
         self._waiter.renew()

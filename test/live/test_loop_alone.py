@@ -27,6 +27,7 @@ from opspace_ctrl.control.settings import controller_settings
 from opspace_ctrl.errors import OpspaceError
 from opspace_ctrl.nodes import qos
 from opspace_ctrl.nodes.black_box import BlackBox
+from opspace_ctrl.nodes.cdr import MOST_NAMES
 from opspace_ctrl.nodes.commands import Commands
 from opspace_ctrl.nodes.control_loop import ControlLoop
 from opspace_ctrl.nodes.frames import Frames
@@ -288,6 +289,28 @@ def test_parts_that_wait_are_all_heard_and_the_newest_state_is_answered_once(run
     running.until(lambda: running.commands.count > count, "a command")
     running.loop.do(lambda: None)
     assert running.commands.count == count + 1 and gate.fault_counts.sum() == 0
+
+
+def test_states_that_take_long_to_read_do_not_keep_the_loop_from_answering(running, monkeypatch):
+    """Each has as many names as a message may have, and all of them are new."""
+    running.good()
+    gate, answer, answers = running.gate, running.guarded.answer, []
+    monkeypatch.setattr(running.guarded, "answer", lambda *of: answers.append(1) or answer(*of))
+    foreign = gate.foreign
+
+    def send():
+        for i in range(8):
+            names = [f"joint{i}_{j}" for j in range(MOST_NAMES)]
+            running.states.publish(running.message(name=names))
+        answers.clear()
+
+    running.loop.do(send)
+    running.until(lambda: gate.foreign == foreign + 8, "all of them")
+    assert len(answers) > 2
+    names = [f"joint{j}" for j in range(MOST_NAMES + 1)]
+    running.bad(running.message(name=names))
+    assert f"valid are up to {MOST_NAMES}" in running.loop.unreadable
+    running.good()
 
 
 def test_the_count_sees_circles():
