@@ -191,13 +191,13 @@ class ControlLoop:
     def _collect(self) -> int:
         """Take what has arrived, in its order; what became of the newest state, see `StateGate.joint_states`."""
         verdict = DROPPED
-        new, end = verdict, monotonic_ns() + LISTENING
-        while new != NONE and monotonic_ns() < end:
-            new = NONE
-            for inlet, take in self._inlets:
-                new = max(new, self._take(inlet, take))
+        end = monotonic_ns() + LISTENING
+        while True:
+            new = max(self._take(inlet, take) for inlet, take in self._inlets)
             if new in (READY, REFUSED):
                 verdict = new
+            if new == NONE or monotonic_ns() > end:
+                break
         self._waiter.renew()
         return verdict
 

@@ -19,6 +19,7 @@ from ..turns import giving_way
 from .bond import Bond
 from .declared import NODE_OPTIONS, Declared
 from .groups import Forgetful
+from .inbox import Inbox
 from .privileges import collect_garbage, fill_tuple_store
 from .robot import Description, load
 from .runtime import DONE, Stop, leave, run_lifecycle
@@ -69,12 +70,16 @@ class ControllerNode(Forgetful, LifecycleNode):
         self._description = None if self._declared["robot"] else Description(self)
         self.create_service(Trigger, "~/hold", self._hold)
         self.create_service(Trigger, "~/reset", self._reset)
+        # for good: of every participant that ends Fast DDS keeps some kB
+        self._inbox = Inbox(self)
+        self._inbox.start()
         self._sentry = Sentry(self, self._emergency_stop, self._enable, self._look)
         self._bond = Bond(self)
 
     def end(self) -> None:
         """Send the last command and end the loop."""
         self._forget()
+        self._inbox.close()
         self._sentry.close()
 
     # ---- lifecycle ----
@@ -148,7 +153,7 @@ class ControllerNode(Forgetful, LifecycleNode):
             robot = self._description.text(lambda: self._stop.requested)
         model = load(robot, named.base, named.locked, log.warning)
         log.info(f"{model.name}: {len(model.joint_names)} joints, {model.nv} coordinates")
-        self._session = Session(self, model, settings)
+        self._session = Session(self, self._inbox, model, settings)
         if self._is_stopped:
             self._session.emergency_stop()
         log.info(

@@ -24,6 +24,7 @@ from .controller_status import ControllerStatus
 from .following import Following, has_control_msgs
 from .frames import Frames
 from .gate_watch import GateWatch
+from .inbox import Inbox
 from .messages import stamp_of
 from .outputs import Outputs
 from .targets import Targets
@@ -42,8 +43,8 @@ class Session:
         memory: what became of locking it.
     """
 
-    def __init__(self, node, model: Model, settings: ControllerSettings):
-        """Compile what is not in the cache, and start the loop.
+    def __init__(self, node, inbox: Inbox, model: Model, settings: ControllerSettings):
+        """Compile what is not in the cache, and start the loop; inbox: where targets come.
 
         Raises:
             OpspaceError: The settings do not fit the robot.
@@ -86,7 +87,7 @@ class Session:
         )
         frames = Frames(model, self._configuration, self._world_name, prefix)
         self._lock = guarded.lock
-        self._targets = Targets(node, self.controller, frames, self._lock, self._now)
+        self._targets = Targets(node, inbox, self.controller, frames, self._lock, self._now)
         self._following = self._make_following(node)
         if self.gate.has_base and own.publish_tf and has_tf2():
             transform = BaseTransform(node, prefix + self._root)

@@ -53,24 +53,29 @@ class Targets:
     def __init__(
         self,
         node,
+        inbox: Inbox,
         controller: Controller,
         frames: Frames,
         lock: Lock,
         now: Callable[[], tuple[float, int]],
     ):
-        """Now: the controller's time [s] and the stamp [ns] of the newest tick; raises TargetError if none is taken."""
+        """Listen.
+
+        Args:
+            inbox: Where all of it comes, and nothing else.
+            now: The controller's time [s] and the stamp [ns] of the newest tick; raises TargetError if none is taken.
+        """
         self._node, self._controller, self._frames = node, controller, frames
         self._lock, self._now = lock, now
         self.refused, self.reason, self.several = 0, "", ""
         self._answers = node.create_publisher(String, "~/answers", ANSWERS)
-        self._inbox = Inbox(node)
+        self._inbox = inbox
         self.take: dict[str, Callable[[bytes, int], None]] = {}
         self.of_tasks = TaskTopics(self._listen_for, self._inbox.forget)
         self.of_tasks.add(controller.task_names)
         self._listen(JointState, "~/posture", _posture, controller.posture)
         self._listen(Float64MultiArray, "~/force", partial(_raw, "F"), controller.force)
         self._listen(Float64MultiArray, "~/tau0", partial(_raw, "tau0"), controller.tau0)
-        self._inbox.start()
 
     def _listen_for(self, name: str) -> list[str]:
         """Subscribe to the targets of a task; the topics."""
@@ -104,7 +109,7 @@ class Targets:
 
     def close(self) -> None:
         """Destroy the subscriptions."""
-        self._inbox.close()
+        self._inbox.forget([topic for topic, _ in self._inbox.topics()])
         self._node.destroy_publisher(self._answers)
 
     def several_publishers(self) -> str:

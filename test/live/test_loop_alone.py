@@ -31,6 +31,7 @@ from opspace_ctrl.nodes.cdr import MOST_NAMES
 from opspace_ctrl.nodes.commands import Commands
 from opspace_ctrl.nodes.control_loop import ControlLoop
 from opspace_ctrl.nodes.frames import Frames
+from opspace_ctrl.nodes.inbox import Inbox
 from opspace_ctrl.nodes.targets import Targets
 
 STEP = 1_000_000  # [ns]
@@ -401,11 +402,10 @@ def test_targets_good_and_bad_leave_no_garbage(running):
     running.good()
     gate, guarded = running.gate, running.guarded
     frames = Frames(running.model, lambda: gate.q.copy(), lambda: "world")
-    targets = Targets(
-        running.node, running.controller, frames, guarded.lock, lambda: (gate.time, gate.stamp)
-    )
+    inbox, now = Inbox(running.node), lambda: (gate.time, gate.stamp)
+    inbox.start()
+    targets = Targets(running.node, inbox, running.controller, frames, guarded.lock, now)
     try:
-        inbox = targets._inbox
         readers = {
             topic.rpartition("/")[2]: read
             for (topic, _), (read, _) in zip(inbox.topics(), inbox._readers)
@@ -418,3 +418,4 @@ def test_targets_good_and_bad_leave_no_garbage(running):
         assert targets.refused
     finally:
         targets.close()
+        inbox.close()
