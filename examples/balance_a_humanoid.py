@@ -4,16 +4,12 @@
 import numpy as np
 
 from opspace_ctrl import Controller, Simulator
-from opspace_ctrl.data import shipped_path
-from opspace_ctrl.parameter_file import node_parameters
-from opspace_ctrl.sim.settings import simulator_settings
 
 
 def main() -> tuple[float, float]:
     """Largest error of the centre of mass [m], and the least margin of the soles (1: unloaded, 0: they tip)."""
     controller = Controller.from_file("asimo.yaml")
-    start = node_parameters(shipped_path("config", "asimo.yaml"), "opspace_simulator")
-    robot = Simulator.from_settings(controller.model, simulator_settings(start))
+    robot = Simulator.from_file("asimo.yaml", controller.model)
     controller.activate(robot.q, robot.v, robot.time)
     com, hand = controller.pose("com"), controller.pose("left_hand")
     error, margin = 0.0, 1.0

@@ -13,19 +13,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..data import shipped_or_own
 from ..declaration import Numbers, NumbersByName, declared, refuse_misspelt
 from ..dynamics import kinetic_energy, potential_energy
 from ..dynamics.forward import forward_methods
-from ..errors import ConfigurationError, MethodError, quoted
+from ..errors import ConfigurationError, MethodError, ParameterFileError, quoted
 from ..model import Model
 from ..model.configuration import check_vector
+from ..parameter_file import node_parameters
 from ..parameters import checked_value
 from ..robot_settings import load_any
 from .engine.sensors import joint_wrench, outside_wrench
 from .initial import start_configuration
-from .settings import EngineName, IntegratorName, SimulatorSettings
+from .settings import EngineName, IntegratorName, SimulatorSettings, simulator_settings
 
 __all__ = ["Simulator"]
+
+NODE = "opspace_simulator"
 
 
 class Simulator:
@@ -130,6 +134,27 @@ class Simulator:
         simulator: Simulator = object.__new__(_engine_class(settings.engine, settings.integrator))
         simulator._set_up(robot, settings)
         return simulator
+
+    @staticmethod
+    def from_file(path: str | os.PathLike[str], model: Model, node: str = NODE) -> Simulator:
+        """The simulator that a ROS 2 parameter file describes: where the robot starts, what it stands on.
+
+            controller = Controller.from_file("my_robot.yaml")
+            robot = Simulator.from_file("my_robot.yaml", controller.model)
+
+        Args:
+            path: The file, or the name of a shipped one: "arm7.yaml".
+            model: The robot.
+            node: The node whose section is read.
+
+        Raises:
+            ParameterFileError: The file cannot be read, or has no section for the node.
+            OpspaceError: What `simulator_settings` and `Simulator` raise.
+        """
+        if not isinstance(path, (str, os.PathLike)):
+            raise ParameterFileError(f"{quoted(path)} is no path of a parameter file")
+        values = node_parameters(shipped_or_own("config", path), node)
+        return Simulator.from_settings(model, simulator_settings(values))
 
     def _set_up(self, robot: Model | str | os.PathLike[str], settings: SimulatorSettings) -> None:
         model = robot if isinstance(robot, Model) else load_any(robot)
