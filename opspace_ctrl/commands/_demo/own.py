@@ -58,18 +58,20 @@ def scenario_of(robot: str, config: str | None, folder: Path) -> Scenario:
     task = _task(settings, path)
     q = start_configuration(model, simulator_settings(simulator))
     frame = task.moved_frame or model.frame_names[0]
+    push = round(min(PUSH * STANDARD_GRAVITY * model.total_mass, STRONGEST), 1)
     if task.rows == "com":
-        reach = LEAN * _height(model, q)
-        what = "the centre of mass"
+        # forwards, not sideways, where legs without a roll of the ankle cannot go
+        reach, what = LEAN * _height(model, q), "the centre of mass"
+        forwards, sideways = 1.0, 0.0
     else:
         reach = min(SIZE * float(np.linalg.norm(frame_pose(model, q, frame)[0])), LARGEST)
-        what = frame
+        what, forwards, sideways = frame, 0.0, 1.0
     able = [name for name in Scenario.methods if name in methods(model)]
     return Scenario(
         robot if robot in ROBOTS else os.path.abspath(robot),
         task.name,
-        (0.0, reach, 0.5 * reach),
-        (0.0, round(min(PUSH * STANDARD_GRAVITY * model.total_mass, STRONGEST), 1), 0.0),
+        (forwards * reach, sideways * reach, 0.5 * reach),
+        (forwards * push, sideways * push, 0.0),
         f"{what} of {model.name} follows a figure of eight",
         methods=tuple(able or methods(model)[:1]),
         frame=frame,
@@ -77,6 +79,7 @@ def scenario_of(robot: str, config: str | None, folder: Path) -> Scenario:
         base=base,
         locked=locked,
         rows=task.rows,
+        waves=(forwards, sideways, 2.0),
     )
 
 
