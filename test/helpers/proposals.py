@@ -26,13 +26,12 @@ SHORT = {
     "iris_simple": "it has no joint",
     "pr2": "its arms are carried by springs, which URDF does not know",
     "quadrotor_base": "it has no joint",
-    "simple_humanoid": "limits that stand at the wrong joints of one side: efforts saturate at rest",
-    "simple_humanoid_classical": "limits that stand at the wrong joints of one side: efforts saturate at rest",
+    "simple_humanoid": "its waist needs 125 % of its effort limit to hold the start",
+    "simple_humanoid_classical": "its waist needs 125 % of its effort limit to hold the start",
     "tiago_no_hand": "1 Nm of dry friction on a wrist without inertia",
     "tiago_pro": "1 Nm of dry friction on a wrist without inertia",
     "ur3": "an empty file",
     "xarm7": "1 Nm of dry friction on a wrist without inertia",
-    "z1": "1 Nm of dry friction on a wrist without inertia",
 }
 
 
