@@ -245,6 +245,9 @@ class Law(Workspace, declared=_DECLARED):
     turned_error = state("t, 6", "the error after the last turn, in the axes of the rows [m, rad]")
     swing = state("t, 2", "largest error of each half since the last turn [m, rad]")
     last_swing = state("t, 2", "likewise between the last two turns")
+    integral_rest = state(
+        "L + 1", "time since an integral of a level above the l-th has grown, L: of any level [s]"
+    )
 
     # ---- the law of other tasks that this one follows: torques pass over from it ----
     is_following = state("", "1 while they do", int)

@@ -191,6 +191,60 @@ def test_an_input_that_is_refused_changes_nothing():
     assert (core.law.error_integral == before).all()
 
 
+def shaken(core, q, shift, start, seconds, period=0.02):
+    """Let time pass; every half period the robot is on the other side of q, by `shift`. Returns the end."""
+    rest = np.zeros_like(q)
+    for k in range(round(seconds / DT)):
+        side = 1.0 if round(k * DT / period * 2.0) % 2 else -1.0
+        core.tick(q + side * np.asarray(shift), rest, start + k * DT)
+    return start + seconds
+
+
+def two_levels(tolerance):
+    """A tool's position above its orientation, both at rest on their targets; of the position, this tolerance [m]."""
+    above = TaskSpec("a", "tool", "position", **ON | {"integral_tolerance": tolerance})
+    below = TaskSpec("b", "tool", "orientation", level=2, **ON | {"integral_tolerance_angle": 1e-9})
+    core = make_core(robot("arm7"), [above, below])
+    q, _ = state("arm7", 3)
+    core.activate(q, np.zeros(7), 0.0)
+    return core, q
+
+
+def test_turns_count_only_while_the_levels_above_are_at_rest():
+    for tolerance, is_alone in ((1.0, True), (0.0, False)):
+        core, q = two_levels(tolerance)
+        shaken(core, q, np.full(7, 1e-3), 0.0, 2.0)
+        assert bool(core.law.turns[1, 1] > 20.0) is is_alone
+        assert bool(core.law.turns[0, 0] > 20.0) is not is_alone
+
+
+def test_turns_are_forgotten_when_something_moves_the_robot_after_a_rest():
+    """While it rests they are kept: the tolerance that they made is what it rests in."""
+    core, q = two_levels(1.0)
+    turns, little, far = core.law.turns, np.full(7, 1e-3), np.full(7, 0.02)
+    time = shaken(core, q, little, 0.0, 1.5)
+    counted = turns[1, 1]
+    time = shaken(core, q, 0.0 * q, time, 0.3)
+    core.tick(q + far, 0.0 * q, time)
+    assert turns[1, 1] >= counted > 20.0
+    time = shaken(core, q, 0.0 * q, time + DT, 1.5)
+    assert turns[1, 1] >= counted
+    core.tick(q + 2.0 * far, 0.0 * q, time)
+    assert not turns.any()
+
+
+def test_an_integral_at_its_clip_is_at_rest():
+    """A load that it cannot carry holds a task back for good; levels below count their turns all the same."""
+    above = TaskSpec("a", "tool", "position", **ON | {"integral_clip": 0.006})
+    core = make_core(robot("arm7"), [above])
+    q, _ = state("arm7", 3)
+    core.activate(q, np.zeros(7), 0.0)
+    for k in range(5000):
+        core.tick(q + 1e-3, 0.0 * q, k * DT)
+    assert np.linalg.norm(core.law.error_integral[0]) == pytest.approx(0.006)
+    assert core.law.integral_rest[1] > 1.0
+
+
 def test_hold_keeps_what_carries_a_load():
     loop = ShippedLoop("arm7")
     loop.robot.push("tool", [0.0, 0.0, -8.0, 0.0, 0.0, 0.0], np.inf)

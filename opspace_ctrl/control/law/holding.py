@@ -11,6 +11,7 @@ from ...dynamics.so3 import quaternion_of
 from ..targets.postures import rest_posture, start_posture
 from ..targets.references import AT, MOTION, RATE, TURNED, VELOCITY
 from ..targets.stops import rest
+from .integral import forget_turns
 
 
 @kernel
@@ -101,10 +102,9 @@ def begin_again(law, time):
     clear(law.error_side, law.t, 3)
     clear(law.integral, law.t, 6)
     clear(law.error_integral, law.t, 6)
-    clear(law.turns, law.t, 2)
-    clear(law.turned_error, law.t, 6)
-    clear(law.swing, law.t, 2)
-    clear(law.last_swing, law.t, 2)
+    forget_turns(law)
+    for level in range(law.L + 1):
+        law.integral_rest[level] = 0.0
     clear(law.error, law.t, 6)
     for i in range(law.t):
         for c in range(12):

@@ -20,13 +20,15 @@ import math
 
 from ...compiled.jit import kernel
 from ...compiled.lanes import W, splat, total
-from ...dynamics.spatial import add, dot, row_times, scale
+from ...dynamics.rows import clear
+from ...dynamics.spatial import add, dot, row_times, scale, sub
 from ..fields import TASKS_MODE
 from .demands import shortened_to, task_axes, three
 from .rows import rows_of
 
 PATIENCE = 8.0  # turns of an error that may still be coming to rest
 WIDER = 1.5  # tolerance after each further one, in those of the turn before
+REST = 1.0  # [s] without growth; a cycle grows again as soon as friction has caught what it let go
 
 
 @kernel
@@ -34,16 +36,34 @@ def grow_integrals(law, dt):
     """Let `error_integral` of every task grow by dt [s], after the tick that says what is limited."""
     reports, damped, scale = law.stack_level_report, law.level_damped, law.level_scale
     first, count, order = law.level_first, law.level_tasks, law.task_order
+    at_rest = law.integral_rest
     if law.mode == TASKS_MODE and _stands_still(law):
         return
     for level in range(law.L):
         for place in range(first[level], first[level] + count[level]):
-            _find_growth(law, order[place], dt if scale[2 + level] >= 1.0 else 0.0)
+            is_alone = at_rest[level] >= REST
+            _find_growth(law, order[place], dt if scale[2 + level] >= 1.0 else 0.0, is_alone)
     for l in range(law.stack_levels):
         if reports[l] >= 2 and damped[reports[l]] > 0.0:
             _keep_what_acts(law, l)
-    for i in range(law.t):
-        _grow(law, i, dt)
+    was_at_rest = at_rest[law.L] >= REST
+    at_rest[0] += dt
+    for level in range(law.L):
+        at_rest[level + 1] = min(at_rest[level + 1] + dt, at_rest[level])
+        for place in range(first[level], first[level] + count[level]):
+            if _grow(law, order[place], dt):
+                at_rest[level + 1] = 0.0
+    if was_at_rest and at_rest[law.L] == 0.0:
+        forget_turns(law)
+
+
+@kernel
+def forget_turns(law):
+    """Begin to count the turns of all errors."""
+    clear(law.turns, law.t, 2)
+    clear(law.turned_error, law.t, 6)
+    clear(law.swing, law.t, 2)
+    clear(law.last_swing, law.t, 2)
 
 
 @kernel
@@ -55,23 +75,23 @@ def _stands_still(law):
 
 
 @kernel
-def _find_growth(law, i, dt):
-    """Write `row_growth` of task i: what its error adds in the time dt."""
+def _find_growth(law, i, dt, is_alone):
+    """Write `row_growth` of task i: what its error adds in the time dt. Are the levels above at rest?"""
     b, error, rate = law.task_block[i], law.error, dt * law.task_integral[i]
     growth = splat(0.0)
     if rate > 0.0:
         rows = rows_of(law, b, 0, three(error, i, 0)) + rows_of(law, b, 3, three(error, i, 3))
         for half in range(2):
             e = _components(law, i, 3 * half, rows)
-            if _counts(law, i, half, e):
+            if _counts(law, i, half, e, is_alone):
                 growth = growth + rows_of(law, b, 3 * half, scale(rate, e))
     r = law.space.block_row[b]
     law.row_growth[r : r + W] = growth
 
 
 @kernel
-def _counts(law, i, half, e):
-    """Does the error e count for the integral of task i, linear (half 0) or angular (1)? Counts its `turns`."""
+def _counts(law, i, half, e, is_alone):
+    """Does the error e count for the integral of task i, linear (half 0) or angular (1)? Counts `turns` if alone."""
     turns, mark, c = law.turns, law.turned_error, 3 * half
     swing, last_swing = law.swing, law.last_swing
     least, most = law.task_integral_tolerance[i], law.task_integral_clip[i]
@@ -87,7 +107,7 @@ def _counts(law, i, half, e):
         return False
     along = dot(e, three(mark, i, c))
     if along < 0.0:
-        turns[i, half] += 1.0
+        turns[i, half] += 1.0 if is_alone else 0.0
         last_swing[i, half] = swing[i, half]
         swing[i, half] = length
     if not along > 0.0:
@@ -136,21 +156,34 @@ def _keep_what_acts(law, l):
 
 @kernel
 def _grow(law, i, dt):
-    """Add `row_growth` to `error_integral` of task i, within its clip; or let it fade out where it does not count."""
+    """Add `row_growth` to `error_integral` of task i, within its clip; or let it fade out where it does not count.
+
+    Returns: Does it grow? At its clip it does not, whatever is added.
+    """
     y, free = law.error_integral, law.task_force_axes
     if law.mode != TASKS_MODE or law.task_weight[i] == 0.0 or law.task_integral[i] == 0.0:
         left = 1.0 - dt / law.fade if dt < law.fade else 0.0
         for c in range(6):
             y[i, c] *= left
-        return
+        return False
     a0, a1, a2 = task_axes(law, i)
     r = law.space.block_row[law.task_block[i]]
     rows = law.row_growth[r : r + W]
+    grows = False
     for half in range(2):
         c = 3 * half
         most = law.task_integral_clip[i] if half == 0 else law.task_integral_clip_angle[i]
-        grown = add(three(y, i, c), row_times(_components(law, i, c, rows), a0, a1, a2))
-        grown, _ = shortened_to(grown, most)
-        y[i, c] = (1.0 - free[i, c]) * grown[0]
-        y[i, c + 1] = (1.0 - free[i, c + 1]) * grown[1]
-        y[i, c + 2] = (1.0 - free[i, c + 2]) * grown[2]
+        old, more = three(y, i, c), row_times(_components(law, i, c, rows), a0, a1, a2)
+        more = _without(free, i, c, more)
+        grown, _ = shortened_to(add(old, more), most)
+        y[i, c], y[i, c + 1], y[i, c + 2] = _without(free, i, c, grown)
+        change = sub(grown, old)
+        grows |= dot(change, change) > 0.25 * dot(more, more)
+    return grows
+
+
+@kernel
+def _without(axes, i, c, vector):
+    """The vector without its components along these axes (1) of task i, three from c on."""
+    x, y, z = vector
+    return (1.0 - axes[i, c]) * x, (1.0 - axes[i, c + 1]) * y, (1.0 - axes[i, c + 2]) * z
