@@ -65,7 +65,7 @@ def histogram(axes: Axes, values: np.ndarray, unit: str) -> None:
         axes.axvline(value, color="black", linewidth=1.0, linestyle=style, label=label)
     axes.set(xscale="log", yscale="log", xlabel=f"[{unit}]", ylabel="number of steps")
     # matplotlib's own labels, 2 x 10^2 and so on, overlap
-    subs = (1.0, 2.0, 5.0) if most < 1000.0 * least else (1.0,)
+    subs = (1.0, 2.0, 5.0) if most < 100.0 * least else (1.0,)
     axes.xaxis.set_major_locator(LogLocator(subs=subs) if most > 10.0 * least else MaxNLocator(4))
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter("")

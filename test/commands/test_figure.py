@@ -10,7 +10,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from opspace_ctrl.commands._figure import histogram, new_figure
 
 
-@pytest.mark.parametrize(("least", "most"), [(280.0, 8200.0), (300.0, 390.0), (0.02, 3000.0)])
+@pytest.mark.parametrize(
+    ("least", "most"),
+    [(280.0, 8200.0), (300.0, 390.0), (0.02, 3000.0), (280.0, 208461.0), (2100.0, 208461.0)],
+)
 def test_the_labels_of_a_histogram_do_not_overlap(least, most):
     figure = new_figure(5.0, 4.0)
     axes = figure.subplots()
