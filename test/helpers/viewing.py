@@ -26,7 +26,7 @@ FLAGS = (
     "--no-sandbox --disable-quic --no-first-run --disable-background-networking --disable-component-update "
     "--disable-sync --use-angle=swiftshader --enable-unsafe-swiftshader"
 ).split()
-PATIENCE = 90.0  # [s] for a condition, on a busy machine that draws without a graphics card
+PATIENCE = 3600.0  # [s] a last resort: a busy machine that draws without a graphics card is slow
 
 
 def until(condition: Callable[[], Any], what: str) -> Any:

@@ -14,7 +14,7 @@ from opspace_ctrl.cli import main
 from opspace_ctrl.nodes import black_box
 from opspace_ctrl.nodes.black_box import FILES, KEPT, BlackBox
 
-PATIENCE = 300.0  # [s]
+PATIENCE = 3600.0  # [s]
 
 
 def wait_for(condition):

@@ -233,8 +233,9 @@ def test_another_thread_ticks_on_while_methods_are_built_and_switched(asimo, sta
     try:
         thread.start()
         for method in (*ALL, *ALL):
-            ospace.method = method
-            time.sleep(0.002)
+            ospace.method, reached = method, len(ticks) + 10
+            while thread.is_alive() and len(ticks) < reached:
+                time.sleep(0.0005)
     finally:
         done.set()
         thread.join()

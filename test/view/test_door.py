@@ -6,7 +6,7 @@ from __future__ import annotations
 import http.client
 
 import pytest
-from helpers.viewing import shown
+from helpers.viewing import PATIENCE, shown
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -38,7 +38,7 @@ def remote():
 
 
 def get(door, path="/", **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", door.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", door.port, timeout=PATIENCE)
     try:
         connection.request(
             "GET", path, headers={name.title(): text for name, text in headers.items()}
@@ -61,6 +61,7 @@ def opens(door, origin, host=None, cookie=None):
             origin=origin,
             subprotocols=[f"viser-v{viser.__version__}"],
             additional_headers=headers,
+            open_timeout=PATIENCE,
         ):
             return True
     except InvalidStatus as error:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
-from helpers.viewing import browser, shown, until
+from helpers.viewing import PATIENCE, browser, shown, until
 
 from opspace_ctrl import PoseTask, frame_pose, load_robot
 from opspace_ctrl.control.settings import ControllerSettings
@@ -32,7 +32,7 @@ def test_a_replay_is_scrubbed_and_the_robot_follows():
     replay.is_playing = False
     with shown(lambda server: Page(server, subject)) as found, browser() as chromium:
         tab = chromium.new_page(viewport={"width": 900, "height": 600})
-        tab.set_default_timeout(120_000)
+        tab.set_default_timeout(1000.0 * PATIENCE)
         tab.goto(found.address)
         timeline = tab.get_by_role("slider").first
         timeline.wait_for()
