@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..data import shipped_path
 from . import add_force
 from ._interrupt import Interruption
-from .view import add_page_arguments, ensure_viser
+from .view import add_page_arguments, ensure_viser, giving_up
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,7 +90,7 @@ def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> int:
         from opspace_ctrl.commands._demo.watched import watch_demo
 
         out.print(f"{Path(scenario.robot).name}: {scenario.story}")
-        with ExitStack() as stack:
+        with giving_up(stop), ExitStack() as stack:
             watch_demo(scenario, args, stop, stack, folder)
         return stop.exit_code
     has_ros = _has_ros()

@@ -7,7 +7,8 @@ import argparse
 import os
 import sys
 import webbrowser
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -72,16 +73,27 @@ def add_page_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it until Ctrl-C."""
-    with Interruption(keep=getattr(args, "owns_process", False)) as stop, ExitStack() as stack:
-        _show(args, stop, stack)
+    with Interruption(keep=getattr(args, "owns_process", False)) as stop:
+        with giving_up(stop), ExitStack() as stack:
+            _show(args, stop, stack)
         return stop.exit_code
+
+
+@contextmanager
+def giving_up(stop: Interruption) -> Iterator[None]:
+    """What cannot go on because a signal has come is no trouble."""
+    try:
+        yield
+    except ViewError:
+        if not stop.requested:
+            raise
 
 
 def _show(args: argparse.Namespace, stop: Interruption, stack: ExitStack) -> None:
     ensure_viser()
     if not 0 <= args.port < 65536:
         raise ViewError(f"--port {args.port}: valid is 0 to 65535")
-    subjects, title = _subjects(args, stack)
+    subjects, title = _subjects(args, stop, stack)
     from ..view.page import feed
 
     feed(open_page(subjects, title, args, stack), stop.wait)
@@ -112,7 +124,9 @@ def give_way() -> None:
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def _subjects(args: argparse.Namespace, stack: ExitStack) -> tuple[list[Any], str]:
+def _subjects(
+    args: argparse.Namespace, stop: Interruption, stack: ExitStack
+) -> tuple[list[Any], str]:
     """The robots that are shown, and a title."""
     if args.ros and args.replay is not None:
         raise ViewError("--ros and --replay contradict each other: give one of them")
@@ -131,7 +145,9 @@ def _subjects(args: argparse.Namespace, stack: ExitStack) -> tuple[list[Any], st
     from ..view.live import live_subject
 
     print("starting (the first start ever compiles the kernels, a minute or two) ...", flush=True)
-    subject, title = live_subject(args.robot or "arm7", args.params, folder, stack)
+    subject, title = live_subject(
+        args.robot or "arm7", args.params, folder, stack, is_given_up=lambda: stop.requested
+    )
     return [subject], title
 
 

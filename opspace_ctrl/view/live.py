@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -19,7 +20,12 @@ __all__ = ["live_subject"]
 
 
 def live_subject(
-    robot: str, params: str | None, folder: Path, stack: ExitStack, priority: int = PRIORITY
+    robot: str,
+    params: str | None,
+    folder: Path,
+    stack: ExitStack,
+    priority: int = PRIORITY,
+    is_given_up: Callable[[], bool] = lambda: False,
 ) -> tuple[Subject, str]:
     """Start a loop; what it shows, and a title.
 
@@ -28,7 +34,7 @@ def live_subject(
         params: A parameter file, or None.
         folder: For one that is written where there is none.
         stack: What ends the loop.
-        priority: Of the loop, as `LoopProcess` has it.
+        priority, is_given_up: Of the loop, as `LoopProcess` has them.
 
     Raises:
         OpspaceError: The robot or the file cannot be read, or do not fit each other.
@@ -37,7 +43,7 @@ def live_subject(
     settings = controller_settings(node_parameters(path, "opspace_controller"))
     simulation = simulator_settings(node_parameters(path, "opspace_simulator"))
     model = load_any(robot, settings.robot.base, settings.robot.locked)
-    loop = stack.enter_context(LoopProcess(model, settings, simulation, priority))
+    loop = stack.enter_context(LoopProcess(model, settings, simulation, priority, is_given_up))
     subject = Subject(
         model,
         settings,

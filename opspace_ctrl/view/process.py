@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
+from time import monotonic
 from typing import Any
 
 from ..control.settings import ControllerSettings
@@ -24,6 +25,7 @@ __all__ = ["LoopProcess"]
 
 START = 600.0  # [s] for a first start that compiles
 END = 5.0  # [s]
+LOOK = 0.1  # [s] between two looks whether it is still wanted
 PRIORITY = 20  # SCHED_FIFO, where permitted
 NEWS = -1  # the number of what nobody has asked for: why the loop stands, or "" when it goes on
 
@@ -40,6 +42,7 @@ class LoopProcess:
     Args:
         model, settings, simulation: As for `Loop`.
         priority: Of the loop's thread, SCHED_FIFO where that is permitted; 0: as started.
+        is_given_up: Looked at while it starts, which takes minutes where kernels are compiled: it need not any more.
 
     Attributes:
         ring: What the loop tells.
@@ -57,6 +60,7 @@ class LoopProcess:
         settings: ControllerSettings,
         simulation: SimulatorSettings,
         priority: int = PRIORITY,
+        is_given_up: Callable[[], bool] = lambda: False,
     ):
         context = multiprocessing.get_context("spawn")
         kind = row_type(model, settings)
@@ -71,17 +75,25 @@ class LoopProcess:
         )
         self._process.start()
         theirs.close()
-        self.methods, self.notes = self._started()
+        self.methods, self.notes = self._started(is_given_up)
         self.trouble = ""
         self._answers: dict[int, Answer] = {}
         self._numbers, self._lock = count(), threading.Lock()
         self._reader = threading.Thread(target=self._read, name="answers", daemon=True)
         self._reader.start()
 
-    def _started(self) -> tuple[tuple[str, ...], str]:
+    def _started(self, is_given_up: Callable[[], bool]) -> tuple[tuple[str, ...], str]:
+        end = monotonic() + START
         try:
-            if not self._pipe.poll(START):
-                raise ViewError(f"the loop has not started within {START:g} s")
+            while not self._pipe.poll(LOOK):
+                if is_given_up() or monotonic() > end:
+                    self._process.terminate()
+                    self._process.join(END)
+                    raise ViewError(
+                        "given up while the loop started"
+                        if is_given_up()
+                        else f"the loop has not started within {START:g} s"
+                    )
             trouble, methods, notes = self._pipe.recv()
         except EOFError:
             self._process.join(END)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
 
 import numpy as np
@@ -248,3 +249,17 @@ def test_a_simulation_that_cannot_go_on_says_so_and_a_reset_begins_again(arm):
     arm.loop.is_ended = True
     thread.join()
     assert said[-1] == ""
+
+
+def test_a_loop_that_is_no_longer_wanted_does_not_finish_its_start():
+    model, settings, simulation = shipped("arm7")
+    asked = []
+
+    def is_given_up():
+        asked.append(None)
+        return True
+
+    before = {each.pid for each in multiprocessing.active_children()}
+    with pytest.raises(ViewError, match="given up"):
+        LoopProcess(model, settings, simulation, is_given_up=is_given_up)
+    assert asked and {each.pid for each in multiprocessing.active_children()} == before

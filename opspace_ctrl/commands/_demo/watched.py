@@ -74,7 +74,9 @@ def watch_demo(scenario: Scenario, args: Any, stop: Any, stack: ExitStack, folde
     from ...view.page import feed
 
     config = None if scenario.config is None else str(scenario.config)
-    subject, title = live_subject(scenario.robot, config, folder, stack)
+    subject, title = live_subject(
+        scenario.robot, config, folder, stack, is_given_up=lambda: stop.requested
+    )
     page = open_page([subject], title, args, stack)
     number = subject.settings.values["tasks"].index(scenario.task)
     assert subject.ask is not None  # the loop is ours

@@ -210,3 +210,58 @@ def test_a_page_that_is_lost_while_it_drags_lets_the_task_hold(shown, tab):
     until(
         lambda: np.linalg.norm(handle._node.position - tool(subject)) < 2e-3, "the handle is back"
     )
+
+
+def test_what_a_parameter_refuses_is_said_beside_it(shown, tab):
+    _, subject = shown
+    tab.get_by_role("tab", name="Gains").click()
+    tab.get_by_text("more").first.click()
+    box = tab.get_by_label("error clip").first
+    box.fill("1e9")
+    box.press("Enter")
+    alert = tab.get_by_role("alert").get_by_text("tool.error_clip")
+    alert.wait_for()
+    assert "0.0001 to 100" in alert.inner_text()
+    below = alert.bounding_box()["y"] - box.bounding_box()["y"]
+    assert 0.0 < below < 60.0  # pixels: right under it
+
+
+def test_a_mode_and_rotors_are_changed_in_the_panel(shown, tab):
+    _, subject = shown
+    tab.get_by_role("tab", name="Drive").click()
+    tab.get_by_label("mode").first.click()
+    tab.get_by_role("option", name="velocity").click()
+    levels = until(lambda: subject.ring.latest()["trip"] > 0.0, "it goes on")
+    assert levels and not subject.ring.latest()["gates"]
+    tab.get_by_label("mode").first.click()
+    tab.get_by_role("option", name="tasks").click()
+    tab.get_by_role("tab", name="Gains").click()
+    tab.get_by_text("armature", exact=True).click()
+    added = tab.get_by_label("added").first
+    added.fill("-1")  # the page itself keeps it within what is valid
+    added.fill("0.3")
+    added.press("Enter")
+    tab.wait_for_timeout(500)
+    assert tab.get_by_role("alert").get_by_text("armature").count() == 0
+    assert not subject.ring.latest()["gates"]
+
+
+def test_a_run_that_was_taken_away_plays_from_a_file_without_a_server(shown, tab, tmp_path):
+    tab.get_by_role("tab", name="Show").click()
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="HTML", exact=True).click()
+    file = tmp_path / "run.html"
+    download.value.save_as(file)
+    alone = tab.context.browser.new_page(viewport={"width": 640, "height": 400})
+    asked = []
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.goto(file.as_uri())
+    alone.locator("canvas").first.wait_for()
+
+    def dark():
+        """Pixels of the arm's dark joints."""
+        return (picture(alone).max(axis=2) < 90).sum()
+
+    until(lambda: dark() > 100, "the robot is drawn")
+    alone.close()
+    assert all(url.startswith(("file:", "data:", "blob:")) for url in asked), asked
