@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much the viewer's clients disturb the loop, and how many frames a second its page sends.
 
-    python benchmarks/view.py [ROBOT] [--pairs 30] [--spell 10] [--normal]
+    python benchmarks/view.py [ROBOT] [--pairs 60] [--spell 2] [--priority N]
 
 Spells with two clients and without alternate within one run, in the order that the pair before did not have, so that a
 machine that becomes busier is no one's fault. A client is a socket of the page's own protocol in a process of its own
@@ -9,8 +9,11 @@ that reads everything and draws nothing; it is connected, and has had what is se
 robot moves all the time: a robot that stands is not sent.
 
 A turn of the loop is missed if it begins more than its period late. The figure is the ratio of missed turns with
-clients to those without, over all pairs, with the 95 % interval of 10,000 draws of pairs (bootstrap). --normal: the
-loop runs as any program does, not with SCHED_FIFO.
+clients to those without, over all pairs, with the 95 % interval of 10,000 draws of pairs (bootstrap).
+
+On a machine that others use, too, spells in which somebody else takes a core are neither's fault and hide all else: the
+second line of figures leaves out pairs that missed a hundredth of their turns or more, with clients or without.
+--priority 0: the loop runs as any program does, not with SCHED_FIFO.
 """
 
 from __future__ import annotations
@@ -28,11 +31,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from opspace_ctrl.view.process import PRIORITY
+
 CLIENTS = 2
-SETTLE = 1.0  # [s] before a spell counts
+SETTLE = 0.5  # [s] before a spell counts
 DRAWS = 10_000
 LATE = (100.0, 250.0, 1000.0)  # [us]
 ALLOWED = 1.05
+BUSY = 0.01  # share of turns that are missed where somebody else holds a core
 
 
 def read_and_discard(port: int, is_on, is_there, count) -> None:
@@ -138,13 +144,11 @@ def measure(options: argparse.Namespace) -> list[tuple[dict[str, float], dict[st
     from opspace_ctrl.commands.view import give_way
     from opspace_ctrl.view.live import live_subject
     from opspace_ctrl.view.page import Page, feed
-    from opspace_ctrl.view.process import PRIORITY
     from opspace_ctrl.view.server import start_server
 
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
-        priority = 0 if options.normal else PRIORITY
-        subject, _ = live_subject(options.robot, None, folder, stack, priority)
+        subject, _ = live_subject(options.robot, None, folder, stack, options.priority)
         give_way()
         server, door = start_server(0, False, options.robot)
         stack.callback(server.stop)
@@ -178,9 +182,9 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("robot", nargs="?", default="arm7")
-    parser.add_argument("--pairs", type=int, default=30)
-    parser.add_argument("--spell", type=float, default=10.0, help="length of one [s]")
-    parser.add_argument("--normal", action="store_true", help="the loop without SCHED_FIFO")
+    parser.add_argument("--pairs", type=int, default=60)
+    parser.add_argument("--spell", type=float, default=2.0, help="length of one [s]")
+    parser.add_argument("--priority", type=int, default=PRIORITY, help="SCHED_FIFO; 0: none")
     parser.add_argument("--json", metavar="FILE", help="all spells")
     options = parser.parse_args()
     pairs = measure(options)
@@ -189,11 +193,17 @@ def main() -> None:
     }
     turns = columns["turns"].sum(axis=0)
     print(
-        f"{options.robot}, {'normal priority' if options.normal else 'SCHED_FIFO where permitted'}, "
+        f"{options.robot}, SCHED_FIFO {options.priority} (0: none, else where permitted), "
         f"{turns[0]} turns without clients, {turns[1]} with {CLIENTS}"
     )
+    missed = columns["missed"]
+    more, fewer = (missed[:, 1] > missed[:, 0]).sum(), (missed[:, 1] < missed[:, 0]).sum()
+    print(f"  of {len(pairs)} pairs {more} missed more with clients, {fewer} missed fewer")
+    is_quiet = (missed < BUSY * columns["turns"]).all(axis=1)
+    columns["missed_quiet"] = missed[is_quiet]
     for name, words in (
         ("missed", "missed"),
+        ("missed_quiet", f"missed in the {is_quiet.sum()} quiet pairs"),
         *((f"late_{x:g}", f"rows later than {x:g} us") for x in LATE),
     ):
         found = columns[name]
