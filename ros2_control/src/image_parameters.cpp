@@ -61,10 +61,10 @@ std::vector<std::string> contacts_of(const std::vector<std::string> & names)
 }  // namespace
 
 ImageParameters::ImageParameters(
-  rclcpp_lifecycle::LifecycleNode::SharedPtr node, opspace_core::ControlLoop & loop, DoorPtr door)
+  rclcpp_lifecycle::LifecycleNode::SharedPtr node, opspace_core::ControlLoop & loop, DoorPtr door, Exported & exported)
 : node_(node), loop_(loop)
 {
-  declare();
+  declare(exported);
   listener_ = std::make_unique<opspace_ctrl_parameters::ParamListener>(node);
   own_ = listener_->get_params();
   apply_given();
@@ -81,18 +81,28 @@ ImageParameters::ImageParameters(
     });
 }
 
-void ImageParameters::declare()
+void ImageParameters::declare(const opspace_field & field, Exported & exported)
+{
+  const rclcpp::ParameterValue value = ros_value(value_of(loop_.robot(), field));
+  const auto last = exported.find(field.name);
+  if (!node_->has_parameter(field.name)) {
+    rcl_interfaces::msg::ParameterDescriptor descriptor;
+    descriptor.description = std::string("As exported, unless it is given") +
+                             (*field.unit ? std::string(" [") + field.unit + "]" : std::string()) + ".";
+    node_->declare_parameter(field.name, value, descriptor);
+    exported[field.name] = value;
+  } else if (last != exported.end() && node_->get_parameter(field.name).get_parameter_value() == last->second) {
+    node_->set_parameter({field.name, value});  // nobody has set it since the last image
+    last->second = value;
+  }
+}
+
+void ImageParameters::declare(Exported & exported)
 {
   const opspace_core::Robot & robot = loop_.robot();
   for (const opspace_field & field : robot.live_fields()) {
     names_.emplace_back(field.name);
-    rcl_interfaces::msg::ParameterDescriptor descriptor;
-    descriptor.description = std::string("As exported, unless it is given") +
-                             (*field.unit ? std::string(" [") + field.unit + "]" : std::string()) + ".";
-    const Value value = value_of(robot, field);
-    if (!node_->has_parameter(field.name)) {
-      node_->declare_parameter(field.name, ros_value(value), descriptor);
-    }
+    declare(field, exported);
   }
   rcl_interfaces::msg::ParameterDescriptor fixed;
   fixed.read_only = true;
@@ -103,7 +113,8 @@ void ImageParameters::declare()
       node_->declare_parameter(name, several, fixed);
     }
     if (node_->get_parameter(name).as_string_array() != several) {
-      throw opspace_core::Error(std::string(name) + " are those of the image: " + opspace_core::listed(several));
+      throw opspace_core::Error(std::string(name) + " are those of the image: " + opspace_core::listed(several) +
+                                "; unload the controller if there was another image before");
     }
   }
 }

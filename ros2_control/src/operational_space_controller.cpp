@@ -77,7 +77,7 @@ void OperationalSpaceController::configure()
   is_simulated_ = node->get_parameter("use_sim_time").as_bool();
   loop_->use_simulated_time(is_simulated_);
   door_ = std::make_shared<Door>();
-  parameters_ = std::make_unique<ImageParameters>(node, *loop_, door_);
+  parameters_ = std::make_unique<ImageParameters>(node, *loop_, door_, exported_);
   const opspace_ctrl_parameters::Params & own = parameters_->own();
   base_ = std::make_unique<BaseState>(*node, *robot_, own.base_source, own.base_name, door_);
   requests_ = std::make_unique<Requests>(node, *loop_, is_stopped_, own.world_frame, door_);

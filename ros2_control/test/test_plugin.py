@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from helpers.ros import Graph
 from manager import FORWARD, OURS, Manager, exported
@@ -22,6 +23,8 @@ from std_srvs.srv import Trigger
 
 from opspace_ctrl import Controller
 from opspace_ctrl.bringup.compiled import IMAGE
+from opspace_ctrl.cli import main
+from opspace_ctrl.data import shipped_path
 from opspace_ctrl.gazebo.ros2_control import urdf_with_hardware
 from opspace_ctrl.model.source import robot_text
 
@@ -226,6 +229,57 @@ def test_another_controller_moves_the_tool_by_its_reference_interfaces(graph, im
     publisher = graph.publisher(Float64MultiArray, "upstream/commands")
     message = Float64MultiArray(data=[*goal, *TURN.values()])
     publisher.publish(message)
+    tool.wait_until_at(*goal)
+    assert manager.switch(
+        stop=("upstream",)
+    )  # whoever commanded is gone: the tool stays, and is free for others
+    assert manager.states() == {OURS: "active", "upstream": "inactive"}
+    tool.wait_until("active")
+    assert np.linalg.norm(tool.position() - goal) < ARRIVED
+    assert tool.send(*goal + [0.0, 0.05, 0.0]).endswith("taken")
+    tool.wait_until_at(*goal + [0.0, 0.05, 0.0])
+
+
+def test_an_image_that_was_exported_again_counts_when_it_is_configured_again(
+    graph, images, tmp_path
+):
+    manager = Manager(graph, images, "arm7", {}, image=_exported_with(tmp_path, integral=3.0))
+    assert manager.load(OURS), manager.process.tail()
+    assert graph.get_parameter(f"/{OURS}", "tool.integral") == 3.0
+    assert graph.set_parameters(f"/{OURS}", tool__speed=0.2) == (True, "")
+    _exported_with(tmp_path, integral=5.0)
+    assert manager.configure(OURS)
+    assert graph.get_parameter(f"/{OURS}", "tool.integral") == 5.0
+    assert graph.get_parameter(f"/{OURS}", "tool.speed") == 0.2
+
+
+def _exported_with(folder: Path, **of_tool: float) -> str:
+    """Path of an image of arm7 with other parameters of its task."""
+    text = yaml.safe_load(shipped_path("config", "arm7.yaml").read_text())
+    text["/**/opspace_controller"]["ros__parameters"]["tool"] |= of_tool
+    (folder / "own.yaml").write_text(yaml.safe_dump(text))
+    image = f"{folder}/own.opspace"
+    assert main(["export", f"{folder}/own.yaml", "-o", image, "--force"]) == 0
+    return image
+
+
+def test_parameters_that_nobody_takes_are_refused_before_they_are_lost(graph, images):
+    manager = Manager(graph, images, "arm7", {})
+    assert manager.load(OURS), manager.process.tail()
+    tries = [graph.set_parameters(f"/{OURS}", tool__integral=float(i % 9)) for i in range(300)]
+    kept = max(i for i, (is_taken, _) in enumerate(tries) if is_taken)
+    assert "is the controller active" in tries[-1][1]
+    assert graph.get_parameter(f"/{OURS}", "tool.integral") == float(kept % 9)
+
+
+def test_two_hundred_switches_leave_it_as_it_was(graph, images):
+    manager, tool = running(graph, images)
+    start = tool.position()
+    for _ in range(200):
+        assert manager.switch(stop=(OURS,)) and manager.switch(start=(OURS,))
+    tool.wait_until("active")
+    goal = start + [0.0, 0.05, 0.0]
+    assert tool.send(*goal).endswith("taken")
     tool.wait_until_at(*goal)
 
 

@@ -192,6 +192,9 @@ void test_what_is_wrong_with_parameters_is_told_and_none_is_taken(Robot & robot)
   CHECK(has(loop.set({{"method", Value(std::string("best"))}}), "valid are"));
   CHECK(has(loop.way_points(0, 0.0, {}, {}, {}, {}), "0 way points; valid are 1 to 64"));
   CHECK(has(loop.posture({1.0}, {}), "one number a joint"));
+  while (loop.set({{"tool.integral", Value(7.0)}}).empty()) {  // nobody takes them: the controller is not active
+  }
+  CHECK(has(loop.refusal({{"tool.integral", Value(7.0)}}), "is the controller active"));
   int64_t now = 1'000'000'000;
   loop.begin({now, now}, tau.data());
   loop.update({q.data(), v.data(), nullptr, nullptr}, {now + 1, now + 1}, tau.data());

@@ -17,6 +17,7 @@ constexpr std::size_t POSE = 7;
 constexpr std::size_t TAKEN = 2;  // targets that a tick takes out of the mailbox
 constexpr double LATER = 1e-9;  // seconds of a nanosecond
 const char * const METHOD = "method";
+const char * const FULL = "too many changes wait for the loop: is the controller active?";
 
 std::size_t longest(const Robot & robot)
 {
@@ -246,7 +247,7 @@ std::string ControlLoop::put(const std::vector<Change> & changes)
   }
   const bool is_put = changes_.put(changes);
   sending_.clear(std::memory_order_release);
-  return is_put ? "" : "too many changes wait for the loop: is the controller active?";
+  return is_put ? "" : FULL;
 }
 
 std::string ControlLoop::hold()
@@ -297,11 +298,10 @@ std::vector<Change> ControlLoop::changes_of(const Named & parameters) const
 std::string ControlLoop::refusal(const Named & parameters) const
 {
   try {
-    changes_of(parameters);
+    return changes_.has_room(changes_of(parameters).size()) ? "" : FULL;
   } catch (const Error & error) {
     return error.what();
   }
-  return "";
 }
 
 std::string ControlLoop::set(const Named & parameters)

@@ -3,6 +3,7 @@
 #ifndef OPSPACE_CTRL_PLUGIN__IMAGE_PARAMETERS_HPP_
 #define OPSPACE_CTRL_PLUGIN__IMAGE_PARAMETERS_HPP_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,12 +17,18 @@
 namespace opspace_ctrl
 {
 
+/// {name: value in the image}, of parameters that no file has given.
+using Exported = std::map<std::string, rclcpp::ParameterValue>;
+
 /// Declared by generate_parameter_library, with the values of the image as defaults; what a file gives counts more.
 class ImageParameters
 {
 public:
+  /// `exported`: what the last image had, which does not count any more; it stays with the node, whose parameters do.
   /// Error: a value is refused by the image.
-  ImageParameters(rclcpp_lifecycle::LifecycleNode::SharedPtr node, opspace_core::ControlLoop & loop, DoorPtr door);
+  ImageParameters(
+    rclcpp_lifecycle::LifecycleNode::SharedPtr node, opspace_core::ControlLoop & loop, DoorPtr door,
+    Exported & exported);
 
   /// Those of the plugin itself.
   const opspace_ctrl_parameters::Params & own() const { return own_; }
@@ -29,7 +36,8 @@ public:
 private:
   using Named = std::vector<std::pair<std::string, opspace_core::Value>>;
 
-  void declare();
+  void declare(Exported & exported);
+  void declare(const opspace_field & field, Exported & exported);
   void apply_given();
   rcl_interfaces::msg::SetParametersResult check(const std::vector<rclcpp::Parameter> & changes) const;
   void apply(const std::vector<rclcpp::Parameter> & changes);

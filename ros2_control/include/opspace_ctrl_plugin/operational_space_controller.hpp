@@ -55,6 +55,7 @@ private:
   std::unique_ptr<opspace_core::Robot> robot_;
   std::unique_ptr<opspace_core::ControlLoop> loop_;
   std::unique_ptr<ImageParameters> parameters_;
+  Exported exported_;
   std::unique_ptr<BaseState> base_;
   std::unique_ptr<Requests> requests_;
   std::unique_ptr<Reports> reports_;

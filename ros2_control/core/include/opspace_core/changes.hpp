@@ -38,11 +38,17 @@ public:
     }
   }
 
+  bool has_room(std::size_t count) const
+  {
+    const std::size_t read = read_.load(std::memory_order_acquire);
+    return count <= SLOTS - (written_.load(std::memory_order_relaxed) - read);
+  }
+
   /// Hand over a set of changes; false if there is no room, and then none is.
   bool put(const std::vector<Change> & several)
   {
     const std::size_t written = written_.load(std::memory_order_relaxed);
-    if (several.size() > SLOTS - (written - read_.load(std::memory_order_acquire))) {
+    if (!has_room(several.size())) {
       return false;
     }
     for (std::size_t i = 0; i < several.size(); i++) {
