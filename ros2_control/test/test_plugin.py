@@ -228,8 +228,12 @@ def test_another_controller_moves_the_tool_by_its_reference_interfaces(graph, im
     assert "chained mode" in tool.send(*goal)
     publisher = graph.publisher(Float64MultiArray, "upstream/commands")
     message = Float64MultiArray(data=[*goal, *TURN.values()])
-    publisher.publish(message)
-    tool.wait_until_at(*goal)
+    graph.publish_until(  # the controller may not know of its publisher yet
+        publisher,
+        message,
+        lambda: np.linalg.norm(tool.position() - goal) < ARRIVED,
+        f"the tool at {goal}",
+    )
     assert manager.switch(
         stop=("upstream",)
     )  # whoever commanded is gone: the tool stays, and is free for others
@@ -246,11 +250,11 @@ def test_an_image_that_was_exported_again_counts_when_it_is_configured_again(
     manager = Manager(graph, images, "arm7", {}, image=_exported_with(tmp_path, integral=3.0))
     assert manager.load(OURS), manager.process.tail()
     assert graph.get_parameter(f"/{OURS}", "tool.integral") == 3.0
-    assert graph.set_parameters(f"/{OURS}", tool__speed=0.2) == (True, "")
+    assert graph.set_parameters(f"/{OURS}", tool__stiffness=[400.0]) == (True, "")
     _exported_with(tmp_path, integral=5.0)
     assert manager.configure(OURS)
     assert graph.get_parameter(f"/{OURS}", "tool.integral") == 5.0
-    assert graph.get_parameter(f"/{OURS}", "tool.speed") == 0.2
+    assert graph.get_parameter(f"/{OURS}", "tool.stiffness") == [400.0]
 
 
 def _exported_with(folder: Path, **of_tool: float) -> str:
