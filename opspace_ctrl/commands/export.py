@@ -12,7 +12,6 @@ from ..data import shipped_or_own
 from ..errors import ParameterFileError
 from ..export.controller import WAY_POINTS, image_of
 from ..export.emulated import recorder_for
-from ..export.image import Image
 from ..export.library import (
     NAMES,
     TARGETS,
@@ -22,7 +21,7 @@ from ..export.library import (
     native_target,
     processors,
 )
-from ..export.record import Recorder, with_reference_ticks
+from ..export.record import with_reference_ticks
 from ..export.simulator import simulator_image, with_reference_steps
 from ..model import Model
 from ..parameter_file import node_parameters
@@ -139,32 +138,29 @@ def _own_file(name: str | None) -> str | None:
 def _image(args: argparse.Namespace) -> bytes:
     """The image, its reference ticks recorded through the library where this machine or an emulator can run it."""
     model = load_any(args.robot, args.base) if args.robot else None
+    # Files are read before the library is compiled, which takes long.
+    given = _simulator(args, model) if args.simulator else _controller(args, model)
     record = recorder_for(args.target, args.cpu)
     recorded = machine(args.target, args.cpu) if record else f"Python on {native_target()}"
-    of = _simulator if args.simulator else _controller
-    return of(args, model, record, recorded).packed()
+    if isinstance(given, Simulator):
+        return with_reference_steps(simulator_image(given), given, record, recorded).packed()
+    image = image_of(given, args.way_points)
+    return with_reference_ticks(image, given, record, recorded).packed()
 
 
-def _controller(
-    args: argparse.Namespace, model: Model | None, record: Recorder | None, recorded: str
-) -> Image:
+def _controller(args: argparse.Namespace, model: Model | None) -> Controller:
     try:
-        controller = Controller.from_file(args.parameters, model)
+        return Controller.from_file(args.parameters, model)
     except ParameterFileError as error:
         if model is None and "no `robot`" in str(error):
             raise CommandError(f"{error}: --robot URDF") from None
         raise
-    image = image_of(controller, args.way_points)
-    return with_reference_ticks(image, controller, record, recorded)
 
 
-def _simulator(
-    args: argparse.Namespace, model: Model | None, record: Recorder | None, recorded: str
-) -> Image:
+def _simulator(args: argparse.Namespace, model: Model | None) -> Simulator:
     values = node_parameters(shipped_or_own("config", args.parameters), SIMULATOR)
     if model is None and not values.get("robot"):
         raise CommandError(f"{args.parameters}: no `robot` is named for {SIMULATOR}: --robot URDF")
     if model is None:
         model = load_any(values["robot"], values.get("base", ""), locked_joints(values))
-    simulator = Simulator.from_settings(model, simulator_settings(values))
-    return with_reference_steps(simulator_image(simulator), simulator, record, recorded)
+    return Simulator.from_settings(model, simulator_settings(values))

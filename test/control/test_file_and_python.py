@@ -91,8 +91,8 @@ def panda():
     )
 
 
-def humanoid(model, trunk, hands, feet, gains, soles, **options):
-    """Stands on both feet; what asimo and G1 have in common."""
+def humanoid(model, trunk, hands, feet, gains, soles, tolerances=(5e-5, 5e-4), **options):
+    """Stands on both feet; what asimo and G1 have in common. Tolerances: of com [m] and trunk [rad]."""
     left, right = (
         PoseTask(
             f"{side}_hand",
@@ -113,6 +113,7 @@ def humanoid(model, trunk, hands, feet, gains, soles, **options):
         level=1,
         stiffness=40.0,
         integral=1.5,
+        integral_tolerance=tolerances[0],
         speed=0.1,
         acceleration=0.2,
         error_clip=0.03,
@@ -123,6 +124,7 @@ def humanoid(model, trunk, hands, feet, gains, soles, **options):
         level=1,
         stiffness=60.0,
         integral=1.9,
+        integral_tolerance_angle=tolerances[1],
         angular_speed=0.5,
         angular_acceleration=1.0,
         error_clip_angle=0.2,
@@ -143,13 +145,15 @@ def humanoid(model, trunk, hands, feet, gains, soles, **options):
 
 
 def asimo():
+    hands = {"integral_tolerance": 1e-4, "integral_tolerance_angle": 1.5e-3}
     return humanoid(
         load_robot("asimo"),
         "torso",
         ("", ""),
         ("", ""),
-        {"stiffness": 900.0, "integral": 7.0},
+        {"stiffness": 900.0, "integral": 7.0, **hands},
         {"front": 0.13, "back": 0.09, "left": 0.055, "right": 0.055},
+        tolerances=(1e-4, 2e-3),
         compensation=FRICTION,
     )
 
