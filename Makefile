@@ -41,7 +41,8 @@ demo: $(CORE)
 # Computing shares the cores, compiled and then, on a small robot, as plain Python; what runs ROS nodes or a browser comes
 # after it, one test at a time. Plain Python is 50 times slower: loops that are closed for seconds, and threads, run compiled.
 LAW := $(patsubst %,test/control/test_%.py,attack core friction hierarchy impedance_damping law singular velocity)
-UNCOMPILED := test/dynamics test/osim $(LAW) --ignore=test/osim/test_changing_tasks.py -k arm7
+UNCOMPILED := test/dynamics test/osim $(LAW) --ignore=test/osim/test_changing_tasks.py \
+  -k 'arm7 and not step_response and not out_of_reach'
 BROWSER := $(if $(shell command -v chromium),test/view/browser)
 test: lint
 ifeq ($(strip $(PYTEST_ARGS)),)
