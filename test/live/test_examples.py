@@ -5,6 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from geometry_msgs.msg import PoseStamped
 from helpers.ros import Graph
 from helpers.support import urdf_path
 
@@ -25,7 +26,11 @@ def test_the_nodes_take_the_files_of_init_and_an_example_sends_a_target(tmp_path
             command = [sys.executable, "-m", f"opspace_ctrl.nodes.{node}", "--ros-args"]
             command += ["--params-file", params, "-p", "autostart:=true", *more]
             graph.run(command, node)
+        poses = graph.listen(PoseStamped, "opspace_controller/tool/pose")
+        graph.wait_for(lambda: poses.last, "a pose")
+        before = poses.last.pose.position.z
         script = graph.run([sys.executable, str(EXAMPLE), "tool"], "example")
         graph.wait_for(lambda: script.code is not None, "the example's end")
         assert script.code == 0, script.output()
-        assert float(script.output().split(" is ")[1].split(" mm")[0]) < 2.1, script.output()
+        assert "mm from its target" in script.output()
+        graph.wait_for(lambda: poses.last.pose.position.z > before + 0.045, "the tool 5 cm up")
