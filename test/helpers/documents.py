@@ -35,7 +35,7 @@ def blocks(*languages: str, document: str | None = None) -> list[Block]:
 
 
 def commands(text: str) -> list[str]:
-    """The command lines of a shell block: continued lines joined, prompts, comments and output left out."""
+    """The command lines of a shell block: continued lines joined; prompts, comments, output and the venv left out."""
     joined = text.replace("\\\n", " ")
     has_prompts = any(line.startswith("$ ") for line in joined.splitlines())
     lines = [
@@ -44,7 +44,7 @@ def commands(text: str) -> list[str]:
         if not has_prompts or line.startswith("$ ")
     ]
     return [
-        " ".join(line.split(" #")[0].split())
+        " ".join(line.split(" #")[0].split()).removeprefix(".venv/bin/")
         for line in lines
         if line.strip() and not line.startswith("#")
     ]
