@@ -4,9 +4,10 @@
 import argparse
 from pathlib import Path
 
+from rich.console import Console
 from rich.table import Column
 
-from ..parity.compare import compare_models, compare_recording
+from ..parity.compare import NOTE, Difference, compare_models, compare_recording
 from ..parity.recorded import read_recording
 from ..parity.sources import BAGS, load_description
 from . import CommandError, _robot
@@ -56,18 +57,25 @@ def run(args: argparse.Namespace) -> int:
     else:
         found = compare_models(first, load_description(args.second, arguments), args.tolerance)
         what = "joints, limits, masses, centres, inertias, and gravity torques at 64 poses"
-    out = console()
-    if not found:
+    out, count = console(), sum(each.size > NOTE for each in found)
+    if found:
+        _tell(out, found)
+    if not count:
         out.print(f"{args.first} and {args.second} agree: {what}", soft_wrap=True)
         return 0
+    out.print(f"{args.first} and {args.second} differ in {count} points", soft_wrap=True)
+    return DIFFERENT
+
+
+def _tell(out: Console, found: list[Difference]) -> None:
     table = new_table(
         right("size"), Column("of", overflow="fold"), Column("difference", overflow="fold")
     )
     for each in found:
-        table.add_row(f"{each.size:.2g}", each.subject, each.text)
+        size = f"{each.size:.2g}" if each.size > NOTE else "note"
+        table.add_row(size, each.subject, each.text)
     out.print(table)
     out.print(
-        "size: the difference as a share of the larger of the two; 10: another kind of robot (joints, order, signs)"
+        "size: the difference as a share of the larger of the two; 10: another kind of robot (joints, order, "
+        "signs); note: only one of them says it, or no joint feels it"
     )
-    out.print(f"{args.first} and {args.second} differ in {len(found)} points", soft_wrap=True)
-    return DIFFERENT

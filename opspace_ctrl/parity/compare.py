@@ -24,6 +24,11 @@ TINY_MASS, TINY_LENGTH, TINY_INERTIA = (
     1e-9,
 )  # [kg], [m], [kg m^2] what rounding makes of a file's digits
 STRUCTURE = 10.0  # how bad a difference in kind is: above all in size
+NOTE = 0.0  # of what only one of them says, or no joint feels: told, but no difference
+UNSAID = (
+    "velocity limit",
+    "effort limit",
+)  # MuJoCo has none of the first, and of the second only with actuators
 RANGE = np.pi  # of joints without limits
 
 
@@ -32,7 +37,7 @@ class Difference:
     """One difference.
 
     Attributes:
-        size: How bad: relative to what is compared; a difference in kind counts as STRUCTURE.
+        size: How bad: relative to what is compared; a difference in kind counts as STRUCTURE, a NOTE as none.
         subject: The joint or link.
         text: What, in words.
     """
@@ -147,9 +152,13 @@ def _passive(a: Model, b: Model, tolerance: float) -> Iterator[Difference]:
             x, y = one[what], other[what]
             if x == y or (np.isinf(x) and np.isinf(y)):
                 continue
-            size = 1.0 if np.isinf([x, y]).any() else abs(x - y) / max(abs(x), abs(y))
+            text = f"{what}: {_said(x)} and {_said(y)}"
+            if np.isinf([x, y]).any():
+                yield Difference(NOTE if what in UNSAID else 1.0, joint, text)
+                continue
+            size = abs(x - y) / max(abs(x), abs(y))
             if size > tolerance and not np.isclose(x, y, atol=1e-9):
-                yield Difference(float(min(size, 1.0)), joint, f"{what}: {_said(x)} and {_said(y)}")
+                yield Difference(float(min(size, 1.0)), joint, text)
 
 
 def _values(model: Model, joint: str) -> dict[str, float]:
@@ -172,11 +181,16 @@ def _said(value: float) -> str:
 
 def _bodies(a: Model, b: Model, tolerance: float) -> Iterator[Difference]:
     """Mass, centre and inertia of what each joint moves, lumped, in world axes at zero."""
-    if abs(a.total_mass - b.total_mass) > tolerance * a.total_mass:
+    masses = np.array([a.total_mass, b.total_mass])
+    moved = np.array([model.mass.sum() for model in (a, b)])
+    share = np.ptp(masses) / masses.max(initial=TINY_MASS)
+    if share > tolerance:
+        is_felt = np.ptp(moved) > tolerance * moved.max()
+        text = f"weighs {masses[0]:.5g} and {masses[1]:.5g} kg"
         yield Difference(
-            abs(a.total_mass - b.total_mass) / max(a.total_mass, b.total_mass),
+            float(share) if is_felt else NOTE,
             "the robot",
-            f"weighs {a.total_mass:.5g} and {b.total_mass:.5g} kg",
+            text if is_felt else f"{text}; they differ in what no joint moves",
         )
     for joint in _common(a, b):
         one, other = _inertial(a, joint), _inertial(b, joint)

@@ -79,11 +79,27 @@ def test_a_robot_agrees_with_itself(name):
 def test_a_urdf_agrees_with_what_mujoco_makes_of_it(tmp_path):
     ours = load_urdf(arm())
     theirs = load_description(str(mjcf_of(arm(), tmp_path / "arm.xml")))
-    differing = {each.subject for each in compare_models(ours, theirs)}
-    texts = [each.text for each in compare_models(ours, theirs)]
     # MuJoCo has no velocity limits, and takes the URDF's efforts for actuators that are not there
-    assert all(re.match("velocity limit|effort limit", text) for text in texts), texts
-    assert differing <= {"j1", "j2"}
+    notes = compare_models(ours, theirs)
+    assert notes and all(re.match("velocity limit|effort limit", each.text) for each in notes)
+    assert {each.size for each in notes} == {0.0} and {each.subject for each in notes} == {
+        "j1",
+        "j2",
+    }
+
+
+@pytest.mark.parametrize("name", ["ur5_robot", "kinova"])
+def test_a_real_robot_passes_beside_what_mujoco_makes_of_it_with_the_base_fused(
+    name, tmp_path, capsys
+):
+    text = re.sub(
+        r"<(visual|collision)\b.*?</\1>", "", urdf_path(name).read_text(), flags=re.DOTALL
+    )
+    (tmp_path / "robot.urdf").write_text(text)
+    mujoco.mj_saveLastXML(str(tmp_path / "robot.xml"), mujoco.MjModel.from_xml_string(text))
+    assert main(["parity", str(tmp_path / "robot.urdf"), str(tmp_path / "robot.xml")]) == 0
+    said = capsys.readouterr().out
+    assert "velocity limit" in said and "agree: joints, limits" in said.replace("\n", " ")
 
 
 @pytest.mark.parametrize("name", ["arm7", "asimo"])
