@@ -44,7 +44,7 @@ SETTLE = 1.0  # [s] in which robots that are there have been found, once one is
 
 def described_robots(patience: float) -> list[str]:
     """The namespaces of all robots that a graph describes, in order; none if there is none within `patience` [s]."""
-    with _node("") as (node, _):
+    with _node("") as node:
         end, found = monotonic() + patience, set[str]()
         while monotonic() < end:
             for name, kinds in node.get_topic_names_and_types():
@@ -58,7 +58,7 @@ def described_robots(patience: float) -> list[str]:
 
 @contextmanager
 def _node(namespace: str) -> Any:
-    """A node with an executor that spins in a thread of its own; both end."""
+    """A node whose executor spins in a thread of its own; both end."""
     context = rclpy.Context()
     rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(
@@ -72,7 +72,7 @@ def _node(namespace: str) -> Any:
     thread = threading.Thread(target=executor.spin, name="ros", daemon=True)
     thread.start()
     try:
-        yield node, executor
+        yield node
     finally:
         executor.shutdown(timeout_sec=1.0)
         thread.join(2.0)
@@ -106,7 +106,7 @@ class GraphView:
 
     def __enter__(self) -> GraphView:
         self._spinning = _node(self._namespace)
-        self.node, _ = self._spinning.__enter__()
+        self.node = self._spinning.__enter__()
         self.node.create_subscription(String, DESCRIPTION, self._on_description, qos.DESCRIPTION)
         return self
 

@@ -23,7 +23,6 @@ __all__ = [
     "convex_hull",
     "limit_share",
     "manipulability",
-    "quaternions",
     "singular_directions",
     "sole_corners",
     "task_pose",
@@ -53,24 +52,6 @@ def task_pose(model: Model, q: np.ndarray, task: ControlTask) -> tuple[np.ndarra
     origin, axes = frame_pose(model, q, task.reference_frame)
     relative = from_quaternion(axes).T @ (position - origin)
     return relative, quaternion_product(quaternion_conjugate(axes), turn)
-
-
-def quaternions(rotations: np.ndarray) -> np.ndarray:
-    """The unit quaternions (n, 4) [x, y, z, w] of rotations (n, 3, 3), each from its largest component."""
-    R = rotations
-    x, y, z = R[:, 0, 0], R[:, 1, 1], R[:, 2, 2]
-    # 4 q q^T, whose longest row is the quaternion with the least rounding
-    products = np.empty((len(R), 4, 4))
-    products[:, 0, 0], products[:, 1, 1] = 1.0 + x - y - z, 1.0 - x + y - z
-    products[:, 2, 2], products[:, 3, 3] = 1.0 - x - y + z, 1.0 + x + y + z
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        products[:, i, j] = products[:, j, i] = R[:, i, j] + R[:, j, i]
-    for i, (j, k) in enumerate(((2, 1), (0, 2), (1, 0))):
-        products[:, i, 3] = products[:, 3, i] = R[:, j, k] - R[:, k, j]
-    largest = np.argmax(np.einsum("nii->ni", products), axis=1)
-    found = products[np.arange(len(R)), largest]
-    unit: np.ndarray = found / np.linalg.norm(found, axis=1, keepdims=True)
-    return unit
 
 
 def belted_ellipsoid(inertia_inv: np.ndarray, directions: np.ndarray, largest: float) -> np.ndarray:

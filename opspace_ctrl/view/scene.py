@@ -9,11 +9,12 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..dynamics import frame_pose
 from ..model import Model
 from ..model.rotations import from_quaternion, to_quaternion
-from .geometry import body_poses, quaternions
+from .geometry import body_poses
 from .shapes import Shape
 
 __all__ = ["COLOURS", "RobotScene", "Trail", "wxyz"]
@@ -91,7 +92,8 @@ class RobotScene:
         carrying = np.concatenate([np.eye(3)[None], rotations])[self._carriers]
         origins = np.concatenate([np.zeros((1, 3)), self.positions])[self._carriers]
         places = np.einsum("nji,nj->ni", carrying, self.positions - origins)
-        turns = np.roll(quaternions(np.einsum("nji,njk->nik", carrying, rotations)), 1, axis=1)
+        turned = Rotation.from_matrix(np.einsum("nji,njk->nik", carrying, rotations))
+        turns = np.roll(turned.as_quat(), 1, axis=1)
         for name, sent, wanted in zip(("position", "wxyz"), self._sent, (places, turns)):
             is_still = np.abs(wanted - sent).max(axis=1) < STILL
             for body in np.flatnonzero(~is_still).tolist():

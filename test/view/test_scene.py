@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from opspace_ctrl import frame_pose, load_robot
 from opspace_ctrl.view import page
-from opspace_ctrl.view.geometry import body_poses, quaternions
+from opspace_ctrl.view.geometry import body_poses
 from opspace_ctrl.view.scene import STILL, RobotScene
 from opspace_ctrl.view.shapes import robot_shapes
 
@@ -76,14 +76,6 @@ def test_a_hinge_that_turns_is_one_message_and_a_robot_that_stands_none(server):
     assert messages(q) == model.nv - 6
     q[7:] += 0.5 * STILL
     assert messages(q) == 0
-
-
-def test_quaternions_are_scipys():
-    rotations = Rotation.random(500, random_state=4)
-    half_turns = Rotation.from_rotvec(np.pi * np.eye(3))
-    for each in (rotations, half_turns, Rotation.identity(1)):
-        found, wanted = quaternions(each.as_matrix()), each.as_quat()
-        np.testing.assert_allclose(np.abs(np.einsum("ni,ni->n", found, wanted)), 1.0, atol=1e-12)
 
 
 def test_poses_of_all_bodies_are_those_of_each():
