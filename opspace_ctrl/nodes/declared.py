@@ -22,10 +22,14 @@ from rclpy.parameter import Parameter as RosParameter
 
 from ..errors import OpspaceError, ParameterError, quoted
 from ..parameters import Parameter, checked, checked_value
+from . import qos
 
 __all__ = ["NODE_OPTIONS", "Declared", "descriptor"]
 
-NODE_OPTIONS: dict[str, Any] = {"allow_undeclared_parameters": True}
+NODE_OPTIONS: dict[str, Any] = {
+    "allow_undeclared_parameters": True,
+    "rosout_qos_profile": qos.ROSOUT,
+}
 
 TYPES = {
     "bool": RosParameter.Type.BOOL,

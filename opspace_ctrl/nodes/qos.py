@@ -6,13 +6,22 @@ Every subscription can be overridden by the parameters `qos_overrides.<topic>.su
 targets take best effort by themselves where a publisher offers no more.
 """
 
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from copy import copy
+
+from rclpy.qos import (
+    DurabilityPolicy,
+    HistoryPolicy,
+    QoSProfile,
+    ReliabilityPolicy,
+    qos_profile_rosout_default,
+)
 
 __all__ = [
     "COMMANDS",
     "DESCRIPTION",
     "HEARD_STATES",
     "OUTPUTS",
+    "ROSOUT",
     "STATES",
     "TARGETS",
     "UNRELIABLE_STATES",
@@ -40,3 +49,6 @@ TARGETS = profile(10)
 UNRELIABLE_TARGETS = profile(10, reliable=False)
 OUTPUTS = profile(1)
 DESCRIPTION = profile(1, latched=True)
+# a node that stays up fills the default's thousand places, 2 MB that look like a leak for an hour
+ROSOUT = copy(qos_profile_rosout_default)
+ROSOUT.depth = 100

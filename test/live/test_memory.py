@@ -17,6 +17,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from opspace_ctrl.nodes import qos
+from opspace_ctrl.nodes.declared import NODE_OPTIONS
 from opspace_ctrl.nodes.groups import Forgetful
 from opspace_ctrl.nodes.runtime import tell_failure
 from opspace_ctrl.nodes.waiting import make_waiter
@@ -149,6 +150,22 @@ def heap_use():
     look = ctypes.CDLL(None).mallinfo2
     look.restype = HeapUse
     return look().number7
+
+
+@pytest.mark.parametrize("options, is_bounded", [(NODE_OPTIONS, True), ({}, False)])
+def test_what_a_node_has_logged_is_kept_for_a_hundred_lines(options, is_bounded, tmp_path):
+    """Without our options it is kept for a thousand, or else they were of no use any more."""
+    line, many = "x" * 10_000, 3 * qos.ROSOUT.depth
+    with Graph(tmp_path) as graph:
+        node = Node("talks", context=graph.context, **options)
+        for _ in range(many):
+            node.get_logger().info(line)
+        before = heap_use()
+        for _ in range(many):
+            node.get_logger().info(line)
+        grown = heap_use() - before
+        node.destroy_node()
+    assert (grown < len(line) * many / 10) == is_bounded
 
 
 SPEAKING = """
