@@ -39,7 +39,7 @@ demo: $(CORE)
 	$(DEMO_PATH) $(BIN)/opspace demo --plot build/demo.png --force $$(test ! -t 1 || echo --page --port 0)
 
 # Computing shares the cores, compiled and then, on a small robot, as plain Python; what runs ROS nodes or a browser comes
-# after it, one test at a time. Plain Python is 50 times slower: loops that are closed for seconds, and threads, run compiled.
+# after it, two files at a time, every graph in a domain of its own. Plain Python is 50 times slower: loops that are closed for seconds, and threads, run compiled.
 LAW := $(patsubst %,test/control/test_%.py,attack core friction hierarchy impedance_damping law singular velocity)
 UNCOMPILED := test/dynamics test/osim $(LAW) --ignore=test/osim/test_changing_tasks.py \
   -k 'arm7 and not step_response and not out_of_reach'
@@ -48,7 +48,7 @@ test: lint
 ifeq ($(strip $(PYTEST_ARGS)),)
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=test/live --ignore=test/proof --ignore=test/view/browser
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --numprocesses auto $(UNCOMPILED)
-	$(BIN)/python -m pytest test/live $(BROWSER)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile test/live $(BROWSER)
 	@$(if $(BROWSER),:,echo "left out: the viewer in a browser (test/view/browser); it needs Chromium: sudo apt install chromium")
 else
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

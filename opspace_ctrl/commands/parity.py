@@ -34,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="differences below this share are none (default: 0.001)",
     )
     parser.add_argument(
+        "--free-zeros",
+        action="store_true",
+        help="joints may count from other zeros, as those of `opspace gazebo` do, which are at zero "
+        "where the robot starts: told, but no difference",
+    )
+    parser.add_argument(
         "--xacro",
         metavar="NAME:=VALUE",
         action="append",
@@ -55,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
         found = compare_recording(first, recording, args.tolerance)
         what = f"gravity torques in {len(recording.positions)} poses at rest"
     else:
-        found = compare_models(first, load_description(args.second, arguments), args.tolerance)
+        second = load_description(args.second, arguments)
+        found = compare_models(first, second, args.tolerance, free_zeros=args.free_zeros)
         what = "joints, limits, masses, centres, inertias, and gravity torques at 64 poses"
     out, count = console(), sum(each.size > NOTE for each in found)
     if found:

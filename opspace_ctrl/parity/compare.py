@@ -14,21 +14,17 @@ from ..errors import listed
 from ..model import Model
 from ..model.rotations import from_quaternion
 from .recorded import Recorded
+from .zeros import counted_from, zeros_apart
 
 __all__ = ["Difference", "compare_models", "compare_recording"]
 
 POSES = 64
-TINY_MASS, TINY_LENGTH, TINY_INERTIA = (
-    1e-6,
-    1e-6,
-    1e-9,
-)  # [kg], [m], [kg m^2] what rounding makes of a file's digits
+TINY_MASS, TINY_LENGTH = 1e-6, 1e-6  # [kg], [m] what rounding makes of a file's digits
+TINY_INERTIA = 1e-9  # [kg m^2] likewise
 STRUCTURE = 10.0  # how bad a difference in kind is: above all in size
 NOTE = 0.0  # of what only one of them says, or no joint feels: told, but no difference
-UNSAID = (
-    "velocity limit",
-    "effort limit",
-)  # MuJoCo has none of the first, and of the second only with actuators
+# MuJoCo has none of the first, and of the second only with actuators
+UNSAID = ("velocity limit", "effort limit")
 RANGE = np.pi  # of joints without limits
 
 
@@ -47,15 +43,39 @@ class Difference:
     text: str
 
 
-def compare_models(a: Model, b: Model, tolerance: float = 1e-3, seed: int = 0) -> list[Difference]:
+def compare_models(
+    a: Model, b: Model, tolerance: float = 1e-3, seed: int = 0, free_zeros: bool = False
+) -> list[Difference]:
     """Everything in which b differs from a by more than the tolerance (relative), the worst first.
 
     Bodies are compared as the joints move them, fixed links lumped, in the world's axes where all joints are at zero:
-    so link frames may differ. Gravity torques are compared at 64 poses of the joints that both have.
+    so link frames may differ. Gravity torques are compared at 64 poses of the joints that both have. Where joints
+    that count from other zeros explain more than they add, the rest is compared where both are alike.
+
+    Args:
+        a, b, tolerance: Shares below it are no difference.
+        seed: Of the poses.
+        free_zeros: Another zero is a note, as for a Gazebo model, which counts from where the robot starts.
     """
-    found = [*_joints(a, b), *_passive(a, b, tolerance), *_bodies(a, b, tolerance)]
-    found += _gravity(a, b, tolerance, seed)
+    found, zeros = _differences(a, b, tolerance, seed), zeros_apart(a, b)
+    if zeros:
+        size = NOTE if free_zeros else STRUCTURE
+        explained = [
+            Difference(size, name, f"is at zero where the first says {zero:.5g} rad (or m)")
+            for name, zero in zeros.items()
+        ]
+        explained += _differences(a, counted_from(b, zeros), tolerance, seed)
+        found = min(found, explained, key=len)
     return sorted(found, key=lambda each: -each.size)
+
+
+def _differences(a: Model, b: Model, tolerance: float, seed: int) -> list[Difference]:
+    return [
+        *_joints(a, b),
+        *_passive(a, b, tolerance),
+        *_bodies(a, b, tolerance),
+        *_gravity(a, b, tolerance, seed),
+    ]
 
 
 def compare_recording(model: Model, run: Recorded, tolerance: float = 1e-3) -> list[Difference]:

@@ -14,18 +14,22 @@ from mcap_ros2.writer import Writer
 
 from opspace_ctrl import load_robot, load_urdf
 from opspace_ctrl.cli import main
+from opspace_ctrl.data import shipped_path
 from opspace_ctrl.gazebo.robot import robot_sdf
 from opspace_ctrl.gazebo.xml import document
+from opspace_ctrl.parameter_file import node_parameters
 from opspace_ctrl.parity.compare import compare_models, compare_recording
 from opspace_ctrl.parity.recorded import RecordingError, read_recording
 from opspace_ctrl.parity.sdf import SdfError, load_sdf
 from opspace_ctrl.parity.sources import load_description
+from opspace_ctrl.parity.zeros import zeros_apart
 
 LINK = """<inertial><origin xyz="{c}" rpy="{rpy}"/><mass value="{m}"/>
   <inertia ixx="0.03" iyy="0.02" izz="0.015" ixy="0" ixz="0" iyz="0"/></inertial>"""
 JOINT = """<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/>
   <origin xyz="{3}"/><axis xyz="{4}"/><limit lower="-2" upper="2" effort="50" velocity="3"/>
   <dynamics damping="0.5" friction="0.1"/></joint>"""
+CENTRE, ELBOW = np.array([0.05, 0.0, 0.2]), np.array([0.0, 0.0, 0.4])
 STATE = """std_msgs/Header header
 string[] name
 float64[] position
@@ -52,6 +56,17 @@ def arm(rpy="0.3 0.5 -0.2", tool="0 0 0.2", axis="0 1 0", first="j1", limits="",
       <joint name="flange" type="fixed"><parent link="lower"/><child link="tool"/>
         <origin xyz="{tool}"/></joint></robot>"""
     return text.replace('upper="2" effort="50"', limits) if limits else text
+
+
+def laid_otherwise():
+    """The same arm; the axes of its upper link are turned about the joint that moves it, by 0.4 rad."""
+    back = pin.rpy.matrixToRpy(pin.utils.rotate("x", -0.4) @ pin.rpy.rpyToMatrix(0.3, 0.5, -0.2))
+    turn = pin.utils.rotate("x", -0.4)
+    text = arm(rpy=" ".join(map(repr, back.tolist())))
+    text = text.replace('<origin xyz="0 0 0.3"/>', '<origin xyz="0 0 0.3" rpy="0.4 0 0"/>')
+    centre, elbow = (" ".join(map(repr, (turn @ p).tolist())) for p in (CENTRE, ELBOW))
+    text = text.replace('xyz="0.05 0 0.2"', f'xyz="{centre}"')
+    return text.replace('<origin xyz="0 0 0.4"/>', f'<origin xyz="{elbow}" rpy="-0.4 0 0"/>')
 
 
 def found(a, b):
@@ -109,6 +124,42 @@ def test_a_urdf_agrees_with_the_sdf_that_gazebo_gets(name):
     theirs = load_sdf(text)
     bad = [each for each in compare_models(ours, theirs) if "limit" not in each.text]
     assert not bad, bad[:5]
+
+
+@pytest.mark.parametrize("name", ["arm7", "asimo", "free_flyer"])
+def test_a_world_that_begins_at_the_start_pose_differs_in_where_its_joints_count_from(
+    name, tmp_path, capsys
+):
+    assert main(["gazebo", name, "--out", str(tmp_path)]) == 0
+    start = node_parameters(shipped_path("config", f"{name}.yaml"), "opspace_simulator")
+    model = load_description(name)
+    zeros = dict(zip(model.joint_names, start["initial_positions"]))
+    differences = compare_models(model, load_description(str(tmp_path / "model.sdf")))
+    found = {each.subject: float(each.text.split()[-4]) for each in differences}
+    assert found == pytest.approx({joint: zero for joint, zero in zeros.items() if zero}, abs=1e-4)
+    assert main(["parity", name, str(tmp_path / "model.sdf")]) == 1
+    capsys.readouterr()
+    assert main(["parity", name, str(tmp_path / "model.sdf"), "--free-zeros"]) == 0
+    assert "is at zero where the first says" in capsys.readouterr().out
+
+
+def test_a_sliding_joint_that_counts_from_elsewhere_is_told_with_its_way():
+    slide = arm().replace('"revolute"', '"prismatic"', 1)
+    moved = slide.replace('<origin xyz="0 0 0.3"/>', '<origin xyz="0.25 0 0.3"/>')
+    moved = moved.replace('lower="-2" upper="2"', 'lower="-2.25" upper="1.75"', 1)
+    assert [(each.subject, each.text) for each in found(slide, moved)] == [
+        ("j1", "is at zero where the first says 0.25 rad (or m)")
+    ]
+
+
+def test_a_link_whose_axes_are_laid_otherwise_counts_from_the_same_zero():
+    """The link is turned about the joint's axis, and all that it carries is turned back."""
+    turned = arm().replace('<origin xyz="0 0 0.3"/>', '<origin xyz="0 0 0.3" rpy="0.4 0 0"/>')
+    assert any("is at zero" in each.text for each in found(arm(), turned))
+    model = load_urdf(arm())
+    assert zeros_apart(model, load_urdf(turned)) == pytest.approx({"j1": 0.4})
+    same = load_urdf(laid_otherwise())
+    assert not compare_models(model, same)
 
 
 def test_sdf_with_relative_poses_is_read_as_pinocchio_reads_the_urdf():
