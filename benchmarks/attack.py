@@ -260,10 +260,11 @@ class Attacker:
         start = time.monotonic()
         self.call(Trigger, "reset")
         while time.monotonic() < start + PATIENCE:
-            if self.safety == "active":
-                return time.monotonic() - start
             state = self.call(GetState, "get_state")
             label = state.current_state.label if state else ""
+            # the node's own word first: what `~/safety` said may be from before a transition
+            if label == self.safety == "active":
+                return time.monotonic() - start
             wanted = {"unconfigured": 1, "inactive": 3}.get(label)
             if wanted and self.is_lifecycle:
                 change = ChangeState.Request(transition=Transition(id=wanted))

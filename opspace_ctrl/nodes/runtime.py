@@ -19,7 +19,7 @@ from time import monotonic
 from types import FrameType
 from typing import Any, NoReturn, Protocol
 
-from .privileges import return_large_blocks
+from .privileges import bound_heaps
 
 __all__ = [
     "DONE",
@@ -116,7 +116,7 @@ def run(
     if "--help" in arguments or "-h" in arguments:
         print(f"usage: {dedent(usage).strip()}")
         return DONE
-    return_large_blocks()
+    bound_heaps()
     try:
         with stop.interruptible():
             import rclpy

@@ -170,7 +170,7 @@ def test_a_robot_that_is_neither_shipped_nor_a_file_is_refused_with_where_was_lo
 
 BLOCKS = """
 import ctypes
-from opspace_ctrl.nodes.privileges import return_large_blocks
+from opspace_ctrl.nodes.privileges import bound_heaps
 
 class Information(ctypes.Structure):  # mallinfo2(3)
     names = ("arena", "free", "fast", "blocks", "bytes", "most", "small", "used", "unused", "top")
@@ -179,7 +179,7 @@ class Information(ctypes.Structure):  # mallinfo2(3)
 libc = ctypes.CDLL(None)
 libc.mallinfo2.restype, libc.malloc.restype = Information, ctypes.c_void_p
 libc.free.argtypes = [ctypes.c_void_p]
-return_large_blocks()
+bound_heaps()
 size = 16 << 20
 libc.free(libc.malloc(size))  # from now on glibc itself would take no block of this size for a large one
 before = libc.mallinfo2()
@@ -193,3 +193,38 @@ def test_large_blocks_of_memory_never_lie_in_a_heap_that_keeps_them():
     """In a process of its own: what glibc has learnt from another test is not to count."""
     ran = subprocess.run([sys.executable, "-c", BLOCKS], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["1", "True"]
+
+
+HEAPS = """
+import ctypes, sys, threading
+from opspace_ctrl.nodes.privileges import bound_heaps
+
+libc = ctypes.CDLL(None)
+libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p
+libc.malloc_info.argtypes = [ctypes.c_int, ctypes.c_void_p]
+libc.fclose.argtypes = [ctypes.c_void_p]
+if sys.argv[1] == "bound":
+    bound_heaps()
+together = threading.Barrier(12)
+
+def allocate():
+    together.wait()
+    libc.malloc(2000)
+    together.wait()
+
+threads = [threading.Thread(target=allocate) for _ in range(12)]
+for each in (threading.Thread.start, threading.Thread.join):
+    for thread in threads:
+        each(thread)
+out = libc.fopen(sys.argv[2].encode(), b"w")
+libc.malloc_info(0, out)
+libc.fclose(out)
+"""
+
+
+@pytest.mark.parametrize("way, is_bound", [("bound", True), ("as it is", False)])
+def test_threads_share_two_heaps(way, is_bound, tmp_path):
+    """As it is each has its own, or else ours were of no use any more."""
+    found = tmp_path / "heaps.xml"
+    subprocess.run([sys.executable, "-c", HEAPS, way, str(found)], check=True)
+    assert (found.read_text().count("<heap nr") <= 2) == is_bound
