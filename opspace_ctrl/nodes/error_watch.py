@@ -27,7 +27,7 @@ __all__ = ["ErrorWatch"]
 LOOK_EVERY = (
     0.05  # [s] between two looks for new topics; lock-step may run through a second meanwhile
 )
-REFERENCES, ERRORS = qos.profile(100), qos.profile(50, reliable=False)
+RESIDUALS, ERRORS = qos.profile(10), qos.profile(50, reliable=False)
 
 
 class ErrorWatch:
@@ -93,11 +93,11 @@ class ErrorWatch:
             task, _, what = topic.rpartition("/")
             if what == "method_residual" and not self._has_residuals:
                 self._has_residuals = True
-                self._node.create_subscription(Float64, topic, self._note_residual, REFERENCES)
+                self._node.create_subscription(Float64, topic, self._note_residual, RESIDUALS)
             if task in self.told:
                 continue
             if what == "reference" and "std_msgs/msg/Float64MultiArray" in kinds:
-                self._subscribe(task, Float64MultiArray, topic, _note_references, REFERENCES)
+                self._subscribe(task, Float64MultiArray, topic, _note_references, qos.REFERENCES)
             elif what == "error" and "geometry_msgs/msg/TwistStamped" in kinds:
                 self._subscribe(task, TwistStamped, topic, _note_error, ERRORS)
 

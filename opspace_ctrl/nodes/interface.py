@@ -123,7 +123,8 @@ CONTROLLER: Interface = (
         "~/<t>/reference",
         "std_msgs/Float64MultiArray",
         "out",
-        "every tick since the last message, a row each: time on the steady clock [s], rotation (9), position (3)",
+        "every tick since the last message, a row each: time on the steady clock [s], rotation (9), "
+        "position (3); the last hundred messages are latched",
     ),
     Topic("~/osim", "std_msgs/Float64MultiArray", "out", "Lambda^-1, m x m"),
     Topic(

@@ -34,8 +34,6 @@ from .task_topics import TaskTopics
 
 __all__ = ["Outputs"]
 
-REFERENCES = qos.profile(100)  # none is to be lost
-
 
 class Outputs:
     """The publishers and their timers; silent until the first tick.
@@ -82,7 +80,7 @@ class Outputs:
         return (
             create(PoseStamped, f"~/{task}/pose", qos.OUTPUTS),
             create(TwistStamped, f"~/{task}/error", qos.OUTPUTS),
-            create(Float64MultiArray, f"~/{task}/reference", REFERENCES),
+            create(Float64MultiArray, f"~/{task}/reference", qos.REFERENCES),
         )
 
     def _destroy(self, publishers: Iterable[Publisher]) -> None:

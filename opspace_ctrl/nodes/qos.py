@@ -21,6 +21,7 @@ __all__ = [
     "DESCRIPTION",
     "HEARD_STATES",
     "OUTPUTS",
+    "REFERENCES",
     "ROSOUT",
     "STATES",
     "TARGETS",
@@ -48,6 +49,8 @@ COMMANDS = profile(1)
 TARGETS = profile(10)
 UNRELIABLE_TARGETS = profile(10, reliable=False)
 OUTPUTS = profile(1)
+# none is to be lost, nor what was told to a listener that had not found the publisher yet
+REFERENCES = profile(100, latched=True)
 DESCRIPTION = profile(1, latched=True)
 # a node that stays up fills the default's thousand places, 2 MB that look like a leak for an hour
 ROSOUT = copy(qos_profile_rosout_default)

@@ -21,6 +21,7 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectory
 
 from opspace_ctrl import frame_pose, load_robot
 from opspace_ctrl.model.source import robot_text
+from opspace_ctrl.nodes import qos
 from opspace_ctrl.osim import methods
 
 NODE = "/arm/opspace_controller"
@@ -99,6 +100,17 @@ def test_at_rest_the_efforts_are_gravity_and_the_loop_is_reported(peer, arm):
         and float(tick["condition"]) > 1.0
     )
     assert tick["hand.rank"] == "6"
+
+
+def test_a_listener_that_finds_it_late_hears_references_from_before(peer, graph):
+    """Discovery is not mutual at once; what was told in between was lost, once a third of a second of a run."""
+    topic = f"{NODE}/hand/reference"
+    early = graph.listen(Float64MultiArray, topic, qos.REFERENCES)
+    peer.step_until(lambda: early.count > 3, "references")
+    newest = max(early.last.data[::13])
+    late = graph.listen(Float64MultiArray, topic, qos.REFERENCES)
+    peer.step_until(lambda: late.count, "references that were told again")
+    assert late.messages[0].data[0] < newest
 
 
 def check_gate(peer, arm, gate, expected, step=STEP, **changes):
