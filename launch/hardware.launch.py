@@ -42,10 +42,10 @@ def start(context: LaunchContext) -> list[Action]:
     """The nodes that the arguments ask for; what cannot be is refused before any of them starts."""
     request = actions.requested(context)
     use_sim_time = request.use_sim_time(simulated=False)
-    shown = actions.described(request, __file__, use_sim_time)
-    if request["loop"] == "compiled":
-        folder = compiled.images(request, simulated=False)
-        return actions.compiled_loop(context, request, folder, *shown)
+    # no Python in the loop: the controller is our plugin, a controller of the manager like the others
+    is_compiled = request["loop"] == "compiled"
+    if is_compiled:
+        compiled.look_up_plugin()
     controller = LifecycleNode(
         package="opspace_ctrl",
         executable="opspace_controller",
@@ -60,19 +60,36 @@ def start(context: LaunchContext) -> list[Action]:
         output="screen",
         on_exit=actions.end_all,
     )
-    controlled = actions.bring_up(controller, activate=request.is_true("activate"))
-    if not request.is_true("controller_manager"):
+    ours = actions.bring_up(controller, activate=request.is_true("activate"))
+    if not (is_compiled or request.is_true("controller_manager")):
         actions.look_up(context, controller)
-        return [*shown, *controlled]
-    file = hardware.controllers_file(request)
-    manager = actions.managed(request, file, use_sim_time)
+        return [*actions.described(request, __file__, use_sim_time), *ours]
+    if is_compiled:
+        ours, names = [], compiled.STARTED
+        file = compiled.compiled_controllers_file(
+            request, compiled.images(request, simulated=False)
+        )
+    else:
+        names, file = started(request.commands), hardware.controllers_file(request)
+    # No name: the controllers are nodes of the same process, and would all get it.
+    manager = Node(
+        package="controller_manager",
+        executable="ros2_control_node",
+        namespace=request["namespace"],
+        parameters=[str(file), {"use_sim_time": use_sim_time}],
+        # where the description is looked for depends on the distribution
+        remappings=[("~/robot_description", "robot_description")],
+        output="screen",
+        on_exit=actions.end_all,
+    )
     spawner = Node(
         package="controller_manager",
         executable="spawner",
         namespace=request["namespace"],
-        arguments=hardware.spawner_arguments(request["namespace"], file, started(request.commands)),
+        arguments=hardware.spawner_arguments(request["namespace"], file, names),
         output="screen",
-        on_exit=actions.after(*controlled),
+        on_exit=actions.after(*ours),
     )
-    actions.look_up(context, manager, spawner, controller)
-    return [*shown, manager, spawner]
+    processes = [manager, spawner] if request.is_true("controller_manager") else [spawner]
+    actions.look_up(context, *processes, *([] if is_compiled else [controller]))
+    return [*actions.described(request, __file__, use_sim_time), *processes]

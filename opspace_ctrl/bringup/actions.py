@@ -38,19 +38,15 @@ from lifecycle_msgs.srv import GetState
 from rclpy.task import Future
 
 from ..errors import BringupError, quoted
-from .compiled import PLUGIN, STARTED, compiled_controllers_file
-from .hardware import spawner_arguments
 from .installed import debian_package, is_installed
 from .request import Request
 
 __all__ = [
     "after",
     "bring_up",
-    "compiled_loop",
     "described",
     "end_all",
     "look_up",
-    "managed",
     "requested",
     "typed",
 ]
@@ -151,45 +147,6 @@ def after(*actions: Action) -> Callable[..., list[Action]]:
         return list(actions)
 
     return go_on
-
-
-def managed(request: Request, file: Path, use_sim_time: bool) -> Node:
-    """The controller manager with the parameters of a file."""
-    # No name: the controllers are nodes of the same process, and would all get it.
-    return Node(
-        package="controller_manager",
-        executable="ros2_control_node",
-        namespace=request["namespace"],
-        parameters=[str(file), {"use_sim_time": use_sim_time}],
-        # where the description is looked for depends on the distribution
-        remappings=[("~/robot_description", "robot_description")],
-        output="screen",
-        on_exit=end_all,
-    )
-
-
-def compiled_loop(
-    context: LaunchContext, request: Request, folder: Path, *described: Action
-) -> list[Action]:
-    """Our plugin with the images of a folder, in a controller manager that is started or already there."""
-    if not is_installed(PLUGIN):
-        raise BringupError(
-            f"package {quoted(PLUGIN)} is not installed: it stands in the folder ros2_control of "
-            "this repository, and docs/realtime.md says how it is built"
-        )
-    file = compiled_controllers_file(request, folder)
-    spawner = Node(
-        package="controller_manager",
-        executable="spawner",
-        namespace=request["namespace"],
-        arguments=spawner_arguments(request["namespace"], file, STARTED),
-        output="screen",
-        on_exit=after(),
-    )
-    manager = managed(request, file, request.use_sim_time(simulated=False))
-    started = [manager, spawner] if request.is_true("controller_manager") else [spawner]
-    look_up(context, *started)
-    return [*described, *started]
 
 
 def bring_up(node: LifecycleNode, activate: bool = True) -> list[Action]:

@@ -11,9 +11,17 @@ from ..errors import BringupError
 from ..gazebo.ros2_control import BROADCASTER as BROADCASTERS
 from ..gazebo.ros2_control import urdf_with_hardware
 from ..model import Model
+from .installed import is_installed
 from .request import CONTROLLER, SIMULATOR, Request
 
-__all__ = ["PLUGIN", "STARTED", "compiled_controllers_file", "images", "simulated_hardware"]
+__all__ = [
+    "PLUGIN",
+    "STARTED",
+    "compiled_controllers_file",
+    "images",
+    "look_up_plugin",
+    "simulated_hardware",
+]
 
 PLUGIN = "opspace_ctrl_plugin"  # the ROS package
 TYPE = "opspace_ctrl/OperationalSpaceController"
@@ -27,6 +35,15 @@ BASE_INTERFACES = (
     *(f"{part}_velocity.{axis}" for part in ("linear", "angular") for axis in "xyz"),
 )
 LIBRARY, IMAGE, SIMULATED = "libopspace.so", "controller.opspace", "simulator.opspace"
+
+
+def look_up_plugin() -> None:
+    """Refuse a loop whose plugin is not installed: the spawner would say no more than an unknown type."""
+    if not is_installed(PLUGIN):
+        raise BringupError(
+            f"package '{PLUGIN}' is not installed: it stands in the folder ros2_control of this "
+            "repository, and docs/realtime.md says how it is built"
+        )
 
 
 def images(request: Request, simulated: bool) -> Path:

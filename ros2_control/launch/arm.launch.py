@@ -12,9 +12,8 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 
-from opspace_ctrl.bringup import actions, compiled, words
+from opspace_ctrl.bringup import actions, compiled, hardware, words
 from opspace_ctrl.bringup.words import AUTO, BASES, BOOLEAN, HARDWARE, METHODS
 
 
@@ -42,16 +41,46 @@ def generate_launch_description() -> LaunchDescription:
 def start(context: LaunchContext) -> list[Action]:
     """The processes that the arguments ask for; what cannot be is refused before any of them starts."""
     request = actions.requested(context)
+    compiled.look_up_plugin()
     is_simulated = request["hardware"] == "simulated"
     folder = compiled.images(request, is_simulated)
+    file = compiled.compiled_controllers_file(request, folder)
     description = request.description
     if is_simulated:
         description = compiled.simulated_hardware(description, request.model, folder)
+    use_sim_time = request.use_sim_time(simulated=False)
     publisher = Node(
         package="robot_state_publisher",
         executable="robot_state_publisher",
         namespace=request["namespace"],
-        parameters=[{"robot_description": ParameterValue(description, value_type=str)}],
+        parameters=[
+            actions.typed({"robot_description": description, "use_sim_time": use_sim_time})
+        ],
         output="screen",
+        on_exit=actions.end_all,
     )
-    return actions.compiled_loop(context, request, folder, publisher)
+    # No name: the controllers are nodes of the same process, and would all get it.
+    manager = Node(
+        package="controller_manager",
+        executable="ros2_control_node",
+        namespace=request["namespace"],
+        parameters=[str(file), {"use_sim_time": use_sim_time}],
+        # where the description is looked for depends on the distribution
+        remappings=[("~/robot_description", "robot_description")],
+        output="screen",
+        on_exit=actions.end_all,
+    )
+    spawner = Node(
+        package="controller_manager",
+        executable="spawner",
+        namespace=request["namespace"],
+        arguments=hardware.spawner_arguments(request["namespace"], file, compiled.STARTED),
+        output="screen",
+        on_exit=actions.after(),
+    )
+    # a manager that is already there has its hardware and its description
+    processes = (
+        [publisher, manager, spawner] if request.is_true("controller_manager") else [spawner]
+    )
+    actions.look_up(context, *processes)
+    return processes

@@ -9,6 +9,8 @@ from helpers.installed_tree import NODES, SOURCE
 from helpers.launch_files import FILES, calls
 
 ACTIONS = SOURCE / "opspace_ctrl" / "bringup" / "actions.py"
+PLUGIN = SOURCE / "ros2_control"
+ALL = [*FILES, *(PLUGIN / "launch").glob("*.launch.py")]
 
 # What launch 3.4 to 3.8 and launch_ros 0.26 to 0.28 offer of what is used here: module -> name -> keyword arguments.
 NODE = {
@@ -59,6 +61,11 @@ OFFERED = {
 FOREIGN = ("launch", "lifecycle_msgs")
 
 
+def name_of(path):
+    """Two packages have an arm.launch.py."""
+    return f"plugin's {path.name}" if PLUGIN in path.parents else path.name
+
+
 def imported(tree):
     """(module, name) of every import of launch or of what belongs to it."""
     for node in ast.walk(tree):
@@ -68,7 +75,7 @@ def imported(tree):
             yield from ((alias.name, "") for alias in node.names if alias.name.startswith(FOREIGN))
 
 
-@pytest.mark.parametrize("path", [*FILES, ACTIONS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*ALL, ACTIONS], ids=name_of)
 def test_files_use_only_what_launch_and_launch_ros_offer(path):
     tree = ast.parse(path.read_text())
     keywords = {}
@@ -87,7 +94,7 @@ def test_files_use_only_what_launch_and_launch_ros_offer(path):
             )
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", ALL, ids=name_of)
 def test_files_compile_and_define_the_function_that_launch_calls(path):
     tree = ast.parse(path.read_text(), path)
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
@@ -95,10 +102,11 @@ def test_files_compile_and_define_the_function_that_launch_calls(path):
     assert ast.get_docstring(tree)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", ALL, ids=name_of)
 def test_files_show_what_they_start_and_what_they_start_is_a_dependency(path):
     tree = ast.parse(path.read_text())
-    depends = {node.text for node in ET.parse(SOURCE / "package.xml").findall("exec_depend")}
+    package = PLUGIN if PLUGIN in path.parents else SOURCE
+    depends = {node.text for node in ET.parse(package / "package.xml").findall("exec_depend")}
     started = [*calls(tree, "Node"), *calls(tree, "LifecycleNode")]
     included = calls(tree, "IncludeLaunchDescription")
     assert started or included

@@ -41,7 +41,10 @@ def compiled():
 
 
 def path_of(name):
-    return str(ROOT / "launch" / f"{name}.launch.py")
+    folder = ROOT / "launch"
+    if name.startswith("plugin's "):
+        folder = ROOT / "ros2_control" / "launch"
+    return str(folder / f"{name.split()[-1]}.launch.py")
 
 
 def pid_of(launch, name):
@@ -160,6 +163,8 @@ def test_arguments_are_declared_with_description_and_choices(name):
     [
         ("arm", ("rviz:=true",), "robot_state_publisher"),
         ("hardware", (), "controller_manager"),
+        ("hardware", ("loop:=compiled",), "it stands in the folder ros2_control"),
+        ("plugin's arm", (), "it stands in the folder ros2_control"),
         ("gazebo", (), "command 'gz' is not installed"),
         ("gazebo", ("gazebo:=fortress",), "command 'ign' is not installed"),
         ("description", (), "robot_state_publisher"),
@@ -285,6 +290,7 @@ def stand_ins(graph):
     for package, executable in STAND_INS.items():
         stand_in(prefix, package, **{executable: STAY})
     stand_in(prefix, "controller_manager", ros2_control_node=STAY, spawner=TELL)
+    stand_in(prefix, "opspace_ctrl_plugin")
     server = stand_in(prefix, "gz", gz=STAY)
     graph.environment["AMENT_PREFIX_PATH"] = os.pathsep.join(
         (str(prefix), os.environ["AMENT_PREFIX_PATH"])
@@ -310,6 +316,20 @@ def stand_ins(graph):
             ("rviz:=true",),
             ["ros2_control_node --ros-args", "rviz2 -d", "spawner joint_state_broadcaster"],
         ),
+        (
+            "hardware",
+            ("loop:=compiled", "namespace:=lab"),
+            ["ros2_control_node --ros-args", "joint_state_broadcaster opspace_controller --contr"],
+        ),
+        (
+            "plugin's arm",
+            ("robot:=asimo",),
+            [
+                "robot_state_publisher --ros-args",
+                "ros2_control_node --ros-args",
+                "opspace_controller --c",
+            ],
+        ),
         ("description", ("frame_prefix:=left/",), ["robot_state_publisher --ros-args"]),
     ],
 )
@@ -326,8 +346,13 @@ def test_what_is_not_here_is_started_as_its_makers_expect(name, given, told, tmp
                     ),
                     words,
                 )
-            if name != "description":  # with ros2_control it comes after the spawner
+            is_python = "loop:=compiled" not in given and name not in (
+                "description",
+                "plugin's arm",
+            )
+            if is_python:  # with ros2_control it comes after the spawner
                 graph.wait_for(lambda: "[opspace_controller-" in launch.output(), "our controller")
+            assert is_python == ("[opspace_controller-" in launch.output())
             is_bridged = "[opspace_gazebo_bridge-" in launch.output()
             assert is_bridged == (name == "gazebo")
         finally:
