@@ -32,6 +32,8 @@ SHIPPED = {
 ARMS = ("fr3", "ur5e", "iiwa14", "gen3", "openarm", "two_arms")  # on models of `published_arms`
 SHIPPED |= dict.fromkeys(ARMS)
 STANDING = ("asimo", "g1")
+# [N] on the tool, three seconds long
+PUSHED = dict.fromkeys(("arm7", "panda", "fr3", "ur5e", "iiwa14", "gen3"), 10.0) | {"openarm": 5.0}
 FRAME = {
     "arm7": "tool",
     "free_flyer": "left_tool",
@@ -194,6 +196,22 @@ def test_a_standing_robot_survives_a_push(name):
     )
     run(controller, simulator, 2.0)
     assert np.linalg.norm(controller.error("com")[:3]) < 1e-2 and np.abs(simulator.v).max() < 0.1
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("name, newtons", PUSHED.items())
+def test_an_arm_yields_a_few_centimetres_to_a_push_and_comes_back(name, newtons, axis):
+    """It does not swim away: the largest pull of a task, at its `error_clip`, is more than the push."""
+    controller, simulator = loop_of(name)
+    run(controller, simulator, 0.4)
+    push = np.zeros(6)
+    push[axis] = newtons
+    simulator.push(FRAME[name], push, 3.0)
+    for _ in range(30):
+        run(controller, simulator, 0.1)
+        assert np.linalg.norm(controller.error(TASK[name])[:3]) < 0.06
+    run(controller, simulator, 3.0)
+    assert np.linalg.norm(controller.error(TASK[name])[:3]) < 2e-4
 
 
 def test_the_controllers_file_has_the_order_of_the_arm():
