@@ -43,6 +43,7 @@ class ErrorWatch:
         """Join the graph of this ROS domain."""
         self._domain = domain
         self.told: dict[str, Told] = {}
+        self._with_references: set[str] = set()
         self.residuals: list[float] = []
         self._has_residuals = self.has_clock = False
         self._looked = -LOOK_EVERY
@@ -86,7 +87,7 @@ class ErrorWatch:
             self._executor.spin_once(timeout_sec=0.01)
 
     def _look(self) -> None:
-        """Subscribe to what is new; a task's reference goes before its error."""
+        """Subscribe to what is new; a task's reference takes the place of its error."""
         self.has_clock = self.has_clock or self._node.count_subscribers("/clock") > 0
         topics = dict(self._node.get_topic_names_and_types())
         for topic, kinds in sorted(topics.items(), reverse=True):
@@ -94,11 +95,17 @@ class ErrorWatch:
             if what == "method_residual" and not self._has_residuals:
                 self._has_residuals = True
                 self._node.create_subscription(Float64, topic, self._note_residual, RESIDUALS)
-            if task in self.told:
-                continue
             if what == "reference" and "std_msgs/msg/Float64MultiArray" in kinds:
-                self._subscribe(task, Float64MultiArray, topic, _note_references, qos.REFERENCES)
-            elif what == "error" and "geometry_msgs/msg/TwistStamped" in kinds:
+                if task not in self._with_references:  # its error may have been found before
+                    self._with_references.add(task)
+                    self._subscribe(
+                        task, Float64MultiArray, topic, _note_references, qos.REFERENCES
+                    )
+            elif (
+                what == "error"
+                and task not in self.told
+                and "geometry_msgs/msg/TwistStamped" in kinds
+            ):
                 self._subscribe(task, TwistStamped, topic, _note_error, ERRORS)
 
     def _note_residual(self, message: Float64) -> None:

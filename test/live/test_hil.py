@@ -13,14 +13,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import TwistStamped
 from helpers.compiled_nodes import compile_controller
 from helpers.ros import COMPILING, LONG, Graph
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 from scipy.spatial.transform import Rotation
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 from opspace_ctrl import frame_pose, load_robot
 from opspace_ctrl.data import shipped_path
+from opspace_ctrl.nodes import qos
+from opspace_ctrl.nodes.error_watch import ErrorWatch
 from opspace_ctrl.sim.plant.fault_kinds import KINDS
 from opspace_ctrl.sim.record.log import progress, read_log
 from opspace_ctrl.writing import OutputFolder
@@ -211,6 +215,29 @@ MOVING = """
 - {kind: method, name: alchemy, start: 2.6}
 - {kind: trajectory, task: tool, start: 2.7, points: [[1e-4, 0, 0, 1]]}
 """
+
+
+def test_references_take_the_place_of_an_error_that_was_found_before(tmp_path):
+    """On a busy machine the two topics of a task are not found at once."""
+    with Graph(tmp_path) as graph, ErrorWatch(graph.domain) as watch:
+        graph.node.create_publisher(TwistStamped, "/robot/tool/error", 10)
+        graph.wait_for(
+            lambda: "/robot/tool" in watch.told, "it to be found", each=lambda: watch.spin(0.05)
+        )
+        references = graph.node.create_publisher(
+            Float64MultiArray, "/robot/tool/reference", qos.REFERENCES
+        )
+        label = json.dumps(["pose", "tool", ""])
+        size = [MultiArrayDimension(label=label, size=1), MultiArrayDimension(size=13)]
+        references.publish(
+            Float64MultiArray(layout=MultiArrayLayout(dim=size), data=np.arange(13.0).tolist())
+        )
+        graph.wait_for(
+            lambda: watch.told["/robot/tool"].is_reference,
+            "its reference",
+            each=lambda: watch.spin(0.05),
+        )
+        assert watch.told["/robot/tool"].rows[0].tolist() == [np.arange(13.0).tolist()]
 
 
 def test_a_run_moves_as_its_schedule_asks(hil, tmp_path):
