@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -174,7 +175,7 @@ def _decoded(path: Path) -> Iterator[tuple[str, float, Any]]:
             chosen = topics and [topic for topic in topics if topic.endswith(wanted)]
             for _, channel, message, content in reader.iter_decoded_messages(topics=chosen):
                 yield channel.topic, 1e-9 * message.log_time, content
-    except (McapError, ValueError, EOFError) as error:
+    except (McapError, struct.error, ValueError, EOFError) as error:
         raise ViewError(f"{quoted(Path(path))} is no MCAP file that can be read: {error}") from None
 
 

@@ -79,9 +79,10 @@ def test_a_folder_of_hil_knows_its_robot(run):
 
 def test_what_is_no_run_is_refused_by_name(run, tmp_path):
     robot, folder, _ = run
-    (tmp_path / "broken.mcap").write_bytes(b"nothing of the kind")
-    with pytest.raises(ViewError, match="broken.mcap"):
-        read_recording(tmp_path / "broken.mcap", "arm7", NONE)
+    for content in (b"nothing of the kind", b"short", b""):
+        (tmp_path / "broken.mcap").write_bytes(content)
+        with pytest.raises(ViewError, match="broken.mcap"):
+            read_recording(tmp_path / "broken.mcap", "arm7", NONE)
     with pytest.raises(ViewError, match="no run.*lost.mcap"):
         read_recording(tmp_path / "lost.mcap", "arm7", NONE)
     with pytest.raises(LogError, match="no log"):
