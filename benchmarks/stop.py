@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attack import NODE, READY, long_trajectory, run_robot
+from attacking.attacker import NODE, READY
+from attacking.robot import run_robot
+from attacking.scenarios import long_trajectory
 
 PHASES = ("idle", "poses", "trajectories")
 ANSWERS = ("robot", "bare", "commands")  # whose gaps are looked at
