@@ -2,6 +2,7 @@
 """One way to print tables."""
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -35,6 +36,13 @@ class _PlainConsole(Console):
     def on_broken_pipe(self) -> NoReturn:
         """Raise the error again that rich has caught."""
         raise BrokenPipeError
+
+
+def programs() -> str:
+    """What goes before the name of a command of ours where it is to be pasted: "" if it is on the path."""
+    if shutil.which("opspace"):
+        return ""
+    return f"{os.path.relpath(os.path.join(sys.prefix, 'bin'))}/"
 
 
 def console() -> Console:

@@ -164,9 +164,11 @@ def controller_words(line: str) -> list[str]:
         words = shlex.split(line)
     except ValueError as error:
         raise CommandError(f"--controller {line!r}: {error}") from None
-    if not words or shutil.which(words[0]) is None:
+    beside = str(Path(sys.executable).parent)  # of a venv that is not on the path
+    program = words and (shutil.which(words[0]) or shutil.which(words[0], path=beside))
+    if not program:
         raise CommandError(f"--controller {line!r}: no such program")
-    return words
+    return [program, *words[1:]]
 
 
 def _parameter_file(values: Mapping[str, Any], folder: OutputFolder) -> Path:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 
 __all__ = ["INTERRUPTED", "Interruption"]
@@ -28,6 +30,7 @@ class Interruption:
         self.keep = keep
         self._event = threading.Event()
         self._number = 0
+        self._raises = False
         self._before: dict[int, object] = {}
 
     @property
@@ -43,6 +46,19 @@ class Interruption:
     def wait(self, seconds: float) -> bool:
         """Wait for so long, or until a signal comes; whether one has."""
         return self._event.wait(seconds)
+
+    @contextmanager
+    def ending_at_once(self) -> Iterator[None]:
+        """What is done here ends when a signal comes: compiling, say, which looks at nothing for minutes.
+
+        It is for what starts no process that somebody would have to end.
+        """
+        with suppress(KeyboardInterrupt):
+            self._raises = True
+            try:
+                yield
+            finally:
+                self._raises = False
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
@@ -68,3 +84,6 @@ class Interruption:
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._number = self._number or number  # the first is why it ends
         self._event.set()
+        if self._raises:
+            self._raises = False
+            raise KeyboardInterrupt

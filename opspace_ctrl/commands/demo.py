@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
-import shutil
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -85,7 +82,11 @@ def _shown(args: argparse.Namespace, folder: Path, stop: Interruption) -> int:
         ensure_drawable(args.plot, args.force)
     if args.page:
         ensure_viser()
-    out, scenario = console(), scenario_of(args.robot, args.config, folder)
+    out, scenario = console(), None
+    with stop.ending_at_once():
+        scenario = scenario_of(args.robot, args.config, folder)
+    if scenario is None:
+        return stop.exit_code
     if args.view:
         from opspace_ctrl.commands._demo.watched import watch_demo
 
@@ -159,7 +160,9 @@ def _choose_way(
 
 def _say_what_next(out: Console, robot: str, has_ros: bool) -> None:
     """Three commands to try, which work as they are printed in this folder."""
-    here = "" if shutil.which("opspace") else f"{os.path.relpath(os.path.join(sys.prefix, 'bin'))}/"
+    from opspace_ctrl.commands._console import programs
+
+    here = programs()
     lines = {
         "the same in the browser, to watch and to touch": f"demo {robot} --view",
         "another robot": f"demo {'asimo' if robot != 'asimo' else 'free_flyer'}",

@@ -13,7 +13,7 @@ from ..proposal.propose import propose
 from ..proposal.result import Proposal
 from ..writing import OutputFolder
 from . import CommandError, _robot, add_force
-from ._console import console, new_table
+from ._console import console, new_table, programs
 
 SLOWEST, FASTEST = 50.0, 10_000.0  # [Hz]
 
@@ -62,9 +62,12 @@ def run(args: argparse.Namespace) -> int:
     _tell(out, proposal, verdict)
     params, controllers = (folder.path / name for name in names[:2])
     out.print(f"\nwritten: {params}, {controllers}")
+    opspace = f"{programs()}opspace"
     out.print("next:")
-    out.print(f"  opspace check {args.robot} {params} --controllers {controllers}", soft_wrap=True)
-    out.print(f"  opspace demo {args.robot} {params}", soft_wrap=True)
+    out.print(
+        f"  {opspace} check {args.robot} {params} --controllers {controllers}", soft_wrap=True
+    )
+    out.print(f"  {opspace} demo {args.robot} {params}", soft_wrap=True)
     return 0 if trial is None or trial.is_good else 1
 
 

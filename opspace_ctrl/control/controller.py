@@ -253,7 +253,7 @@ class Controller(Inputs):
         Torques move on from the last command, within the rate limit. Raises as `activate`.
         """
         q, v, time = self._state(q, v, time)
-        self.dropped = self._duty.moving()
+        self.dropped = self._duty.moving() if self._is_active else ()
         self._take_over(time)
         self._core.restart(q, v, time)
         self._duty.hold(q, v, time)

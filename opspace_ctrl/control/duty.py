@@ -27,6 +27,8 @@ from .targets.target import Target
 
 __all__ = ["Duty"]
 
+ARRIVED = np.repeat([0.002, 0.02], 3)  # [m, rad] a task that is nearer to its target is there
+
 
 class Duty:
     """The compiled law of some contacts and tasks, the references of these, and what is told about them.
@@ -135,9 +137,13 @@ class Duty:
     # ---- what is done with all of them ----
 
     def moving(self) -> tuple[str, ...]:
-        """Tasks that were on their way to a target at the last tick."""
+        """Tasks that were on their way to a target at the last tick, or not there yet though their reference was."""
         time = self.core.law.last_time
-        return tuple(each.name for each in self.targets if each.is_moving(time))
+        return tuple(
+            name
+            for name, target, error in zip(self.names, self.targets, self.error)
+            if target.is_moving(time) or not (np.abs(error) < ARRIVED).all()
+        )
 
     def hold(self, q: ArrayLike, v: ArrayLike, time: float) -> None:
         """Let every task come to rest from where it is, and nothing that was streamed count any more."""

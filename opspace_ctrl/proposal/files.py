@@ -34,7 +34,10 @@ COMMENTS = {
     "last_command": "what stays when the controller leaves",
     "state_timeout": "[s]",
     "ramp": "[s] a standing robot needs its feedback soon",
-    "friction": "the URDF's joint friction",
+    "compensation.friction": "the URDF's joint friction",
+    "friction": "of the contact: the share of the normal force that it holds",
+    "mode": "a step for each command, so that a busy machine only makes it slower ...",
+    "pace": "... and no faster than real time",
     "positions": "[rad or m]",
     "step": "[s]",
     "rate": "[Hz]",
@@ -98,14 +101,18 @@ def _lines(values: Mapping[str, Any], indent: str) -> Iterator[str]:
     yield from _mapping(values, indent, set())
 
 
-def _mapping(values: Mapping[str, Any], indent: str, told: set[str]) -> Iterator[str]:
+def _mapping(
+    values: Mapping[str, Any], indent: str, told: set[str], parent: str = ""
+) -> Iterator[str]:
     for name, value in values.items():
         if isinstance(value, Mapping):
             yield f"{indent}{name}:"
-            yield from _mapping(value, indent + "  ", told)
+            yield from _mapping(value, indent + "  ", told, name)
             continue
-        comment = "" if name in told else COMMENTS.get(name, "")
-        told.add(name)
+        own = f"{parent}.{name}"
+        word = own if own in COMMENTS else name
+        comment = "" if word in told else COMMENTS.get(word, "")
+        told.add(word)
         yield from _item(name, _text(value), indent, comment)
 
 

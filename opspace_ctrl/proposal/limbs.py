@@ -31,6 +31,7 @@ TOOLS = (
     r"palm|hand",
 )
 FAR = 0.01  # [m] from the last joint
+A_LEG = "a leg by its names, of a robot that hangs in the air"
 FEET = (r"sole|contact", r"foot", r"toe|wheel")
 
 
@@ -70,7 +71,7 @@ def _limb(model: Model, tip: int) -> Limb:
         if pattern.search(model.body_names[tip]):
             return Limb(kind, model.body_names[tip], joints, f"a {kind} by its name")
     frame = _best(model, tip, (*TOOLS, *FEET))
-    return Limb("hand", frame, joints, "a tip of the tree")
+    return Limb("hand", frame, joints, A_LEG if is_leg else "a tip of the tree")
 
 
 def _own_bodies(model: Model, tip: int) -> list[int]:

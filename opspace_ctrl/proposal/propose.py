@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from ..control.settings import controller_table
 from ..dynamics import bias_forces, frame_pose
-from ..errors import InertiaWarning, OpspaceError
+from ..errors import InertiaWarning, OpspaceError, listed
 from ..model import Model, load_urdf
 from ..model.joints import NV
 from ..model.source import naming, read_source
 from ..model.urdf import parse_urdf
 from ..model.validate import find_root
 from .gains import EFFORT_SCALE, decent, loop_stiffness, task_gains
-from .limbs import Limb, find_limbs
+from .limbs import A_LEG, Limb, find_limbs
 from .passive import passive_joints
 from .reach import start_of_hands, task_rows
 from .result import BODY_TASKS, Note, Proposal
@@ -147,6 +147,7 @@ class _Guess:
         q = start_of_hands(model, self.limbs)
         controller: dict[str, Any] = {"joints": list(model.joint_names), "method": "auto"}
         simulator: dict[str, Any] = {"step": 1.0 / self.rate, "rate": self.rate}
+        simulator |= {"mode": "lockstep", "pace": True}  # a busy machine must not shake the robot
         if self.is_floating:
             soles = [find_sole(model, foot, self.folder) for foot in feet]
             self._check_feet(soles)
@@ -165,6 +166,11 @@ class _Guess:
                 "start pose", "away from singularities", f"{reason}; collisions are not looked at"
             )
             controller["tasks"] = []
+            legs = [limb.frame for limb in self.limbs if limb.reason == A_LEG]
+            if len(legs) > 1:
+                self.warnings.append(
+                    f"{listed(legs)} look like feet: a robot that stands on them needs --base floating"
+                )
         self._hands(controller, q)
         self._look_at_gravity(q)
         positions = [round(float(each), 4) for each in q[model.nq - len(model.joint_names) :]]

@@ -13,6 +13,7 @@ import pytest
 
 from opspace_ctrl.cli import main
 from opspace_ctrl.commands import CommandError, _processes
+from opspace_ctrl.commands._hil_run import controller_words
 from opspace_ctrl.commands._interrupt import Interruption
 from opspace_ctrl.commands._processes import Processes, local_graph
 from opspace_ctrl.model.source import robot_text
@@ -177,6 +178,25 @@ def test_a_signal_is_noted_and_wakes_whoever_waits(number):
         assert signal.getsignal(number) is signal.SIG_DFL
     finally:
         signal.signal(number, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_looks_at_nothing_for_minutes_ends_at_once(number):
+    reached = False
+    with Interruption() as stop:
+        with stop.ending_at_once():
+            os.kill(os.getpid(), number)
+            time.sleep(PATIENCE)
+            reached = True
+        assert stop.requested and not reached
+        os.kill(os.getpid(), number)  # afterwards it is noted again
+        assert stop.exit_code == 128 + number
+
+
+def test_a_controller_beside_the_interpreter_is_found_without_a_path(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    program = Path(sys.executable).with_name("opspace_controller")
+    assert controller_words("opspace_controller --ros-args") == [str(program), "--ros-args"]
 
 
 def test_nohup_is_left_in_force():

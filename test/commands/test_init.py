@@ -95,6 +95,20 @@ def test_a_standing_robot_gets_contacts_and_passes_the_check(tmp_path, capsys):
     assert values["contacts"] == ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
     assert main(["check", urdf, str(params)]) == 0
     assert "FAIL" not in capsys.readouterr().out
+    text = params.read_text()
+    assert "friction: true  # the URDF's joint friction" in text
+    assert "friction: 0.6  # of the contact" in text
+    # free, a busy machine lets a legged robot fall
+    simulated = node_parameters(params, "opspace_simulator")
+    assert simulated["mode"] == "lockstep" and simulated["pace"] is True
+
+
+def test_legs_that_hang_in_the_air_are_said(tmp_path, capsys):
+    urdf = str(urdf_path("go2"))
+    assert main(["init", urdf, "--no-trial", "--out", str(tmp_path / "go2")]) == 0
+    assert "needs --base floating" in capsys.readouterr().out
+    text = (tmp_path / "go2" / "go2.yaml").read_text().replace("#", "")
+    assert "needs --base floating" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("text", ["not XML", "<robot", "<robot name='a'><joint/></robot>"])

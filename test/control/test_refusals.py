@@ -247,6 +247,10 @@ def test_a_restart_says_which_motions_it_has_ended():
     controller.restart(ARM_START, V, 0.2)
     assert controller.dropped == ()
     controller.target_pose("tool", controller.pose("tool")[0] + 0.1, None, 0.2)
-    controller.tick(ARM_START, V, 30.0)  # it has arrived
+    controller.tick(ARM_START, V, 30.0)  # the reference has arrived, the robot has not
     controller.restart(ARM_START, V, 30.0)
+    assert controller.dropped == ("tool",)
+    controller.target_pose("tool", controller.pose("tool")[0] + 0.0015, None, 30.0)
+    controller.tick(ARM_START, V, 60.0)  # it is as good as there
+    controller.restart(ARM_START, V, 60.0)
     assert controller.dropped == ()

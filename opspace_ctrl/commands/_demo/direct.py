@@ -24,6 +24,13 @@ SHOWN_EVERY = 0.2  # [s] simulated
 
 def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruption) -> Record | None:
     """Run the scenario; `show` gets the newest rows from time to time. None if it was interrupted."""
+    record = None
+    with stop.ending_at_once():  # it may compile for minutes
+        record = _followed(scenario, show)
+    return record
+
+
+def _followed(scenario: Scenario, show: Callable[[Record], None]) -> Record:
     robot = Simulator.from_settings(
         scenario.load(), simulator_settings(node_parameters(scenario.parameters, SIMULATOR))
     )
@@ -68,7 +75,5 @@ def follow(scenario: Scenario, show: Callable[[Record], None], stop: Interruptio
         rows.append((time, robot.q.copy(), torque.copy(), delay, start))
         robot.step(torque)
         if k % every == 0:
-            if stop.requested:
-                return None
             show(record(last=500))
     return record().figure_only()

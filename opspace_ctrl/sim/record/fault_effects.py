@@ -78,6 +78,9 @@ def _report(run: Run, fault: dict, errors: Mapping[str, np.ndarray]) -> dict:
         "watchdog_seconds": float(run["watchdog"][inside].sum() * run.period),
     }
     counts = {name: count for name, count in fault["counts"].items() if count}
+    if "steps" in counts:  # the simulator goes on until somebody ends it
+        during = np.count_nonzero((schedule >= start) & (schedule < _end(fault)))
+        counts["steps"] = min(counts["steps"], int(during))
     return {
         **fault,
         "acted": bool(counts),
