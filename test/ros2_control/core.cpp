@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plain tests of the ROS-free core:  core LIBRARY IMAGE SIMULATOR-IMAGE
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -101,6 +102,18 @@ void test_parameters_are_words_flags_and_lists(const Robot & robot)
         Value(std::vector<double>{1, 2, 3}), Value(std::vector<double>{}), Value(axes)}) {
     CHECK(has(refusal([&] { numbers_of(stiffness, bad); }), "tool.stiffness: valid is 1 or 6 numbers from 0 to 1e+06"));
   }
+  const double none = std::nan("");
+  for (const char * name : {"tool.damping", "posture.damping", "posture.positions"}) {  // lists that may be empty
+    const opspace_field field = robot.field(name);
+    const std::vector<double> empty = numbers_of(field, Value(std::vector<double>{}));
+    CHECK(empty.size() == std::size_t{field.rows} * field.columns);
+    CHECK(std::all_of(empty.begin(), empty.end(), [](double x) { return std::isnan(x); }));
+    std::vector<double> single(empty.size(), 1.0);
+    single[1] = none;
+    for (const Value & bad : {Value(single), Value(empty), Value(std::vector<double>{none}), Value(endless)}) {
+      CHECK(has(refusal([&] { numbers_of(field, bad); }), std::string(name) + ": valid is none, 1 or "));
+    }
+  }
   CHECK(has(refusal([&] { numbers_of(enabled, Value(1.0)); }), "true or false"));
   CHECK(has(refusal([&] { numbers_of(robot.field("internal_forces"), Value(std::string("none"))); }), "balanced"));
 }
@@ -156,6 +169,11 @@ void test_a_loop_takes_targets_and_parameters_of_other_threads(Robot & robot)
       taken += loop.target_pose(0, pose, pose + 3).empty();
     }
   });
+  std::thread elsewhere([&] {  // of another manager in the same process: nothing happens
+    while (!is_over) {
+      loop.warm();
+    }
+  });
   std::thread parameters([&] {
     while (!is_over) {
       sets += loop.set({{"tool.stiffness", Value(100.0)}, {"method", Value(std::string("rjk"))}}).empty();
@@ -163,6 +181,7 @@ void test_a_loop_takes_targets_and_parameters_of_other_threads(Robot & robot)
   });
   int commands = 0;
   for (int i = 0; i < 3000 || ((taken == 0 || sets == 0) && i < 1'000'000); i++) {
+    loop.warm();
     now += 1'000'000;
     commands += loop.update({q.data(), v.data(), nullptr, nullptr}, {now, now}, tau.data()) == Outcome::command;
     for (double each : tau) {
@@ -171,6 +190,7 @@ void test_a_loop_takes_targets_and_parameters_of_other_threads(Robot & robot)
   }
   is_over = true;
   targets.join();
+  elsewhere.join();
   parameters.join();
   CHECK(commands >= 3000 && taken > 0 && sets > 0);
   now += 1'000'000;
@@ -200,6 +220,32 @@ void test_what_is_wrong_with_parameters_is_told_and_none_is_taken(Robot & robot)
   loop.update({q.data(), v.data(), nullptr, nullptr}, {now + 1, now + 1}, tau.data());
   CHECK(value_of(robot, robot.field("tool.integral")) == before);
   CHECK(has(loop.way_points(0, 0.0, {1.0}, {0.0}, {0.0, 0.0, 0.0, 1.0}, {}), "every way point"));
+  loop.end(tau.data());
+}
+
+void test_closed_gates_are_counted_and_told_in_words(Robot & robot)
+{
+  ControlLoop loop(robot);
+  const std::vector<double> q(7, 0.3), v(7, 0.0), none(7, std::nan(""));
+  std::vector<double> tau(7);
+  const std::vector<std::string> & gates = robot.gates();
+  const std::size_t finite = place_of("finite", gates, "gate"), stop = place_of("stop", gates, "gate");
+  const uint64_t before = loop.watched().gates[finite].closings;
+  int64_t now = 10'000'000'000'000;  // time goes on since the loops before
+  loop.begin({now, now}, tau.data());
+  const auto cycle = [&](const std::vector<double> & positions) {
+    now += 1'000'000;
+    return loop.update({positions.data(), v.data(), nullptr, nullptr}, {now, now}, tau.data());
+  };
+  CHECK(cycle(q) == Outcome::command && loop.why_closed().empty());
+  for (int i = 0; i < 3; i++) {
+    CHECK(cycle(none) == Outcome::safe);
+    CHECK(has(loop.why_closed(), "finite: a number that is used is NaN or infinite"));
+  }
+  while (cycle(q) != Outcome::command) {
+  }
+  CHECK(loop.watched().gates[finite].closings == before + 1 && loop.watched().gates[finite].messages >= 3);
+  CHECK(loop.watched().gates[stop].closings == 0 && loop.why_closed().empty());
   loop.end(tau.data());
 }
 
@@ -241,6 +287,7 @@ int main(int, char ** words)
   test_changes_of_another_thread_arrive_in_order_and_complete();
   test_what_is_wrong_with_parameters_is_told_and_none_is_taken(robot);
   test_a_loop_takes_targets_and_parameters_of_other_threads(robot);
+  test_closed_gates_are_counted_and_told_in_words(robot);
   test_a_simulated_robot_falls_holds_and_starts_again(library, simulated);
   test_images_of_another_kind_are_refused(library, image, simulated);
   std::printf("%d failures\n", failures);

@@ -103,6 +103,10 @@ void run(ControlLoop & loop, std::size_t k, bool has_base)
       loop.spent(1000);
       counting::end();
       print(outcome, tau);
+    } else if (event == "warm") {
+      counting::begin();
+      loop.warm();
+      counting::end();
     } else if (event == "end") {
       print(loop.end(tau.data()), tau);
     } else if (event == "error_after") {

@@ -172,6 +172,8 @@ def test_commands_are_those_of_controller_tick_on_the_same_states(script, images
         if i == 150:
             lines.append("choose method rjk")
             controller.method = "rjk"
+        if i % 3 == 1:
+            lines.append("warm")  # nothing may come of it
         lines.append(told_state)
         expected.append(controller.tick(q, v, told, steady).tobytes())
     found = commands(run(script, images / f"{name}.opspace", "\n".join(lines)))[1:]
@@ -198,6 +200,8 @@ def test_behind_closed_gates_commands_are_those_of_python(script, images):
         if i == 160:
             lines.append("reset")
             gate.open_all()
+        if i % 3 == 1:
+            lines.append("warm")
         if i == 200:
             lines.append(f"twist tool {row(np.full(6, 0.1))}")
             controller.target_twist("tool", np.full(6, 0.1), gate.time)
@@ -316,6 +320,8 @@ def test_nothing_is_allocated_in_a_cycle(images, tmp_path):
     for i, (time, q, v) in enumerate(motion("arm7", 200)):
         if i % 20 == 19:
             lines.append(events[i // 20 % len(events)])
+        if i % 3 == 1:
+            lines.append("warm")
         lines.append(state_line(controller.model, controller.joints, time, q, v))
     said = run(program, images / "arm7.opspace", "\n".join(lines))
     assert not [line for line in said if line.startswith("asked") and line != "asked "]

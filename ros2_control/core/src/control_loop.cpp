@@ -49,8 +49,28 @@ void ControlLoop::use_simulated_time(bool is_simulated)
 
 // ---- loop ----
 
+/// Waits for its turn, which the others have for a few microseconds.
+class ControlLoop::Turn
+{
+public:
+  explicit Turn(std::atomic_flag & flag) : flag_(flag)
+  {
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+      std::this_thread::yield();
+    }
+  }
+  ~Turn() { flag_.clear(std::memory_order_release); }
+  Turn(const Turn &) = delete;
+  Turn & operator=(const Turn &) = delete;
+
+private:
+  std::atomic_flag & flag_;
+};
+
 Outcome ControlLoop::begin(const Instant & now, double * tau)
 {
+  const Turn turn(turning_);
+  thread_.store(std::thread::id(), std::memory_order_relaxed);
   good_ = now.steady;
   watched_.updates.store(0, std::memory_order_relaxed);
   const Outcome outcome = judged(library_.begin(robot_.get(), now.time, now.steady, tau), now.steady);
@@ -60,6 +80,7 @@ Outcome ControlLoop::begin(const Instant & now, double * tau)
 
 Outcome ControlLoop::update(const State & state, const Instant & now, double * tau)
 {
+  thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   take_changes();
   ::opspace * robot = robot_.get();
   // the stamp of the cycle: what is told in it belongs together
@@ -83,6 +104,7 @@ Outcome ControlLoop::judged(int status, int64_t steady)
   if (library_.believed(robot_.get(), nullptr, nullptr, &time) == OPSPACE_OK) {
     watched_.time.store(time, std::memory_order_relaxed);
   }
+  count_gates(closed | watched_.closed.load(std::memory_order_relaxed));
   watched_.closed.store(closed, std::memory_order_relaxed);
   watched_.refused.store(refused, std::memory_order_relaxed);
   is_open_ = status == OPSPACE_OK;
@@ -98,10 +120,34 @@ Outcome ControlLoop::judged(int status, int64_t steady)
   return status == OPSPACE_SAFE ? Outcome::safe : Outcome::nothing;
 }
 
+void ControlLoop::count_gates(uint64_t closed)
+{
+  for (std::size_t i = 0; i < Watched::GATES && closed >> i; i++) {
+    uint64_t closings = 0, messages = 0;
+    if (closed >> i & 1 && library_.closings(robot_.get(), static_cast<uint32_t>(i), &closings, &messages) == OPSPACE_OK) {
+      watched_.gates[i].closings.store(closings, std::memory_order_relaxed);
+      watched_.gates[i].messages.store(messages, std::memory_order_relaxed);
+    }
+  }
+}
+
 Outcome ControlLoop::end(double * tau)
 {
+  const Turn turn(turning_);
   watched_.is_active.store(false, std::memory_order_release);
   return library_.end(robot_.get(), tau) == OPSPACE_SAFE ? Outcome::safe : Outcome::nothing;
+}
+
+void ControlLoop::warm()
+{
+  if (thread_.load(std::memory_order_relaxed) != std::this_thread::get_id() ||
+      turning_.test_and_set(std::memory_order_acquire)) {
+    return;
+  }
+  if (watched_.is_active.load(std::memory_order_relaxed)) {
+    library_.warm(robot_.get());
+  }
+  turning_.clear(std::memory_order_release);
 }
 
 void ControlLoop::spent(int64_t elapsed) { library_.elapsed(robot_.get(), elapsed); }
@@ -310,16 +356,29 @@ std::string ControlLoop::set(const Named & parameters)
   return refused.empty() ? put(changes_of(parameters)) : refused;
 }
 
-std::string ControlLoop::closed_gates() const
+template <typename Say>
+std::string ControlLoop::closed_in_text(const char * separator, Say say) const
 {
   const uint64_t closed = watched_.closed.load(std::memory_order_relaxed);
   std::string text;
   for (std::size_t i = robot_.gates().size(); i-- > 0;) {
     if (closed >> i & 1) {
-      text += (text.empty() ? "" : " ") + robot_.gates()[i];
+      text += (text.empty() ? "" : separator) + say(i);
     }
   }
   return text;
+}
+
+std::string ControlLoop::closed_gates() const
+{
+  return closed_in_text(" ", [this](std::size_t i) { return robot_.gates()[i]; });
+}
+
+std::string ControlLoop::why_closed() const
+{
+  return closed_in_text("; ", [this](std::size_t i) {
+    return robot_.gates()[i] + ": " + library_.gate_words(robot_.get(), static_cast<uint32_t>(i));
+  });
 }
 
 }  // namespace opspace_core

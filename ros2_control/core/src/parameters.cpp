@@ -49,9 +49,6 @@ std::vector<double> spread(const opspace_field & field, const std::vector<double
   if (given.size() == size) {
     return given;
   }
-  if (given.empty() && may_be_empty(field)) {
-    return std::vector<double>(size, std::numeric_limits<double>::quiet_NaN());
-  }
   if (given.size() == 1) {
     return std::vector<double>(size, given[0]);
   }
@@ -142,10 +139,13 @@ Value value_of(const Robot & robot, const opspace_field & field)
 
 std::vector<double> numbers_of(const opspace_field & field, const Value & value)
 {
+  const auto * list = std::get_if<std::vector<double>>(&value);
+  if (list && list->empty() && may_be_empty(field)) {
+    return std::vector<double>(size_of(field), std::numeric_limits<double>::quiet_NaN());
+  }
   std::vector<double> numbers = std::visit(Numbers{field}, value);
-  for (double number : numbers) {
-    const bool is_none = may_be_empty(field) && std::isnan(number);
-    if (!(number >= field.least && number <= field.most) && !is_none) {
+  for (double number : numbers) {  // NaN is none of them: an empty list says that nothing is given
+    if (!(number >= field.least && number <= field.most)) {
       refuse(field);
     }
   }

@@ -3,9 +3,11 @@
 #ifndef OPSPACE_CORE__CONTROL_LOOP_HPP_
 #define OPSPACE_CORE__CONTROL_LOOP_HPP_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -43,15 +45,25 @@ enum class Outcome {
   error     ///< gates have been closed for `error_after`: let another controller take over
 };
 
+/// What became of a gate so far.
+struct GateCounts
+{
+  std::atomic<uint64_t> closings{0};
+  std::atomic<uint64_t> messages{0};  ///< that were refused for it
+};
+
 /// Numbers about the loop that other threads may read at any time.
 struct Watched
 {
+  static constexpr std::size_t GATES = 64;  ///< as many as `closed` has bits
+
   std::atomic<uint64_t> closed{0};   ///< gates, as bits
   std::atomic<uint64_t> updates{0};  ///< since it began
   std::atomic<uint64_t> commands{0};
   std::atomic<uint64_t> refused{0};  ///< targets that a tick found unusable
   std::atomic<double> time{0.0};     ///< of the state that is believed, on the controller's clock [s]
   std::atomic<bool> is_active{false};
+  std::array<GateCounts, GATES> gates;  ///< those that have ever been closed; up to date when all are open again
 };
 
 /// One thread, the loop, calls what stands under "loop"; any others what stands under "other threads".
@@ -75,6 +87,10 @@ public:
 
   /// Take the parameters that wait; `update` does that, too.
   void take_changes();
+
+  /// Repeat the last tick and forget it, a little before the next state is there: caches and branch predictors are as
+  /// after a tick then. Only by the thread of `update`; what it does beside `begin` or `end` in another thread is nothing.
+  void warm();
 
   /// How long an update took [ns].
   void spent(int64_t elapsed);
@@ -119,12 +135,19 @@ public:
   /// Names of the closed gates, what matters most first; "" if none is.
   std::string closed_gates() const;
 
+  /// Why each of the closed gates is closed, what matters most first; "" if none is.
+  std::string why_closed() const;
+
 private:
+  class Turn;
   template <typename Send>
   std::string sent(Send send);
   std::string put(const std::vector<Change> & changes);
   std::vector<Change> changes_of(const Named & parameters) const;
   Outcome judged(int status, int64_t steady);
+  void count_gates(uint64_t closed);
+  template <typename Say>
+  std::string closed_in_text(const char * separator, Say say) const;
   bool has_referred(std::size_t task, const double * pose);
   void forget_references();
 
@@ -135,6 +158,8 @@ private:
   std::atomic<double> error_after_;
   std::atomic<bool> is_chained_{false};
   std::atomic_flag sending_ = ATOMIC_FLAG_INIT;  ///< of targets: by one thread at a time
+  std::atomic_flag turning_ = ATOMIC_FLAG_INIT;  ///< it begins, ends, or is warmed
+  std::atomic<std::thread::id> thread_{std::thread::id()};  ///< of the last update
   std::vector<double> q_, v_, last_reference_;
   std::size_t next_reference_ = 0;  ///< the task whose turn it is
   bool is_open_ = false;            ///< the last command was the controller's

@@ -24,8 +24,8 @@ public:
   DO(abi) DO(words) DO(target) DO(recorded_on) DO(size) DO(open) DO(replay) DO(nq) DO(nv) DO(joints) DO(joint) DO(task) \
   DO(commands) DO(method_name) DO(hold) DO(stop) DO(target_pose) DO(target_twist) DO(target_wrench) DO(measured_wrench) \
   DO(way_points) DO(most_way_points) DO(posture) DO(counts) DO(find) DO(field_at) DO(set) DO(get) DO(use_method) \
-  DO(simulated_time) DO(begin) DO(joint_states) DO(odometry) DO(command) DO(end) DO(elapsed) DO(enable) \
-  DO(open_gates) DO(gate) DO(gate_number) DO(closed) DO(closings) DO(believed) \
+  DO(simulated_time) DO(begin) DO(joint_states) DO(odometry) DO(command) DO(end) DO(elapsed) DO(warm) DO(enable) \
+  DO(open_gates) DO(gate) DO(gate_words) DO(gate_number) DO(closed) DO(closings) DO(believed) \
   DO(sim_step) DO(sim_state) DO(sim_hold) DO(sim_reset) DO(sim_period)
 // clang-format on
 

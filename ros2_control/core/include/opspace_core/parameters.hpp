@@ -19,7 +19,8 @@ using Value = std::variant<bool, int64_t, double, std::string, std::vector<doubl
 Value value_of(const Robot & robot, const opspace_field & field);
 
 /// The numbers that a value stands for, one an entry of the field. One number counts for all entries; two for the three
-/// linear and the three angular axes of six; none, where that is valid, is NaN. Error: a wrong kind, size or word, or a number out of range.
+/// linear and the three angular axes of six; an empty list, where that is valid, is NaN in all of them. Error: a wrong
+/// kind, size or word, or a number out of range, which NaN is.
 std::vector<double> numbers_of(const opspace_field & field, const Value & value);
 
 /// The words of a choice.
