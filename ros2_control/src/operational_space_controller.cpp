@@ -41,6 +41,9 @@ OperationalSpaceController::CallbackReturn OperationalSpaceController::on_init()
   }
 #ifdef REGISTER_ROS2_CONTROL_INTROSPECTION
   REGISTER_ROS2_CONTROL_INTROSPECTION("update_time_us", &update_time_us_);
+  REGISTER_ROS2_CONTROL_INTROSPECTION("closed_gates", &closed_gates_);
+  REGISTER_ROS2_CONTROL_INTROSPECTION("commands", &commands_);
+  REGISTER_ROS2_CONTROL_INTROSPECTION("targets_refused", &refused_);
 #endif
   return CallbackReturn::SUCCESS;
 }
@@ -81,7 +84,8 @@ void OperationalSpaceController::configure()
   const opspace_ctrl_parameters::Params & own = parameters_->own();
   base_ = std::make_unique<BaseState>(*node, *robot_, own.base_source, own.base_name, door_);
   requests_ = std::make_unique<Requests>(node, *loop_, is_stopped_, own.world_frame, door_);
-  reports_ = std::make_unique<Reports>(node, *loop_, own.world_frame, door_);
+  reports_ = std::make_unique<Reports>(node, *loop_, *requests_, own.world_frame, door_);
+  warmed_ = std::make_unique<Warming::Kept>(*loop_);
   positions_.assign(robot_->joints().size(), NOTHING);
   velocities_ = positions_;
   tau_.assign(robot_->joints().size(), 0.0);
@@ -116,6 +120,7 @@ OperationalSpaceController::CallbackReturn OperationalSpaceController::on_cleanu
   if (door_) {
     door_->close();
   }
+  warmed_.reset();
   reports_.reset();
   requests_.reset();
   base_.reset();
@@ -206,9 +211,18 @@ OperationalSpaceController::return_type OperationalSpaceController::update_and_w
   write(outcome);
   const int64_t elapsed = steady_now() - now.steady;
   loop_->spent(elapsed);
-  update_time_us_ = 1e-3 * static_cast<double>(elapsed);
+  introspect(elapsed);
   reports_->updated(time, now.steady, elapsed);
   return outcome == opspace_core::Outcome::error ? return_type::ERROR : return_type::OK;
+}
+
+void OperationalSpaceController::introspect(int64_t elapsed)
+{
+  const opspace_core::Watched & watched = loop_->watched();
+  update_time_us_ = 1e-3 * static_cast<double>(elapsed);
+  closed_gates_ = static_cast<double>(watched.closed.load(std::memory_order_relaxed));
+  commands_ = static_cast<double>(watched.commands.load(std::memory_order_relaxed));
+  refused_ = static_cast<double>(watched.refused.load(std::memory_order_relaxed));
 }
 
 void OperationalSpaceController::read_states()

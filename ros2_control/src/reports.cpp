@@ -57,10 +57,11 @@ KeyValue pair(const std::string & key, const std::string & value)
 }  // namespace
 
 Reports::Reports(
-  rclcpp_lifecycle::LifecycleNode::SharedPtr node, const opspace_core::ControlLoop & loop, const std::string & world,
-  DoorPtr door)
+  rclcpp_lifecycle::LifecycleNode::SharedPtr node, const opspace_core::ControlLoop & loop, const Requests & requests,
+  const std::string & world, DoorPtr door)
 : node_(node),
   loop_(loop),
+  requests_(requests),
   pose_(loop.robot().field("pose")),
   error_(loop.robot().field("error"))
 {
@@ -142,28 +143,66 @@ void Reports::tell_safety()
 
 void Reports::tell_diagnostics()
 {
-  const opspace_core::Watched & watched = loop_.watched();
-  const int64_t count = count_.exchange(0), total = total_.exchange(0), longest = longest_.exchange(0);
-  const std::string gates = loop_.closed_gates();
-  DiagnosticStatus status;
-  status.name = std::string(node_->get_name()) + ": gates";
-  status.hardware_id = node_->get_name();
-  const bool is_closed = watched.is_active && !gates.empty();
-  status.level = is_closed ? DiagnosticStatus::WARN : DiagnosticStatus::OK;
-  status.message = said_;
-  status.values = {
-    pair("active", watched.is_active ? "true" : "false"),
-    pair("closed", gates),
-    pair("updates", std::to_string(watched.updates)),
-    pair("commands", std::to_string(watched.commands)),
-    pair("targets_refused", std::to_string(watched.refused)),
-    pair("rate", std::to_string(count * 1000 / (DIAGNOSTICS * LOOK.count()))),
-    pair("update_mean_us", std::to_string(count ? 1e-3 * static_cast<double>(total) / static_cast<double>(count) : 0.0)),
-    pair("update_max_us", std::to_string(1e-3 * static_cast<double>(longest)))};
   DiagnosticArray message;
   message.header.stamp = node_->now();
-  message.status = {status};
+  message.status = {gates(), loop()};
   diagnostics_->publish(message);
+}
+
+DiagnosticStatus Reports::status(const char * what) const
+{
+  DiagnosticStatus made;
+  made.hardware_id = std::string(node_->get_fully_qualified_name()).substr(1);
+  made.name = made.hardware_id + ": " + what;
+  return made;
+}
+
+DiagnosticStatus Reports::gates()
+{
+  const opspace_core::Watched & watched = loop_.watched();
+  const bool is_active = watched.is_active;
+  const std::string closed = loop_.closed_gates();
+  const uint64_t refused = watched.refused + requests_.refused(), is_new = refused - refused_;
+  refused_ = refused;
+  DiagnosticStatus made = status("gates");
+  made.message = is_active ? "active" : "inactive";
+  if (is_active && !closed.empty()) {
+    const std::string first = closed.substr(0, closed.find(' '));
+    made.level = first == "target" || first == "publishers" ? DiagnosticStatus::WARN : DiagnosticStatus::ERROR;
+    made.message = loop_.why_closed();
+  } else if (is_active && is_new) {
+    made.level = DiagnosticStatus::WARN;
+    made.message = std::to_string(is_new) + " targets refused: " + requests_.last_refusal();
+  }
+  made.values = {
+    pair("active", is_active ? "true" : "false"), pair("closed", closed),
+    pair("targets_refused", std::to_string(refused)), pair("last_refusal", requests_.last_refusal())};
+  const std::vector<std::string> & names = loop_.robot().gates();
+  for (std::size_t i = 0; i < names.size(); i++) {
+    const std::pair<const char *, uint64_t> counts[] = {
+      {"faults.", watched.gates[i].messages}, {"closings.", watched.gates[i].closings}};
+    for (const auto & [what, count] : counts) {
+      if (count) {
+        made.values.push_back(pair(what + names[i], std::to_string(count)));
+      }
+    }
+  }
+  return made;
+}
+
+DiagnosticStatus Reports::loop()
+{
+  const opspace_core::Watched & watched = loop_.watched();
+  const int64_t count = count_.exchange(0), total = total_.exchange(0), longest = longest_.exchange(0);
+  const double mean = count ? 1e-3 * static_cast<double>(total) / static_cast<double>(count) : 0.0;
+  DiagnosticStatus made = status("loop");
+  made.message = count ? "running" : "not running";
+  made.values = {
+    pair("rate", std::to_string(count * 1000 / (DIAGNOSTICS * LOOK.count()))),
+    pair("updates", std::to_string(watched.updates)), pair("commands", std::to_string(watched.commands)),
+    pair("update_mean_us", std::to_string(mean)),
+    pair("update_max_us", std::to_string(1e-3 * static_cast<double>(longest)))};
+  return made;
 }
 
 }  // namespace opspace_ctrl

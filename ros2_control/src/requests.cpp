@@ -85,11 +85,21 @@ void Requests::listen(const std::string & topic, std::function<std::string(const
     answer.data.replace(0, 1, node_->get_fully_qualified_name());
     if (!refusal.empty()) {
       refused_++;
+      {
+        const std::lock_guard<std::mutex> alone(saying_);
+        last_refusal_ = answer.data;
+      }
       RCLCPP_WARN_THROTTLE(node_->get_logger(), *node_->get_clock(), QUIET, "%s", answer.data.c_str());
     }
     answers_->publish(answer);
   };
   subscriptions_.push_back(node_->create_subscription<Message>(topic, rclcpp::QoS(10), callback));
+}
+
+std::string Requests::last_refusal() const
+{
+  const std::lock_guard<std::mutex> alone(saying_);
+  return last_refusal_;
 }
 
 void Requests::listen_for(std::size_t task)

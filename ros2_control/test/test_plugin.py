@@ -13,24 +13,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from geometry_msgs.msg import PoseStamped, TwistStamped
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import TwistStamped
 from helpers.ros import Graph
 from manager import FORWARD, OURS, Manager, exported
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from pal_statistics_msgs.msg import Statistics
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from recorded import Repeated, calls
-from std_msgs.msg import Float64MultiArray, String
-from std_srvs.srv import Trigger
+from std_msgs.msg import Float64MultiArray
+from tool import ARRIVED, TURN, Tool
 
 from opspace_ctrl import Controller
-from opspace_ctrl.bringup.compiled import IMAGE
+from opspace_ctrl.bringup.compiled import IMAGE, simulated_hardware
 from opspace_ctrl.cli import main
 from opspace_ctrl.data import shipped_path
 from opspace_ctrl.gazebo.ros2_control import urdf_with_hardware
+from opspace_ctrl.model import load_robot
 from opspace_ctrl.model.source import robot_text
 
-ARRIVED = 2e-3  # [m]
-TURN = {"x": 0.0, "y": 1.0, "z": 0.0, "w": 0.0}
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+WARM_UP = """<ros2_control name="warm_up" type="sensor">
+  <hardware><plugin>opspace_ctrl/WarmUp</plugin></hardware>
+</ros2_control>"""
+BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 @pytest.fixture(scope="session")
@@ -44,48 +48,6 @@ def graph(tmp_path):
         yield made
 
 
-class Tool:
-    """The task `tool` of a running controller: where it is, its gates, and targets for it."""
-
-    def __init__(self, graph: Graph):
-        self.graph = graph
-        self.poses = graph.listen(PoseStamped, f"{OURS}/tool/pose")
-        self.answers = graph.listen(String, f"{OURS}/answers", qos=100)
-        self.safety = graph.listen(String, f"{OURS}/safety", qos=LATCHED)
-        self._targets = graph.publisher(PoseStamped, f"{OURS}/tool/target_pose")
-
-    def send(self, x: float, y: float, z: float, frame: str = "") -> str:
-        """A target; what became of it."""
-        message, before = PoseStamped(), self.answers.count
-        message.header.frame_id = frame
-        position, turn = message.pose.position, message.pose.orientation
-        position.x, position.y, position.z = x, y, z
-        turn.x, turn.y, turn.z, turn.w = TURN["x"], TURN["y"], TURN["z"], TURN["w"]
-        self._targets.publish(message)
-        self.graph.wait_for(lambda: self.answers.count > before, "an answer to a target")
-        return self.answers.last.data
-
-    def position(self) -> np.ndarray:
-        """A new one."""
-        before = self.poses.count
-        self.graph.wait_for(lambda: self.poses.count > before, "a pose")
-        at = self.poses.last.pose.position
-        return np.array([at.x, at.y, at.z])
-
-    def wait_until_at(self, *goal: float) -> None:
-        self.graph.wait_for(
-            lambda: np.linalg.norm(self.position() - goal) < ARRIVED, f"the tool at {goal}"
-        )
-
-    def wait_until(self, said: str) -> None:
-        self.graph.wait_for(
-            lambda: self.safety.count and self.safety.last.data == said, f"safety {said}"
-        )
-
-    def trigger(self, name: str) -> None:
-        assert self.graph.call(Trigger, f"{OURS}/{name}").success
-
-
 def running(graph: Graph, images: Path, **own) -> tuple[Manager, Tool]:
     manager = Manager(graph, images, "arm7", {}, **own)
     assert manager.load(OURS), manager.process.tail()
@@ -95,9 +57,13 @@ def running(graph: Graph, images: Path, **own) -> tuple[Manager, Tool]:
     return manager, tool
 
 
-def test_a_robot_is_moved_switched_tuned_stopped_and_its_commands_are_pythons(graph, images):
+@pytest.mark.parametrize("more", ["", WARM_UP], ids=["plain", "warmed"])
+def test_a_robot_is_moved_switched_tuned_stopped_and_its_commands_are_pythons(graph, images, more):
     """Everything that a user does, and then every command of the record again in Python, in every bit."""
-    manager, tool = running(graph, images, error_after=1e6)
+    urdf = simulated_hardware(robot_text("arm7"), load_robot("arm7"), images)
+    urdf = urdf.replace("</robot>", f"{more}</robot>")
+    manager, tool = running(graph, images, error_after=1e6, urdf=urdf)
+    assert ("warm_up" in manager.process.output()) == bool(more)
     start = tool.position()
     goal = start + [0.0, 0.1, -0.1]
     assert tool.send(*goal).endswith("taken")
@@ -142,7 +108,12 @@ def test_gains_are_taken_while_it_moves_or_refused_as_a_whole(graph, images):
         f"/{OURS}", tool__stiffness=[400.0], tool__damping=[40.0], error_after=0.5
     ) == (True, "")
     assert graph.get_parameter(f"/{OURS}", "tool.stiffness") == [400.0]
-    for bad in ({"tool__stiffness": [-1.0]}, {"method": "best"}, {"error_after": -1.0}):
+    for bad in (
+        {"tool__stiffness": [-1.0]},
+        {"posture__damping": [math.nan]},
+        {"method": "best"},
+        {"error_after": -1.0},
+    ):
         taken, reason = graph.set_parameters(f"/{OURS}", tool__damping=[41.0], **bad)
         assert not taken and reason
     assert graph.get_parameter(f"/{OURS}", "tool.damping") == [40.0]
@@ -178,6 +149,52 @@ def test_a_stream_of_twists_that_ends_leaves_the_robot_at_rest_and_active(graph,
 
     graph.wait_for(rests, "rest")
     assert tool.safety.last.data == "active"
+
+
+def test_diagnostics_say_what_the_python_nodes_say_of_gates_and_targets(graph, images):
+    _, tool = running(graph, images, error_after=1e6)
+    heard = graph.listen(DiagnosticArray, "/diagnostics", qos=100)
+
+    def wait_for(level: bytes, words: str) -> dict[str, str]:
+        """The values of a status of the gates that says this."""
+
+        def found():
+            said = (each for message in heard.messages for each in message.status)
+            mine = [each for each in said if each.name == f"{OURS}: gates"]
+            return next((each for each in mine if each.level == level and words in each.message), 0)
+
+        status = graph.wait_for(found, words)
+        return {each.key: each.value for each in status.values}
+
+    assert wait_for(DiagnosticStatus.OK, "active")["targets_refused"] == "0"
+    assert "elsewhere" in tool.send(0.4, 0.0, 0.5, frame="elsewhere")
+    told = wait_for(DiagnosticStatus.WARN, "targets refused: /opspace_controller/tool/target_pose")
+    assert told["targets_refused"] == "1" and "elsewhere" in told["last_refusal"]
+    tool.trigger("emergency_stop")
+    told = wait_for(DiagnosticStatus.ERROR, "stop: emergency stop")
+    assert (told["closed"], told["closings.stop"]) == ("stop", "1")
+    loops = [
+        {value.key: value.value for value in each.values}
+        for message in heard.messages
+        for each in message.status
+        if each.name == f"{OURS}: loop"
+    ]
+    assert float(loops[-1]["update_mean_us"]) > 0.0 and int(loops[-1]["updates"]) > 0
+
+
+def test_introspection_has_the_updates_and_the_gates(graph, images):
+    _, tool = running(graph, images, error_after=1e6)
+    heard = graph.listen(Statistics, "controller_manager/introspection_data/full", qos=BEST_EFFORT)
+
+    def told() -> dict[str, float]:
+        last = heard.last.statistics if heard.count else []
+        mine = {each.name: each.value for each in last if each.name.startswith(f"{OURS}.")}
+        return {name.partition(".")[2]: value for name, value in mine.items()}
+
+    graph.wait_for(lambda: told().get("commands", 0.0) > 0.0, "commands")
+    assert told()["update_time_us"] > 0.0 and told()["closed_gates"] == 0.0
+    tool.trigger("emergency_stop")
+    graph.wait_for(lambda: told()["closed_gates"] > 0.0, "a closed gate")
 
 
 def test_joints_that_the_hardware_does_not_have_are_told(graph, images):

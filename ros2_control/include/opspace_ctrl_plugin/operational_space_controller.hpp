@@ -15,6 +15,7 @@
 #include "opspace_ctrl_plugin/image_parameters.hpp"
 #include "opspace_ctrl_plugin/reports.hpp"
 #include "opspace_ctrl_plugin/requests.hpp"
+#include "opspace_ctrl_plugin/warming.hpp"
 
 namespace opspace_ctrl
 {
@@ -50,6 +51,7 @@ private:
   void read_states();
   void read_references();
   void write(opspace_core::Outcome outcome);
+  void introspect(int64_t elapsed);
   opspace_core::Instant instant(const rclcpp::Time & time) const;
 
   std::unique_ptr<opspace_core::Robot> robot_;
@@ -59,12 +61,16 @@ private:
   std::unique_ptr<BaseState> base_;
   std::unique_ptr<Requests> requests_;
   std::unique_ptr<Reports> reports_;
+  std::unique_ptr<Warming::Kept> warmed_;
   std::vector<hardware_interface::CommandInterface::SharedPtr> references_;
   DoorPtr door_;  ///< for callbacks; open while it is configured
   std::vector<double> positions_, velocities_, tau_, poses_;
   std::atomic<bool> is_stopped_{false};  ///< emergency stop, also over cleanup and configure
   bool is_simulated_ = false;
-  double update_time_us_ = 0.0;  ///< of the last update, for introspection
+  double update_time_us_ = 0.0;  ///< of the last update, for introspection, as the next three
+  double closed_gates_ = 0.0;    ///< as bits
+  double commands_ = 0.0;        ///< since it was configured
+  double refused_ = 0.0;         ///< targets that a tick found unusable
 };
 
 }  // namespace opspace_ctrl

@@ -13,6 +13,7 @@
 #include "geometry_msgs/msg/twist_stamped.hpp"
 #include "opspace_core/control_loop.hpp"
 #include "opspace_ctrl_plugin/door.hpp"
+#include "opspace_ctrl_plugin/requests.hpp"
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
 #include "realtime_tools/realtime_publisher.hpp"
 #include "std_msgs/msg/string.hpp"
@@ -25,7 +26,7 @@ class Reports
 {
 public:
   Reports(
-    rclcpp_lifecycle::LifecycleNode::SharedPtr node, const opspace_core::ControlLoop & loop,
+    rclcpp_lifecycle::LifecycleNode::SharedPtr node, const opspace_core::ControlLoop & loop, const Requests & requests,
     const std::string & world, DoorPtr door);
 
   /// In the loop, after an update that took so long [ns].
@@ -39,9 +40,13 @@ private:
   void look_at_rate();
   void tell_safety();
   void tell_diagnostics();
+  diagnostic_msgs::msg::DiagnosticStatus gates();
+  diagnostic_msgs::msg::DiagnosticStatus loop();
+  diagnostic_msgs::msg::DiagnosticStatus status(const char * what) const;
 
   rclcpp_lifecycle::LifecycleNode::SharedPtr node_;
   const opspace_core::ControlLoop & loop_;
+  const Requests & requests_;
   std::atomic<int64_t> period_{0};  ///< of poses and errors [ns]; 0: none
   int64_t next_ = 0;
   opspace_field pose_, error_;
@@ -54,6 +59,7 @@ private:
   rclcpp::TimerBase::SharedPtr timer_;
   std::string said_;
   int turns_ = 0;
+  uint64_t refused_ = 0;  ///< targets, at the last diagnostics
   std::atomic<int64_t> longest_{0}, total_{0}, count_{0};  ///< of updates since the last diagnostics [ns]
 };
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ public:
     const std::string & world, DoorPtr door);
 
   uint64_t refused() const { return refused_.load(); }
+  /// Why the last of them was; "" if none was.
+  std::string last_refusal() const;
 
 private:
   template <typename Message>
@@ -51,6 +54,8 @@ private:
   std::string world_;
   DoorPtr door_;
   std::atomic<uint64_t> refused_{0};
+  mutable std::mutex saying_;  ///< of the last refusal
+  std::string last_refusal_;
   std::vector<rclcpp::SubscriptionBase::SharedPtr> subscriptions_;
   std::vector<rclcpp::ServiceBase::SharedPtr> services_;
   rclcpp::CallbackGroup::SharedPtr urgent_;  ///< the emergency stop does not wait behind targets
