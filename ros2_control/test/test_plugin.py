@@ -79,6 +79,8 @@ def test_a_robot_is_moved_switched_tuned_stopped_and_its_commands_are_pythons(gr
     assert tool.send(*start).endswith("taken")
     tool.wait_until_at(*start)
     tool.trigger("hold")
+    for _ in range(2):  # a cycle takes it; the first pose may be older
+        tool.position()
     assert manager.switch(stop=(OURS,))
     tool.wait_until("inactive")
     assert "not active" in tool.send(*goal)
@@ -256,7 +258,7 @@ def test_another_controller_moves_the_tool_by_its_reference_interfaces(graph, im
     )  # whoever commanded is gone: the tool stays, and is free for others
     assert manager.states() == {OURS: "active", "upstream": "inactive"}
     tool.wait_until("active")
-    assert np.linalg.norm(tool.position() - goal) < ARRIVED
+    tool.wait_until_at(*goal)  # it may have been on its way still
     assert tool.send(*goal + [0.0, 0.05, 0.0]).endswith("taken")
     tool.wait_until_at(*goal + [0.0, 0.05, 0.0])
 

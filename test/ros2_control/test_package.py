@@ -76,7 +76,7 @@ def test_plugins_are_described_as_the_sources_export_them():
         for name in ("controllers.xml", "hardware.xml")
         for each in ET.parse(PACKAGE / name).getroot()
     }
-    assert described == exported and len(exported) == 2
+    assert described == exported and len(exported) == 3
 
 
 def test_every_source_is_built():
