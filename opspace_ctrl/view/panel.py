@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 import viser
 
+from ..control.safety.settings import GATES
 from ..control.safety.state_gate import names_of
 from ..control.safety.words import GATE_TEXTS
 from ..control.settings import ControllerSettings, Mode
@@ -17,19 +18,16 @@ from ..declaration import Settings, declared
 from ..model import Model
 from ..sim.joint_index import coordinate_names, position_index
 from .faults import FaultTab
-from .widgets import Note, ParameterWidget
+from .style import STOP, STOP_IN_SIGHT
+from .widgets import Choice, Note, ParameterWidget, slider_step
 
 __all__ = ["Panel"]
 
 Ask = Callable[..., None]
 
 MODES = get_args(Mode)
+OPEN, CLOSED = "#2b8a3e", "#c92a2a"  # colours of lamps
 MAIN = ("enabled", "stiffness", "damping_ratio", "integral", "speed")  # of a task, shown at once
-BIG = """<style>
-[data-opspace-stop] ~ *, .opspace-none {}
-div:has(> [data-opspace-stop]) + div button, div:has([data-opspace-stop]) + div button {
-  height: 3.4em !important; font-size: 1.35em !important; font-weight: 800 !important; letter-spacing: .18em; }
-</style><div data-opspace-stop></div>"""
 
 
 class Panel:
@@ -81,7 +79,7 @@ class Panel:
 
     def _stop_buttons(self, is_alone: bool) -> None:
         gui = self._gui
-        gui.add_html(BIG)
+        gui.add_html(STOP_IN_SIGHT if is_alone else STOP)
         stop = gui.add_button("STOP", color="red", icon=viser.Icon.HAND_STOP)
         stop.on_click(lambda _: self.stop())
         if is_alone:
@@ -124,7 +122,7 @@ class Panel:
             hint="tasks: the hierarchy of tasks; gravity: compensation only; raw: forces come from outside; velocity: "
             "the hierarchy for drives that take velocities",
         )
-        self._mode_note = Note(gui)
+        self._mode_choice = Choice(self._mode, Note(gui))
         self._mode.on_update(self._mode_changed)
         self._method = gui.add_dropdown(
             "method",
@@ -133,9 +131,9 @@ class Panel:
             disabled="settings" not in self._able,
             hint="Algorithm of the operational-space inertia; it changes between two ticks",
         )
-        self._method_note = Note(gui)
+        self._method_choice = Choice(self._method, Note(gui))
         self._method.on_update(self._method_changed)
-        self._numbers = gui.add_html("")
+        self._numbers, self._gates = gui.add_html(""), gui.add_html("")
         if "speed" in self._able:
             speed = gui.add_dropdown(
                 "time runs",
@@ -151,11 +149,12 @@ class Panel:
     def _mode_changed(self, event: Any) -> None:
         if event.client is not None and self._ask is not None:
             self._release()
-            self._ask("mode", self._mode.value, answer=self._mode_note.say)
+            self._ask("mode", self._mode.value, answer=self._mode_choice.answer())
 
     def _method_changed(self, event: Any) -> None:
         if event.client is not None and self._ask is not None:
-            self._ask("settings", {"method": self._method.value}, answer=self._method_note.say)
+            changes = {"method": self._method.value}
+            self._ask("settings", changes, answer=self._method_choice.answer())
 
     def _posture(self) -> None:
         """A slider a joint, where the null space is to bring it."""
@@ -167,7 +166,7 @@ class Panel:
                 continue
             least, most = max(lower, -np.pi), min(upper, np.pi)
             slider = gui.add_slider(
-                name, least, most, (most - least) / 400.0, _within(0.0, least, most)
+                name, least, most, slider_step(most - least), _within(0.0, least, most)
             )
             slider.on_update(lambda event, name=name: self._moved(name, event))
             self._sliders[name] = (slider, place)
@@ -228,8 +227,7 @@ class Panel:
         """Say what a row tells: gates, method, time of a tick."""
         closed = names_of(int(row["gates"]))
         state = _lamps(closed, is_live) + "".join(_line(each) for each in trouble)
-        if state != self._said:
-            self._said = self._state.content = state
+        self._say(state)
         method = self._methods[int(row["method"])] if self._methods else ""
         turns, missed = int(row["turns"]), int(row["missed"])
         facts = {
@@ -241,11 +239,20 @@ class Panel:
             "time": f"{row['time']:.2f} s",
         }
         self._numbers.content = _table({name: text for name, text in facts.items() if text})
+        gates = _gates(closed) if is_live else ""
+        if gates != self._gates.content:
+            self._gates.content = gates
         self._show_posture(row["q"])
 
     def show_silence(self, text: str) -> None:
         """Say that nothing comes any more, and why."""
-        state = _line(text, "#c92a2a")
+        self._say(_line(text, CLOSED))
+
+    def show_pause(self) -> None:
+        """Say that time was told to stand."""
+        self._say(_line("paused: press Pause again to go on"))
+
+    def _say(self, state: str) -> None:
         if state != self._said:
             self._said = self._state.content = state
 
@@ -267,16 +274,28 @@ def _lamps(closed: Sequence[str], is_live: bool) -> str:
     if not is_live:
         return ""
     if not closed:
-        return _line("all gates are open", "#2b8a3e")
-    return "".join(_line(f"{name}: {GATE_TEXTS[name]}", "#c92a2a") for name in closed)
+        return _line("all gates are open", OPEN)
+    return "".join(_line(f"{name}: {GATE_TEXTS[name]}", CLOSED) for name in closed)
+
+
+def _gates(closed: Sequence[str]) -> str:
+    """Every gate with its lamp; what it stands for is said where the mouse rests on it."""
+    lamps = "".join(
+        f'<span title="{escape(GATE_TEXTS[name])}" style="white-space:nowrap;margin-right:.9em">'
+        f"{_lamp(CLOSED if name in closed else OPEN)}{escape(name)}</span> "
+        for name in reversed(GATES)
+    )
+    return f'<div style="font-size:.8em;line-height:1.6;margin:.2em .95em .6em">{lamps}</div>'
+
+
+def _lamp(colour: str) -> str:
+    shape = "display:inline-block;width:.75em;height:.75em;border-radius:50%;margin-right:.5em"
+    return f'<span style="{shape};background:{colour}"></span>'
 
 
 def _line(text: str, colour: str = "#e67700") -> str:
-    lamp = f"display:inline-block;width:.75em;height:.75em;border-radius:50%;background:{colour}"
-    return (
-        f'<div style="padding:.15em .75em;font-size:.9em"><span style="{lamp};margin-right:.5em"></span>'
-        f"{escape(text)}</div>"
-    )
+    style = "padding:.15em .75em;font-size:.9em"
+    return f'<div style="{style}">{_lamp(colour)}{escape(text)}</div>'
 
 
 def _table(facts: dict[str, str]) -> str:

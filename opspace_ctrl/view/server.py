@@ -12,6 +12,7 @@ import viser
 from ..errors import ViewError
 from .door import Door, check_port
 from .scene import add_lights
+from .style import add_style
 
 __all__ = ["start_server"]
 
@@ -57,5 +58,6 @@ def start_server(port: int, is_remote: bool, title: str) -> tuple[Any, Door]:
     )
     server.gui.main_panel.dock_right()
     server.gui.main_panel.set_width(PANEL)
+    add_style(server.gui)
     add_lights(server)
     return server, door

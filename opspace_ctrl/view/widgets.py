@@ -7,9 +7,11 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from ..parameters import Parameter
 
-__all__ = ["Note", "ParameterWidget"]
+__all__ = ["Choice", "Note", "ParameterWidget", "slider_step"]
 
 Ask = Callable[..., None]
 # parameters that are tuned by hand: (least, most) of a slider, where they are one number
@@ -31,6 +33,31 @@ class Note:
         style = "color:#c92a2a;font-size:0.8em;padding:0 0.75em 0.4em;line-height:1.25"
         self._html.content = f'<div role="alert" style="{style}">{escape(text)}</div>'
         self._html.visible = bool(text)
+
+
+class Choice:
+    """A list to choose from that goes back to what holds when a choice is refused.
+
+    Args:
+        element: viser's.
+        note: Below it.
+    """
+
+    def __init__(self, element: Any, note: Note):
+        self._element, self._note, self._holds = element, note, element.value
+
+    def answer(self) -> Callable[[str], None]:
+        """What takes why the present choice is refused, or "" if it holds."""
+        chosen = self._element.value
+
+        def answer(text: str) -> None:
+            self._note.say(text)
+            if not text:
+                self._holds = chosen
+            elif self._element.value == chosen:
+                self._element.value = self._holds
+
+        return answer
 
 
 class ParameterWidget:
@@ -72,7 +99,9 @@ class ParameterWidget:
         if name in SLIDERS:
             least, most = SLIDERS[name]
             most = max(most, 2.0 * value)
-            return gui.add_slider(self._label, least, most, (most - least) / 300.0, value, **told)
+            return gui.add_slider(
+                self._label, least, most, slider_step(most - least), value, **told
+            )
         if own.kind == "integer":
             return gui.add_number(self._label, int(value), step=1, **told)
         return gui.add_number(self._label, value, step=_step(value), **told)
@@ -83,10 +112,15 @@ class ParameterWidget:
         try:
             value = self._read()
         except ValueError as error:
-            self.note.say(str(error))
+            self.note.say(f"{error}; it is still {_text(self.value)}")
             return
-        self.value = value
-        self._ask("settings", {self._parameter.name: value}, answer=self.note.say)
+
+        def answer(text: str) -> None:
+            if not text:
+                self.value = value
+            self.note.say(text and f"{text}; it is still {_text(self.value)}")
+
+        self._ask("settings", {self._parameter.name: value}, answer=answer)
 
     def _read(self) -> Any:
         """What the element holds, as the parameter wants it."""
@@ -108,7 +142,13 @@ class ParameterWidget:
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    return " ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in value)
+    several = value if isinstance(value, (list, tuple)) else [value]
+    return " ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in several)
+
+
+def slider_step(span: float) -> float:
+    """A hundredth of what a slider spans or less, a power of ten: 0.01 of 2, 10 of 3000."""
+    return float(10.0 ** np.floor(np.log10(span / 100.0)))
 
 
 def _step(value: float) -> float:
