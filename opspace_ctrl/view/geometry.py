@@ -22,8 +22,9 @@ __all__ = [
     "cone",
     "convex_hull",
     "limit_share",
+    "lost_wrenches",
     "manipulability",
-    "singular_directions",
+    "ring",
     "sole_corners",
     "task_pose",
 ]
@@ -73,10 +74,36 @@ def manipulability(jacobian: np.ndarray, directions: np.ndarray) -> np.ndarray:
     return directions @ root
 
 
-def singular_directions(inertia_inv: np.ndarray) -> np.ndarray:
-    """Directions (n, 3) in which a point or an orientation (3, 3) hardly gives way, n = 0 where there is none."""
-    values, axes = np.linalg.eigh(inertia_inv)
-    return axes[:, values < SINGULAR * values[-1]].T
+def lost_wrenches(inertia_inv: np.ndarray, selection: np.ndarray) -> np.ndarray:
+    """Forces and moments (n, 2, 3) to which a damped task hardly gives way, the least of all at least.
+
+    Eigenvectors of Lambda^-1, its rows measured in their own response, so that metres and radians compare. The lengths
+    of a force and its moment are their shares of the eigenvector, their directions those that bear the robot.
+
+    Args:
+        inertia_inv: Lambda^-1 of the task's rows (k, k).
+        selection: The rows in world axes (k, 6).
+    """
+    unit = 1.0 / np.sqrt(np.maximum(np.diag(inertia_inv), 1e-12))
+    values, axes = np.linalg.eigh(inertia_inv * np.outer(unit, unit))
+    is_lost = values < SINGULAR * values[-1]
+    is_lost[0] = True
+    shares = (selection.T @ axes[:, is_lost]).T.reshape(-1, 2, 3)
+    wrenches = (selection.T @ (unit[:, None] * axes[:, is_lost])).T.reshape(-1, 2, 3)
+    sizes = np.linalg.norm(wrenches, axis=2, keepdims=True)
+    lengths = np.linalg.norm(shares, axis=2, keepdims=True)
+    found: np.ndarray = wrenches / np.maximum(sizes, 1e-12) * lengths
+    return found
+
+
+def ring(axis: np.ndarray, radius: float, sides: int = 24) -> np.ndarray:
+    """Line segments (sides, 2, 3) of a circle about an axis (3,)."""
+    along = axis / np.linalg.norm(axis)
+    across = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
+    across /= np.linalg.norm(across)
+    angles = np.linspace(0.0, 2.0 * np.pi, sides + 1)[:, None]
+    rim = radius * (np.cos(angles) * across + np.sin(angles) * np.cross(along, across))
+    return np.stack([rim[:-1], rim[1:]], axis=1)
 
 
 def sole_corners(model: Model, q: np.ndarray, contacts: Sequence[Contact]) -> np.ndarray:

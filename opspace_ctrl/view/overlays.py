@@ -12,6 +12,7 @@ from ..control.settings import ControllerSettings
 from ..dynamics import center_of_mass, frame_jacobian, frame_pose
 from ..model import Model
 from ..model.joints import NV
+from ..model.rotations import from_quaternion
 from ..osim import OperationalSpace
 from ..sim.joint_index import position_index
 from . import geometry
@@ -21,9 +22,12 @@ __all__ = ["Overlays"]
 
 SIZE = 0.22  # [m] from the centre of an ellipsoid to its furthest point
 LARGEST_MASS = 100.0  # [kg] that is drawn
-FORCE_SCALE = 0.0008  # [m/N]
-LINE = 0.25  # [m] of a singular direction
-CONE = 0.18  # [m]
+# in heights of the centre of mass above the floor: the arrow of a force that is the robot's weight, and a friction cone
+WEIGHT, CONE = 1.5, 0.25
+LEAST_HEIGHT = 0.05  # [m]
+LINE, RING = 0.25, 0.12  # [m] of a singular direction, and of one about which nothing turns
+SMALL = 0.2  # share of a lost direction that is not drawn
+BEFORE_TASKS = 2  # levels of a row before those of tasks: bias and limits
 PAINTS = ("own colours", "distance to limits", "torque share")
 
 
@@ -52,11 +56,20 @@ class Overlays:
             task.name: OperationalSpace(model, [(task.moved_frame, "position")], "dense")
             for task in self._tasks
         }
+        self._own = {task.name: OperationalSpace(model, [task.task()]) for task in self._tasks}
+        self._level_of = {
+            settings.tasks[i].name: BEFORE_TASKS + number
+            for number, level in enumerate(settings.levels())
+            for i in level
+        }
         self._sphere = _sphere()
         self._places = position_index(model, of_all=False)
         self._nodes: dict[str, Any] = {}
         self._is_on: dict[str, bool] = {}
         self._paint = PAINTS[0]
+        self._height = (
+            0.0  # of the centre of mass above the floor, when the first force is drawn [m]
+        )
         self._add_boxes(server.gui)
 
     def _add_boxes(self, gui: Any) -> None:
@@ -122,15 +135,23 @@ class Overlays:
             self._blob(f"{title}/{task.name}", position, points, faces, (60, 160, 220))
 
     def _singular(self, title: str, row: np.void) -> None:
-        """Red lines along what a level that is damped has nearly lost."""
-        is_damped = bool(row["damped"].any())
+        """Red lines along what the tasks of a damped level have nearly lost, and rings about lost turns."""
         lines = [np.zeros((0, 2, 3))]
         for task in self._tasks:
-            if is_damped:
-                position, _ = frame_pose(self._model, row["q"], task.moved_frame)
-                inverse = self._spaces[task.name].update(row["q"]).inertia_inv
-                lost = geometry.singular_directions(inverse)
-                lines.append(position + LINE * np.stack([-lost, lost], axis=1))
+            if not row["damped"][self._level_of[task.name]]:
+                continue
+            position, _ = frame_pose(self._model, row["q"], task.moved_frame)
+            inverse = self._own[task.name].update(row["q"]).inertia_inv
+            lost = geometry.lost_wrenches(inverse, task.task().selection())
+            if task.reference_frame:
+                _, turn = frame_pose(self._model, row["q"], task.reference_frame)
+                lost = lost @ from_quaternion(turn).T
+            for force, moment in lost:
+                if np.linalg.norm(force) > SMALL:
+                    lines.append(position + LINE * np.array([[-force, force]]))
+                if np.linalg.norm(moment) > SMALL:
+                    radius = RING * float(np.linalg.norm(moment))
+                    lines.append(position + geometry.ring(moment, radius))
         self._lines(title, np.concatenate(lines), (220, 30, 30))
 
     def _balance(self, title: str, row: np.void) -> None:
@@ -152,13 +173,18 @@ class Overlays:
             self._ball(f"{title}/pressure", centre, 0.018, (200, 40, 160))
 
     def _forces(self, title: str, row: np.void) -> None:
+        if not self._height:
+            high = center_of_mass(self._model, row["q"])[2] - self._ground
+            self._height = max(float(high), LEAST_HEIGHT)
+        weight = self._model.total_mass * max(float(np.linalg.norm(self._model.gravity)), 1.0)
+        scale = WEIGHT * self._height / weight
         arrows = []
         for contact, wrench in zip(self._settings.contacts, row["wrench"]):
             position, quaternion = frame_pose(self._model, row["q"], contact.held_frame)
-            arrows.append([position, position + FORCE_SCALE * wrench[:3]])
+            arrows.append([position, position + scale * wrench[:3]])
             name = f"{title}/cone/{contact.name}"
             if name not in self._nodes:
-                vertices, faces = geometry.cone(contact.friction, CONE)
+                vertices, faces = geometry.cone(contact.friction, CONE * self._height)
                 self._nodes[name] = self._scene.add_mesh_simple(
                     f"/overlays/{name}",
                     vertices,
@@ -176,9 +202,9 @@ class Overlays:
                 f"/overlays/{name}",
                 np.array(arrows, np.float32),
                 np.array([30, 130, 80], np.uint8),
-                shaft_radius=0.008,
-                head_radius=0.02,
-                head_length=0.04,
+                shaft_radius=0.012 * self._height,
+                head_radius=0.03 * self._height,
+                head_length=0.07 * self._height,
             )
         self._nodes[name].points = np.array(arrows, np.float32)
         self._nodes[name].visible = True

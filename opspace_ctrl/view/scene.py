@@ -23,8 +23,10 @@ COLOURS = ((230, 110, 30), (30, 120, 200), (50, 160, 80), (170, 70, 180), (200, 
 STILL = 5e-5  # [m, -] a pose that has changed by less, far below a pixel, is not sent again
 AXES = 0.12  # [m]
 TRAIL = 400  # points
+FADED = 0.35  # opacity of a robot that is seen through
 VIEW = np.array([0.75, -0.6, 0.28])  # where the camera is, seen from the robot
-DISTANCE = 1.25  # of the camera, in sizes of the robot
+DISTANCE = 1.9  # of the camera, in sizes of the robot
+FIELD = 0.8  # [rad] that it sees from top to bottom
 
 
 def wxyz(quaternion: np.ndarray) -> np.ndarray:
@@ -50,6 +52,7 @@ class RobotScene:
         self.meshes: dict[int, list[Any]] = {}
         self._body_of: dict[str, int] = {}
         self._colours: dict[int, list[tuple[int, ...]]] = {}
+        self._opacities: dict[str, float | None] = {}
         self._nodes = {-1: self._frame("/robot")}
         for body, name in enumerate(model.body_names):
             carrier = self._nodes[int(model.parent[body])]
@@ -82,6 +85,7 @@ class RobotScene:
                 side="double",
             )
             self._body_of[mesh.name] = body
+            self._opacities[mesh.name] = mesh.opacity
             self.meshes.setdefault(body, []).append(mesh)
             self._colours.setdefault(body, []).append(_bytes(colour))
 
@@ -104,6 +108,13 @@ class RobotScene:
         """Draw the axes of every body, or not."""
         for node in self._nodes.values():
             node.show_axes = is_shown
+
+    def fade(self, is_faded: bool) -> None:
+        """Let what is inside the robot be seen, or not."""
+        for meshes in self.meshes.values():
+            for mesh in meshes:
+                own = self._opacities[mesh.name]
+                mesh.opacity = min(FADED, own or 1.0) if is_faded else own
 
     def paint(self, colours: Mapping[int, tuple[int, int, int]] | None) -> None:
         """Give bodies colours, or, where there is none, their own."""
@@ -221,6 +232,7 @@ def look_at_robots(server: Any, boxes: Sequence[tuple[np.ndarray, np.ndarray]]) 
     high = np.max([box[1] for box in boxes], axis=0)
     centre, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
     server.initial_camera.look_at = tuple(centre)
+    server.initial_camera.fov = FIELD
     server.initial_camera.position = tuple(centre + DISTANCE * size * VIEW)
 
 

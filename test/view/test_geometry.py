@@ -10,6 +10,7 @@ from scipy.spatial import ConvexHull
 from opspace_ctrl import (
     Contact,
     OperationalSpace,
+    Task,
     frame_jacobian,
     frame_pose,
     load_robot,
@@ -50,15 +51,33 @@ def test_the_manipulability_ellipsoid_holds_all_velocities_of_unit_joint_speed()
     np.testing.assert_allclose(np.einsum("ni,ij,nj->n", points, inverse, points), 1.0, rtol=1e-9)
 
 
-def test_a_stretched_arm_has_lost_the_direction_along_it():
-    model = load_robot("arm7")
-    ospace = OperationalSpace(model, [("tool", "position")])
+@pytest.mark.parametrize("rows", ["position", "pose"])
+def test_a_stretched_arm_has_lost_the_direction_along_it(rows):
+    model, task = load_robot("arm7"), Task("tool", rows)
     straight = [0.3, 0.7, 0.5, 0.0, 0.2, 0.0, 0.0]
-    (lost,) = geometry.singular_directions(ospace.update(straight).inertia_inv)
+    inverse = OperationalSpace(model, [task], "dense").update(straight).inertia_inv
+    lost = geometry.lost_wrenches(inverse, task.selection())
     arm = frame_pose(model, straight, "tool")[0] - frame_pose(model, straight, "link2")[0]
-    np.testing.assert_allclose(abs(lost @ arm), np.linalg.norm(arm), rtol=1e-6)
-    bent = [0.0, 0.35, 0.0, 1.55, 0.0, 1.24, 0.0]
-    assert not len(geometry.singular_directions(ospace.update(bent).inertia_inv))
+    along = [abs(force @ arm) / np.linalg.norm(arm) for force, _ in lost]
+    assert max(along) > 0.9
+    for force, moment in lost:  # nothing that the joints can do gives way to it
+        scaled = np.concatenate([force, moment])
+        assert 0.9 < np.linalg.norm(scaled) < 1.1
+
+
+def test_a_wrist_whose_axes_are_in_line_has_lost_a_turn():
+    model, task = load_robot("arm7"), Task("tool", "orientation")
+    q = np.array([0.0, 0.35, 0.0, 1.55, 0.0, 0.0, 0.0])
+    jacobian = frame_jacobian(model, q, "tool")[3:].copy()
+    jacobian[:, :4] = 0.0  # the wrist alone
+    inverse = jacobian @ np.linalg.solve(mass_matrix(model, q), jacobian.T)
+    ((force, moment),) = geometry.lost_wrenches(inverse + 1e-9 * np.eye(3), task.selection())
+    assert not force.any() and np.linalg.norm(moment) == pytest.approx(1.0)
+    np.testing.assert_allclose(moment @ jacobian, 0.0, atol=1e-6)
+    rim = geometry.ring(moment, 0.1)
+    np.testing.assert_allclose(np.linalg.norm(rim, axis=2), 0.1)
+    np.testing.assert_allclose(rim @ moment, 0.0, atol=1e-12)
+    np.testing.assert_array_equal(rim[1:, 0], rim[:-1, 1])
 
 
 @pytest.mark.parametrize("count", [3, 8, 100])

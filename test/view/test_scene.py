@@ -9,11 +9,13 @@ import sys
 import numpy as np
 import pytest
 import viser
+from helpers.viewing import Driven
 from scipy.spatial.transform import Rotation
 
 from opspace_ctrl import frame_pose, load_robot
 from opspace_ctrl.view import page
 from opspace_ctrl.view.geometry import body_poses
+from opspace_ctrl.view.overlays import Overlays
 from opspace_ctrl.view.scene import STILL, RobotScene
 from opspace_ctrl.view.shapes import robot_shapes
 
@@ -76,6 +78,38 @@ def test_a_hinge_that_turns_is_one_message_and_a_robot_that_stands_none(server):
     assert messages(q) == model.nv - 6
     q[7:] += 0.5 * STILL
     assert messages(q) == 0
+
+
+def test_a_robot_that_is_seen_through_has_its_own_opacity_again(server):
+    model = load_robot("arm7")
+    scene = RobotScene(server, model, robot_shapes(model))
+    meshes = [mesh for meshes in scene.meshes.values() for mesh in meshes]
+    own = [mesh.opacity for mesh in meshes]
+    scene.fade(True)
+    assert all(mesh.opacity < 0.5 for mesh in meshes)
+    scene.fade(False)
+    assert [mesh.opacity for mesh in meshes] == own
+
+
+def test_only_tasks_of_a_damped_level_show_what_is_lost(server):
+    asimo = Driven("asimo")
+    row, model, settings = asimo.turns(20), asimo.loop.model, asimo.loop.controller.settings
+    overlays = Overlays(server, model, settings, RobotScene(server, model, ()), 0.0)
+    overlays.show(row)
+    lines = overlays._nodes["singular directions"]
+    assert not lines.visible
+    hand = next(i for i, task in enumerate(settings.tasks) if task.name == "left_hand")
+    (level,) = (i for i, level in enumerate(settings.levels()) if hand in level)
+    row["damped"][2 + level] = 1.0
+    overlays.show(row)
+    assert lines.visible
+    middles = np.asarray(lines.points).mean(axis=1)
+    hands = [
+        frame_pose(model, row["q"], settings.tasks[i].moved_frame)[0]
+        for i in settings.levels()[level]
+    ]
+    away = np.linalg.norm(middles[:, None] - np.array(hands), axis=2).min(axis=1)
+    assert away.max() < 0.2  # at these hands, and nowhere else
 
 
 def test_poses_of_all_bodies_are_those_of_each():
