@@ -34,9 +34,10 @@ class Page:
         server: viser's, or a part of its scene (`Within`).
         subject: What is shown.
         is_alone: There is no other robot: ground and camera are this one's.
+        plot_tabs: A group of tabs for its plots; None: a panel of their own.
     """
 
-    def __init__(self, server: Any, subject: Subject, is_alone: bool = True):
+    def __init__(self, server: Any, subject: Subject, is_alone: bool = True, plot_tabs: Any = None):
         self._server, self._subject = server, subject
         model, settings = subject.model, subject.settings
         shapes = robot_shapes(model, subject.folder)
@@ -63,7 +64,7 @@ class Page:
             self.pushes = Pushes(server, model, self.robot, subject.ask)
         self.shapes = shapes
         self._show_tab()
-        self.plots = Plots(server, model, settings, subject.ask)
+        self.plots = Plots(server, model, settings, subject.ask, plot_tabs, subject.is_live)
         with self.panel.show_tab:
             pause = server.gui.add_checkbox("pause the plots", False)
             pause.on_update(lambda _: setattr(self.plots, "is_paused", pause.value))
@@ -83,6 +84,7 @@ class Page:
         with self.panel.show_tab:
             for title, is_on, act in (
                 ("frames of the links", False, self.robot.show_frames),
+                ("see through the robot", False, self.robot.fade),
                 ("ghost of the target", True, self._show_ghosts),
                 ("trails", True, self._show_trails),
             ):
@@ -165,8 +167,12 @@ class Page:
         quiet = monotonic() - self._heard
         if quiet < QUIET:
             return
-        text = self._subject.trouble() or ("paused" if self.panel.is_paused else "")
-        self.panel.show_silence(text or f"nothing has been heard of the robot for {quiet:.0f} s")
+        trouble = self._subject.trouble()
+        if self.panel.is_paused and not trouble:
+            self.panel.show_pause()
+        else:
+            nothing = f"nothing has been heard of the robot for {quiet:.0f} s"
+            self.panel.show_silence(trouble or nothing)
 
     def update(self) -> np.void | None:
         """Show what has happened since the last time; the newest row."""
@@ -224,7 +230,11 @@ def feed(
 
 
 def _png(picture: np.ndarray) -> bytes:
-    """The bytes of a picture (h, w, 3 or 4)."""
+    """The bytes of a picture (h, w, 3 or 4), on white as the page has it."""
     import imageio.v3 as iio
 
-    return bytes(iio.imwrite("<bytes>", picture, extension=".png"))
+    shown = picture[..., :3].astype(float)
+    if picture.shape[2] > 3:
+        share = picture[..., 3:] / 255.0
+        shown = share * shown + (1.0 - share) * 255.0
+    return bytes(iio.imwrite("<bytes>", shown.round().astype(np.uint8), extension=".png"))

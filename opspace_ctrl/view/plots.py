@@ -17,11 +17,13 @@ from ..model import Model
 from ..sim.joint_index import coordinate_names
 from .step import StepTest
 
-__all__ = ["Plots", "rows_as_csv"]
+__all__ = ["Plots", "plot_panel", "rows_as_csv"]
 
+WIDTH = 332  # pixels
 SECONDS = 10.0  # that are plotted
 POINTS = 300  # of a line: one a frame
 LINES = 8  # joints that a plot has a line for each of
+LONGEST, LETTER = 22, 5.0  # name of a joint beside a bar, and the width of a letter
 # from zero to at least one: noise far below that does not fill the plot
 FROM_ZERO = {
     "min": {"pad": 0.0, "soft": 0.0, "mode": 1},
@@ -31,12 +33,14 @@ PALETTE = ("#868e96", "#e03131", "#1971c2", "#2f9e44", "#e8590c", "#9c36b5", "#0
 
 
 class Plots:
-    """A window of plots over the last seconds.
+    """Plots over the last seconds.
 
     Args:
         server: viser's.
         model, settings: The robot and its controller.
         ask: Takes requests; None: nothing can be asked for.
+        tabs: viser's group of tabs that plots are added to; None: those of `plot_panel`.
+        is_live: Errors and times are told; of a recorded run nobody knows them.
     """
 
     def __init__(
@@ -45,6 +49,8 @@ class Plots:
         model: Model,
         settings: ControllerSettings,
         ask: Callable[..., None] | None = None,
+        tabs: Any = None,
+        is_live: bool = True,
     ):
         gui = server.gui
         self._names = coordinate_names(model)
@@ -57,26 +63,29 @@ class Plots:
         self._kept: np.ndarray | None = None
         self._count = 0
         self.is_paused = False
-        panel = gui.add_panel()
-        with panel.add_tab("Error", viser.Icon.TARGET):
-            self._error = self._plot(gui, [f"{name} [mm]" for name in self._placed.values()])
-            self._angle = self._plot(gui, [f"{name} [deg]" for name in self._turned.values()])
+        tabs = tabs or plot_panel(gui)
+        self._error: Any = None
+        self._angle: Any = None
+        self._tick: Any = None
+        if is_live:
+            with tabs.add_tab("Error", viser.Icon.TARGET):
+                self._error = self._plot(gui, [f"{name} [mm]" for name in self._placed.values()])
+                self._angle = self._plot(gui, [f"{name} [deg]" for name in self._turned.values()])
         limited = np.flatnonzero(np.isfinite(self._limits))
         self._lines = {int(j): self._names[j] for j in limited} if len(limited) <= LINES else {}
-        with panel.add_tab("Torque", viser.Icon.CHART_BAR):
+        with tabs.add_tab("Torque", viser.Icon.CHART_BAR):
             self._bars = gui.add_html("")
             labels = [f"{name} [%]" for name in self._lines.values()]
             self._shares = self._plot(gui, labels or ["largest of all joints [%]"])
-        with panel.add_tab("Time", viser.Icon.CLOCK):
-            self._tick = self._plot(gui, ["tick [us]", "longest [us]"])
-            self._trip = self._plot(gui, ["state to command [us]"])
-            self._missed = self._plot(gui, ["turns that were missed, a second"])
+        if is_live:
+            with tabs.add_tab("Time", viser.Icon.CLOCK):
+                self._tick = self._plot(gui, ["tick [us]", "longest [us]"])
+                self._trip = self._plot(gui, ["state to command [us]"])
+                self._missed = self._plot(gui, ["turns that were missed, a second"])
         self.step: StepTest | None = None
         if ask is not None and any(task.rows != "orientation" for task in settings.tasks):
-            with panel.add_tab("Step", viser.Icon.STAIRS_UP):
+            with tabs.add_tab("Step", viser.Icon.STAIRS_UP):
                 self.step = StepTest(gui, settings, ask)
-        panel.dock_left()
-        panel.set_width(332)
 
     def _plot(self, gui: Any, labels: Sequence[str]) -> Any:
         series = [
@@ -124,26 +133,38 @@ class Plots:
         rows = self._points()
         t = rows["time"] - rows["time"][-1]
         e = rows["error"]
-        if self._placed:
+        if self._error is not None:
             size = np.linalg.norm(e[:, list(self._placed), :3], axis=2)
             self._error.data = (t, *(1e3 * size.T))
-        if self._turned:
+        if self._angle is not None:
             size = np.linalg.norm(e[:, list(self._turned), 3:], axis=2)
             self._angle.data = (t, *np.degrees(size.T))
         self._shares.data = (t, *self._share_lines(rows["effort"]))
+        if self._tick is not None:
+            self._draw_times(t, rows)
+        self._bars.content = torque_bars(
+            self._names, self._levels, rows[-1]["level"], rows[-1]["effort"], self._limits
+        )
+
+    def _draw_times(self, t: np.ndarray, rows: np.ndarray) -> None:
         self._tick.data = (t, rows["tick"], rows["tick_most"])
         self._trip.data = (t, rows["trip"])
         spans = np.maximum(np.diff(rows["time"], prepend=rows["time"][0] - 1e-3), 1e-3)
         missed = np.diff(rows["missed"], prepend=rows["missed"][0]) / spans
         self._missed.data = (t, missed.astype(float))
-        self._bars.content = torque_bars(
-            self._names, self._levels, rows[-1]["level"], rows[-1]["effort"], self._limits
-        )
 
     def _share_lines(self, efforts: np.ndarray) -> np.ndarray:
         """(lines, n) per cent of the limits that the drives apply: of every joint, or of that which has most."""
         shares = np.nan_to_num(100.0 * np.abs(efforts) / self._limits)
         return shares[:, list(self._lines)].T if self._lines else shares.max(axis=1)[None]
+
+
+def plot_panel(gui: Any) -> Any:
+    """A panel for plots at the left of the scene: there is one only, or nothing is left of the scene."""
+    panel = gui.add_panel()
+    panel.dock_left()
+    panel.set_width(WIDTH)
+    return panel
 
 
 def level_names(settings: ControllerSettings) -> list[str]:
@@ -168,7 +189,8 @@ def torque_bars(
         effort: (k,) what the drives apply, drawn as a mark.
         limits: (k,) NaN where there is none: then the bar is in [Nm or N].
     """
-    row, left, half = 13, 92, 90
+    row, half = 13, 90
+    left = 12 + round(LETTER * min(LONGEST, max(map(len, names), default=0)))
     lines = []
     for j, name in enumerate(names):
         y = row * j + 12
@@ -188,7 +210,7 @@ def torque_bars(
         lines.append(f'<rect x="{at - 1:.1f}" y="{y - 1}" width="2" height="11" fill="#212529"/>')
         lines.append(
             f'<text x="{left - 6}" y="{y + 8}" text-anchor="end" font-size="9" fill="currentColor">'
-            f"{escape(name[-17:])}</text>"
+            f"{escape(_short(name))}</text>"
         )
     height = row * len(names) + 14
     grid = "".join(
@@ -199,12 +221,19 @@ def torque_bars(
         for x in (-1.0, -0.5, 0.0, 0.5, 1.0)
     )
     legend = " ".join(
-        f'<span style="color:{PALETTE[i % len(PALETTE)]}">&#9632;</span> {escape(text)}'
+        f'<span style="white-space:nowrap"><span style="color:{PALETTE[i % len(PALETTE)]}">&#9632;</span> '
+        f"{escape(text)}</span>"
         for i, text in enumerate(levels)
     )
     return (
         f'<div style="padding:.4em"><div style="font-size:.75em;line-height:1.3">{legend}</div>'
         f'<svg viewBox="0 0 {left + 2 * half + 14} {height + 4}" width="100%">{grid}{"".join(lines)}</svg></div>'
+    )
+
+
+def _short(name: str) -> str:
+    return (
+        name if len(name) <= LONGEST else f"{name[: LONGEST // 2]}\u2026{name[1 - LONGEST // 2 :]}"
     )
 
 

@@ -10,9 +10,11 @@ import numpy as np
 import viser
 
 from .page import Page
+from .plots import plot_panel
 from .scene import add_ground, extent, look_at_robots
 from .shapes import robot_shapes
 from .source import Subject
+from .style import STOP_IN_SIGHT
 from .within import Within
 
 __all__ = ["Several"]
@@ -21,7 +23,7 @@ GAP = 0.3  # [m] between two robots that would stand in each other
 
 
 class Several:
-    """The pages of several robots, fed as one.
+    """The pages of several robots, fed as one: a tab for each in the panel and in the plots.
 
     Robots stand where their own worlds have them. Nobody tells where these worlds are in each other; where two robots
     would stand in each other, the later one is drawn beside those before it.
@@ -38,6 +40,7 @@ class Several:
     def __init__(self, server: Any, subjects: Sequence[Subject]):
         gui = server.gui
         if any(subject.ask for subject in subjects):
+            gui.add_html(STOP_IN_SIGHT)
             stop = gui.add_button("STOP ALL", color="red", icon=viser.Icon.HAND_STOP)
             stop.on_click(lambda _: self.stop())
             command = gui.add_command("Emergency stop", hotkey="escape", icon=viser.Icon.HAND_STOP)
@@ -45,7 +48,7 @@ class Several:
         boxes: list[tuple[np.ndarray, np.ndarray]] = []
         self.pages: list[Page] = []
         self.places = np.zeros((len(subjects), 3))
-        tabs = gui.add_tab_group()
+        tabs, plots = gui.add_tab_group(), plot_panel(gui)
         for number, subject in enumerate(subjects):
             low, high = _extent(subject)
             self.places[number, 1] = place = beside(low, high, boxes)
@@ -57,8 +60,10 @@ class Several:
                 subject.name,
                 position=tuple(np.append(0.5 * (low + high)[:2], high[2] + 0.15)),
             )
+            with plots.add_tab(subject.name):
+                own = gui.add_tab_group()
             with tabs.add_tab(subject.name):
-                self.pages.append(Page(part, subject, is_alone=False))
+                self.pages.append(Page(part, subject, is_alone=False, plot_tabs=own))
         add_ground(server, subjects[0].model, min(subject.ground for subject in subjects))
         look_at_robots(server, boxes)
 

@@ -8,7 +8,7 @@ import pytest
 import viser
 from helpers.viewing import Driven, shipped
 
-from opspace_ctrl.view.plots import LINES, Plots
+from opspace_ctrl.view.plots import LINES, Plots, torque_bars
 
 
 @pytest.fixture
@@ -54,3 +54,14 @@ def test_a_point_of_the_plots_has_the_longest_tick_of_its_frame_and_the_oldest_a
     time, _, longest = plots._tick.data
     assert time[-1] == 0.0 and np.all(np.diff(time) > 0.0) and -10.0 <= time[0] < -9.5
     assert longest.max() == 700.0 and (longest == 700.0).sum() == 1
+
+
+def test_names_of_joints_are_told_apart_beside_their_bars():
+    names = [
+        "left_shoulder_pitch",
+        "right_shoulder_pitch",
+        "a_name_that_is_far_too_long_for_a_plot",
+    ]
+    picture = torque_bars(names, ["bias"], np.zeros((1, 3)), np.zeros(3), np.full(3, np.nan))
+    assert all(f">{name}<" in picture for name in names[:2])
+    assert ">a_name_that…for_a_plot<" in picture  # as long as the longest, its ends whole

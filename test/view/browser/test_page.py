@@ -156,6 +156,27 @@ def test_stop_latches_until_it_is_released(shown, tab):
     tab.get_by_text("all gates are open").wait_for()
 
 
+def test_on_a_phone_the_panel_covers_nothing_of_the_scene_and_stop_stays_in_sight(tab):
+    def box(locator):
+        return locator.bounding_box()
+
+    stop = tab.get_by_role("button", name="STOP")
+    tab.set_viewport_size({"width": 390, "height": 844})
+    until(
+        lambda: (found := box(stop)) and found["width"] > 340.0, "the panel is as wide as the phone"
+    )
+    scene = until(lambda: (found := scene_box(tab))["width"] == 390.0 and found, "so is the scene")
+    assert scene["height"] > 300.0
+    assert scene["y"] + scene["height"] <= box(stop)["y"]
+    tab.get_by_role("tab", name="Gains").click()
+    last = tab.get_by_text("armature", exact=True)
+    last.scroll_into_view_if_needed()
+    until(lambda: box(last)["y"] < 844.0, "the end of the panel")
+    assert scene["y"] + scene["height"] <= box(stop)["y"] + 1.0 < 844.0
+    tab.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+    until(lambda: scene_box(tab)["width"] > 500.0, "the desktop again")
+
+
 def test_what_is_taken_away_arrives_as_files(tab):
     tab.get_by_role("tab", name="Show").click()
     begins = {"CSV": b"time,tick_us", "HTML": b"<!doctype html>", "PNG": b"\x89PNG"}
@@ -163,7 +184,11 @@ def test_what_is_taken_away_arrives_as_files(tab):
         with tab.expect_download() as download:
             tab.get_by_role("button", name=kind, exact=True).click()
         assert download.value.suggested_filename == f"arm7.{kind.lower()}"
-        assert download.value.path().read_bytes().startswith(begin)
+        content = download.value.path().read_bytes()
+        assert content.startswith(begin)
+        if kind == "PNG":
+            shown = np.asarray(Image.open(io.BytesIO(content)))
+            assert shown.shape[2] == 3 and shown[2, 2].min() > 240  # the sky is white, not nothing
 
 
 @pytest.fixture

@@ -49,3 +49,6 @@ def test_a_replay_is_scrubbed_and_the_robot_follows():
         tab.get_by_role("button", name="Play / pause").click()
         until(lambda: replay.at > 0.5, "it plays")
         assert tab.get_by_role("button", name="STOP").count() == 0
+        # nobody knows what a recorded run's errors and times were: no plot says that they were zero
+        assert tab.get_by_role("tab", name="Torque").count() == 1
+        assert tab.get_by_role("tab", name="Error").count() == 0
