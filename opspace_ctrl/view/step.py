@@ -18,6 +18,7 @@ __all__ = ["StepTest", "step_figures"]
 
 SIZE = 0.02  # [m] of the step, along z
 SECONDS = 1.5  # that are looked at
+LATEST = 2.0  # [s] after which a target that is not told to have moved has
 # what makes a jump of a motion: limits of speed that nothing reaches, and an error that is not shortened
 AT_ONCE = {"speed": 100.0, "acceleration": 1e4, "error_clip": 10.0 * SIZE, "time": 0.0}
 
@@ -60,7 +61,8 @@ class StepTest:
         self._start: np.void | None = None
         self._wanted = self._name = ""
         self._rows: list[np.ndarray] = []
-        self._before = np.zeros(2)
+        self._origin = np.inf  # when the target has jumped [s]
+        self._before = np.zeros((2, 0))  # times and places of the response before
         self._task = gui.add_dropdown("task", tuple(self._tasks))
         self._button = gui.add_button("Step by 2 cm", icon=viser.Icon.STAIRS_UP)
         self._button.on_click(lambda _: setattr(self, "_wanted", self._task.value))
@@ -73,6 +75,7 @@ class StepTest:
             (np.zeros(2), np.zeros(2), np.zeros(2)),
             tuple(series),
             scales={"x": {"time": False, "auto": True}, "y": {"auto": True}},
+            legend={"show": True, "live": False},
             height=190,
         )
         self._words = gui.add_html("")
@@ -87,13 +90,23 @@ class StepTest:
             self._begin(rows[-1])
         elif self._start is not None:
             self._rows.append(rows)
-            if rows[-1]["time"] - self._start["time"] > SECONDS:
+            self._origin = min(self._origin, self._jump(rows))
+            began = min(self._origin, self._start["time"] + LATEST)
+            if rows[-1]["time"] - began > SECONDS:
                 self._end()
+
+    def _jump(self, rows: np.ndarray) -> float:
+        """When the target has moved, which is some time after it was asked to; inf if it has not."""
+        assert self._start is not None
+        number, _ = self._tasks[self._name]
+        height = rows["target"][:, number, 11] - self._start["target"][number][11]
+        jumped = rows["time"][np.abs(height) > 0.5 * SIZE]
+        return float(jumped[0]) if len(jumped) else np.inf
 
     def _begin(self, row: np.void) -> None:
         self._name, self._wanted = self._wanted, ""
         number, _ = self._tasks[self._name]
-        self._start, self._rows = row.copy(), []
+        self._start, self._rows, self._origin = row.copy(), [], np.inf
         self._ask("settings", {f"{self._name}.{key}": value for key, value in AT_ONCE.items()})
         self._ask("target", self._name, row["pose"][number][9:] + [0.0, 0.0, SIZE], None)
 
@@ -104,16 +117,18 @@ class StepTest:
         self._ask("target", self._name, self._start["pose"][number][9:], None)
         self._ask("settings", own)
         rows = np.concatenate(self._rows)
-        t = rows["time"] - self._start["time"]
+        origin = self._origin if np.isfinite(self._origin) else self._start["time"]
+        rows = rows[rows["time"] >= origin]
+        t = rows["time"] - origin
         x = (rows["pose"][:, number, 11] - self._start["pose"][number][11]) / SIZE
         self._start = None
         self._show(t, x, replace(task))
 
     def _show(self, t: np.ndarray, x: np.ndarray, task: ControlTask) -> None:
-        n = min(len(t), len(self._before)) if len(self._before) > 2 else len(t)
-        before = self._before[:n] if len(self._before) > 2 else np.full(n, np.nan)
-        self._plot.data = (t[:n], x[:n], before)
-        self._before = x
+        times, places = self._before if self._before.size else np.array([[0.0], [np.nan]])
+        before = np.interp(t, times, places, right=np.nan)
+        self._plot.data = (t, x, before)
+        self._before = np.array([t, x])
         found = step_figures(t, x)
         gains = [
             f"{key.replace('_', ' ')} {_text(self._gains[f'{task.name}.{key}'])}"

@@ -71,3 +71,28 @@ def test_a_task_jumps_is_judged_goes_back_and_has_its_limits_again():
     found = step_figures(t, x)
     assert t[-1] > SECONDS and found["overshoot"] < 0.35 and abs(found["left"]) < 0.1
     assert "stiffness 900" in test._words.content
+
+
+def test_a_response_counts_from_the_jump_and_not_from_when_it_was_asked_for():
+    """What is asked for over a busy machine or a network is done some time later."""
+    _, settings, _ = shipped("arm7")
+
+    def response(delay):
+        arm, asked = Driven("arm7"), []
+        test, count = StepTest(Gui(), settings, lambda *request, **_: asked.append(request)), 0
+        arm.turns(1200)
+        test._wanted = "tool"
+        turns = 0
+        while not test._words.content:
+            arm.turns(5)
+            turns += 5
+            if turns > delay:
+                while asked:
+                    arm.ask(*asked.pop(0))
+            count, rows = arm.ring.since(count)
+            test.add(rows)
+        return test._plot.data[:2]
+
+    (t, x), (late, same) = response(0), response(400)
+    shared = np.linspace(0.0, SECONDS, 100)
+    np.testing.assert_allclose(np.interp(shared, late, same), np.interp(shared, t, x), atol=0.05)
