@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import socket
 import sys
 import webbrowser
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -170,11 +172,21 @@ def announce(door: Any, args: argparse.Namespace) -> None:
     """Print the address, and open it where there is a browser."""
     print(f"open {door.address()}", flush=True)
     if args.allow_remote:
-        import socket
-
-        print(f"from other hosts: {door.address(socket.getfqdn())}", flush=True)
+        print(f"from other hosts: {door.address(own_name())}", flush=True)
     has_screen = sys.platform != "linux" or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
     )
     if has_screen and not args.no_browser:
         webbrowser.open(door.address())
+
+
+def own_name() -> str:
+    """How other hosts call this one: its name, or its address where that name leads to itself only."""
+    name = socket.getfqdn()
+    with suppress(OSError):
+        if not ip_address(socket.gethostbyname(name)).is_loopback:
+            return name
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("10.255.255.255", 9))  # chooses a way there, and sends nothing
+        return str(probe.getsockname()[0])
+    return name

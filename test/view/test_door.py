@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import http.client
+import socket
 
 import pytest
 from helpers.viewing import PATIENCE, shown
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from opspace_ctrl.commands.view import own_name
 from opspace_ctrl.errors import ViewError
 from opspace_ctrl.view.door import Door, check_port
 from opspace_ctrl.view.server import start_server
@@ -37,8 +39,8 @@ def remote():
         yield found.door
 
 
-def get(door, path="/", **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", door.port, timeout=PATIENCE)
+def get(door, path="/", to="127.0.0.1", **headers):
+    connection = http.client.HTTPConnection(to, door.port, timeout=PATIENCE)
     try:
         connection.request(
             "GET", path, headers={name.title(): text for name, text in headers.items()}
@@ -115,6 +117,31 @@ def test_another_host_needs_the_token(remote):
     assert not opens(remote, origin) and not opens(
         remote, "http://elsewhere.example", cookie=cookie
     )
+
+
+def test_at_other_addresses_of_this_machine_nobody_listens_unless_told_to(local, remote):
+    with pytest.raises(ConnectionRefusedError):
+        get(local, to="127.0.0.2")
+    status, _, body = get(remote, to="127.0.0.2")
+    assert status == 403 and b"token" in body
+
+
+@pytest.mark.parametrize("leads_to", ["127.0.1.1", None])
+def test_an_address_for_other_hosts_does_not_lead_back_to_them(monkeypatch, leads_to):
+    """Debian has a host's own name at 127.0.1.1."""
+
+    def resolve(name):
+        if leads_to is None:
+            raise OSError(name)
+        return leads_to
+
+    monkeypatch.setattr(socket, "getfqdn", lambda: "robot")
+    monkeypatch.setattr(socket, "gethostbyname", resolve)
+    monkeypatch.setattr(socket.socket, "connect", lambda self, to: None)
+    monkeypatch.setattr(socket.socket, "getsockname", lambda self: ("192.0.2.7", 9))
+    assert own_name() == "192.0.2.7"
+    monkeypatch.setattr(socket, "gethostbyname", lambda name: "192.0.2.8")
+    assert own_name() == "robot"
 
 
 def test_tokens_differ_and_are_long():
