@@ -56,10 +56,13 @@ def panda() -> str:
 
 PICTURES: dict[str, Callable[[], Picture]] = {
     "arm7": lambda: Picture(
-        "arm7", {"tool": (0.05, 0.25, 0.12)}, "Show", ("inertia (belted ellipsoid)",)
+        "arm7", {"tool": (0.0, 0.2, 0.1)}, "Show", ("inertia (belted ellipsoid)",)
     ),
     "asimo": lambda: Picture(
-        "asimo", {"right_hand": (0.08, 0.0, 0.15), "com": (0.0, 0.03, 0.0)}, "Drive"
+        "asimo",
+        {"right_hand": (0.08, 0.0, 0.15), "com": (0.0, 0.03, 0.0)},
+        "Show",
+        ("see through the robot",),
     ),
     "panda": lambda: Picture(panda(), {"hand": (0.0, -0.2, 0.1)}, "Gains", params="panda"),
     "phone": lambda: Picture("arm7", {"tool": (0.0, 0.15, 0.1)}, "", size=(390, 844)),
