@@ -189,6 +189,9 @@ def free_flyer():
     )
 
 
+WIDE = (0.05, 0.3)  # error_clip [m] and error_clip_angle [rad] of arms that are light at the wrist
+
+
 def arm(name, frame, posture, clips=(0.03, 0.2), kp=800.0, integral=5.0, **limits):
     """The files of arms are alike."""
     numbers = {
@@ -217,7 +220,7 @@ def arm(name, frame, posture, clips=(0.03, 0.2), kp=800.0, integral=5.0, **limit
 
 def fr3():
     posture = [0.0, -0.7854, 0.0, -2.3562, 0.0, 1.5708, 0.7854]
-    return arm("fr3", "fr3_hand_tcp", posture, (0.01, 0.05), torque_rate=900.0)
+    return arm("fr3", "fr3_hand_tcp", posture, WIDE, torque_rate=900.0)
 
 
 UR_HOME = [0.0, -1.5708, 1.5708, -1.5708, -1.5708, 0.0]
@@ -238,11 +241,12 @@ def iiwa14():
 
 def gen3():
     posture = [0.0, 0.2618, 3.1416, -2.2689, 0.0, 0.9599, 1.5708]
-    return arm("gen3", "end_effector_link", posture, (0.01, 0.05))
+    return arm("gen3", "end_effector_link", posture, WIDE)
 
 
 def openarm():
-    return arm("openarm", "openarm_right_hand_tcp", [0.3, 0.3, 0.0, 1.5, 0.0, 0.0, 0.0])
+    posture = [0.3, 0.3, 0.0, 1.5, 0.0, 0.0, 0.0]
+    return arm("openarm", "openarm_right_hand_tcp", posture, WIDE)
 
 
 CASES = {
